@@ -1,0 +1,10 @@
+// Installs and builds what is stale, as `npm start` does before it serves.
+import './lib/require-node.mjs';
+import { fileURLToPath } from 'node:url';
+
+async function main() {
+  const { prepare } = await import('./lib/prepare.mjs');
+  await prepare(fileURLToPath(new URL('..', import.meta.url)));
+}
+
+main();

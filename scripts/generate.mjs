@@ -1,0 +1,113 @@
+// Writes the generated documents, or with --check says which of them no longer match the code.
+import { readFile, writeFile } from 'node:fs/promises';
+import { settings } from '../dist/config.js';
+import { authenticationErrors, errors, fieldErrors } from '../dist/contract/errors.js';
+import { buildServer } from '../dist/http/server.js';
+import { createLog } from '../dist/log.js';
+import { version } from '../dist/version.js';
+
+const documents = {
+  'docs/errors.md': errorsPage(),
+  'docs/configuration.md': configurationPage(),
+  'docs/openapi.json': await openApi(),
+};
+
+const stale = [];
+for (const [path, text] of Object.entries(documents)) {
+  const url = new URL(`../${path}`, import.meta.url);
+  const current = await readFile(url, 'utf8').catch(() => '');
+  if (current === text) continue;
+  if (process.argv.includes('--check')) stale.push(path);
+  else await writeFile(url, text);
+}
+if (stale.length > 0) {
+  console.error(`Out of date: ${stale.join(', ')}. Run: npm run generate`);
+  process.exitCode = 1;
+}
+
+function errorsPage() {
+  const rows = Object.entries(errors).map(
+    ([code, { status, message, remedy }]) => `| ${status} | \`${code}\` | ${message.en} | ${remedy} |`,
+  );
+  const texts = (catalogue) => Object.entries(catalogue).map(([code, message]) => `| \`${code}\` | ${message.en} |`);
+  return `# Errors
+
+Generated from \`src/contract/errors.ts\` by \`npm run generate\`.
+
+Every error is \`application/problem+json\` ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)):
+
+\`\`\`json
+{
+  "type": "urn:postern:problem:validation_failed",
+  "title": "Some fields are not valid.",
+  "status": 422,
+  "detail": "Some fields are not valid. identity.type: This must be one of: email, phone, username.",
+  "request_id": "5f0d7a52-52a6-4f55-8a5b-0d7c0a7f1f3e",
+  "errors": [{ "field": "identity.type", "code": "invalid_choice", "message": "This must be one of: email, phone, username." }]
+}
+\`\`\`
+
+\`errors\` always has an entry, so a program can look at \`errors[0].code\`. Codes are stable; messages are for people and
+follow \`Accept-Language\` (English, Spanish). \`request_id\` is in the log and in the \`Request-ID\` header.
+
+## Problems
+
+| Status | Code | Message | When, and what to do |
+|---|---|---|---|
+${rows.join('\n')}
+
+401 carries \`WWW-Authenticate\`, 405 \`Allow\`; 409 of a request in progress, 423, 429 and 503 carry \`Retry-After\` in whole seconds.
+
+## Faults of a field
+
+The codes in \`errors[]\` of a \`validation_failed\` problem; \`field\` says where, such as \`identity.type\` or \`0.user_id\`.
+
+| Code | Message |
+|---|---|
+${texts(fieldErrors).join('\n')}
+
+## Codes of an authentication
+
+What an authentication object carries in \`error_code\`; the empty string when there is no error.
+
+| Code | Message |
+|---|---|
+${texts(authenticationErrors).join('\n')}
+`;
+}
+
+function configurationPage() {
+  const rows = Object.entries(settings).map(
+    ([name, { fallback, about }]) => `| \`${name}\` | ${fallback === undefined ? '' : `\`${fallback}\``} | ${about} |`,
+  );
+  return `# Configuration
+
+Generated from \`src/config.ts\` by \`npm run generate\`.
+
+Postern reads environment variables, and a \`.env\` file in its working directory for those that are not set. All are
+checked at start and every fault is named at once. A variable that starts with \`POSTERN_\` is an error: none does.
+
+| Variable | Default | Meaning |
+|---|---|---|
+${rows.join('\n')}
+
+Durations are a number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`1h\`, \`365d\`. An empty value counts as unset.
+`;
+}
+
+async function openApi() {
+  const log = createLog('silent');
+  // The routes are only described, never called: anything does for their services.
+  const anything = new Proxy(() => undefined, { get: () => anything });
+  const app = await buildServer({
+    services: anything,
+    log,
+    version,
+    publicUrl: undefined,
+    corsOrigins: [],
+    trustProxy: undefined,
+  });
+  const document = app.swagger();
+  await app.close();
+  return `${JSON.stringify(document, null, 2)}\n`;
+}

@@ -1,0 +1,117 @@
+import { accessSync, constants, copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, join } from 'node:path';
+import { hasCode, PrepareError } from './errors.mjs';
+import { run } from './run.mjs';
+import { replaceFolder } from './swap.mjs';
+
+/** @typedef {{ version?: string, integrity?: string, optional?: boolean, os?: string[], cpu?: string[] }} LockedPackage */
+
+/**
+ * Makes node_modules what package-lock.json says. Not in place: `npm ci` begins by deleting, so that a failure (no
+ * network, a kill) would leave nothing to go on with.
+ *
+ * @param {string} root the project's folder
+ * @param {string} side an empty folder on the same file system
+ * @throws {PrepareError}
+ */
+export async function install(root, side) {
+  if (installedMatchesLock(root)) return;
+  const reason = existsSync(join(root, 'node_modules')) ? 'packages changed' : 'first start, about 20 s';
+  console.error(`Installing packages (${reason})…`);
+  for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
+    if (existsSync(join(root, name))) copyFileSync(join(root, name), join(side, name));
+  }
+  const npm = npmCommand();
+  const ok = await run(npm.command, [...npm.args, ...npmOptions(root, side)], { cwd: side, quiet: true });
+  if (!ok) {
+    throw new PrepareError('Installing the packages failed; npm says why above. It needs to reach a package registry.');
+  }
+  replaceFolder(join(root, 'node_modules'), join(side, 'node_modules'));
+}
+
+/**
+ * Whether npm's own record of what is installed agrees with the lock, as after somebody's `npm ci`, or after an edit of
+ * package.json that concerns no dependency. Optional packages may be missing: the lock names those of every platform.
+ *
+ * @param {string} root
+ */
+function installedMatchesLock(root) {
+  const lock = readJson(join(root, 'package-lock.json')).packages;
+  const installed = readJson(join(root, 'node_modules', '.package-lock.json')).packages;
+  if (!lock || !installed || !manifestMatchesLock(root, lock[''])) return false;
+  const same = Object.entries(installed).every(([path, found]) => agrees(found, lock[path]) && runsHere(found));
+  return same && Object.entries(lock).every(([path, entry]) => path === '' || entry.optional || path in installed);
+}
+
+/**
+ * @param {string} root
+ * @param {object | undefined} locked the lock's copy of package.json's dependencies
+ */
+function manifestMatchesLock(root, locked) {
+  const manifest = readJson(join(root, 'package.json'));
+  const kinds = ['dependencies', 'devDependencies', 'optionalDependencies'];
+  return kinds.every((kind) => JSON.stringify(manifest[kind]) === JSON.stringify(Object(locked)[kind]));
+}
+
+/**
+ * @param {LockedPackage} found
+ * @param {LockedPackage | undefined} wanted
+ */
+function agrees(found, wanted) {
+  return found.version === wanted?.version && found.integrity === wanted?.integrity;
+}
+
+/** A project folder may be copied, or mounted, from another platform. @param {LockedPackage} found */
+function runsHere(found) {
+  return (found.os?.includes(process.platform) ?? true) && (found.cpu?.includes(process.arch) ?? true);
+}
+
+/**
+ * @param {string} path
+ * @returns {Record<string, any>} empty where there is no such file
+ */
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return {};
+    throw error;
+  }
+}
+
+/** The npm that runs us, where it is npm (other package managers set the variable too), else the one on the PATH. */
+function npmCommand() {
+  const path = process.env.npm_execpath ?? '';
+  return /^npm-cli\.c?js$/.test(basename(path))
+    ? { command: process.execPath, args: [path] }
+    : { command: 'npm', args: [] };
+}
+
+/**
+ * @param {string} root
+ * @param {string} side
+ */
+function npmOptions(root, side) {
+  const options = ['ci', '--include=dev', '--ignore-scripts', '--prefer-offline'];
+  options.push('--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error');
+  // npm's own pauses before its retries, 10 s and 60 s, would leave who has no network without an answer for long.
+  options.push('--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=5000');
+  // `npm --prefix X start` hands its prefix down in the environment; a command line option is stronger.
+  options.push('--prefix', side);
+  return canWriteDefaultCache() ? options : [...options, '--cache', join(root, '.npm-cache')];
+}
+
+/** False for a read-only or missing HOME, and for a cache that an earlier `sudo npm` left to root. */
+function canWriteDefaultCache() {
+  try {
+    const cache = process.env.npm_config_cache ?? join(homedir(), '.npm');
+    for (const path of [cache, join(cache, '_cacache', 'tmp'), join(cache, '_cacache', 'content-v2')]) {
+      mkdirSync(path, { recursive: true });
+      accessSync(path, constants.W_OK);
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,112 @@
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { hasCode, PrepareError } from './errors.mjs';
+
+const POLL_MS = 100;
+/** Longer than any install; afterwards a person has to decide, because an id may have been given to another process. */
+const WAIT_MS = 10 * 60_000;
+
+/**
+ * Runs `work` while no other process of this machine runs work under the same lock.
+ *
+ * The lock is a folder that holds one empty file, named after its owner's process id. It appears with its owner in one
+ * rename (a folder cannot be renamed onto one that is not empty), and a dead owner's lock changes hands by renaming
+ * that file, which only one of several waiting processes can do. So there is no moment at which a process that dies
+ * leaves something that the next one cannot tell from a live owner.
+ *
+ * @template T
+ * @param {string} lock path of the folder; its parent must exist
+ * @param {(owner: string) => void} onWait called once, with the owner's process id, when the lock is not free
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>} what `work` resolves to
+ * @throws {PrepareError} when a living process holds the lock for 10 minutes; and what `work` throws
+ */
+export async function withLock(lock, onWait, work) {
+  const mine = String(process.pid);
+  const deadline = performance.now() + WAIT_MS;
+  let waiting = false;
+  while (!claim(lock, mine)) {
+    const owner = ownerOf(lock);
+    // An owner with our own id is a predecessor in a restarted container, where ids repeat.
+    if (owner && (owner === mine || !isAlive(Number(owner))) && takeOver(lock, owner, mine)) break;
+    if (owner && !waiting) {
+      waiting = true;
+      onWait(owner);
+    }
+    if (performance.now() > deadline) throw new PrepareError(`Process ${owner} still holds ${lock}.`);
+    await pause(POLL_MS);
+  }
+  try {
+    return await work();
+  } finally {
+    release(lock, mine);
+  }
+}
+
+/**
+ * @param {string} lock
+ * @param {string} mine
+ */
+function claim(lock, mine) {
+  const candidate = `${lock}-${mine}`;
+  mkdirSync(candidate, { recursive: true });
+  writeFileSync(join(candidate, mine), '');
+  try {
+    renameSync(candidate, lock);
+    return true;
+  } catch (error) {
+    rmSync(candidate, { recursive: true });
+    if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** @param {string} lock */
+function ownerOf(lock) {
+  try {
+    return readdirSync(lock)[0];
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * @param {string} lock
+ * @param {string} dead
+ * @param {string} mine
+ */
+function takeOver(lock, dead, mine) {
+  try {
+    renameSync(join(lock, dead), join(lock, mine));
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
+
+/**
+ * @param {string} lock
+ * @param {string} mine
+ */
+function release(lock, mine) {
+  rmSync(join(lock, mine), { force: true });
+  try {
+    rmdirSync(lock);
+  } catch (error) {
+    // Between the two calls the folder was empty, so the next owner may have it already.
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) throw error;
+  }
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !hasCode(error, 'ESRCH');
+  }
+}

@@ -1,0 +1,32 @@
+import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasCode } from './errors.mjs';
+
+/**
+ * Puts the folder `fresh` in the place of `target`, so that a reader sees the old content or the new.
+ *
+ * @param {string} target may be missing
+ * @param {string} fresh on the same file system; gone afterwards
+ */
+export function replaceFolder(target, fresh) {
+  const old = `${fresh}-old`;
+  try {
+    renameSync(target, old);
+  } catch (error) {
+    // A volume mounted at the target cannot be renamed, nor a folder from a lower layer of a container's image.
+    if (hasCode(error, 'EBUSY', 'EXDEV')) return replaceContent(target, fresh);
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+  renameSync(fresh, target);
+  rmSync(old, { recursive: true, force: true });
+}
+
+/**
+ * @param {string} target
+ * @param {string} fresh
+ */
+function replaceContent(target, fresh) {
+  for (const name of readdirSync(target)) rmSync(join(target, name), { recursive: true });
+  cpSync(fresh, target, { recursive: true, verbatimSymlinks: true });
+  rmSync(fresh, { recursive: true });
+}

@@ -1,0 +1,89 @@
+import { prepared, type Queryable } from '../database/database.js';
+import { idFromBytes } from '../lib/ids.js';
+import { Problem } from '../lib/problem.js';
+import type { SecretKeys } from '../lib/secret-keys.js';
+import type { Candidate } from './authenticators/authenticator.js';
+import type { Identity } from './identity.js';
+import { identityDigest } from './identity-digest.js';
+
+/** Who a login is about, whether or not there is such a user. */
+export interface Account {
+  /** The user's id; for an identity that names nobody, a stand-in that is always the same for that identity. */
+  readonly userId: string;
+  /** Undefined for nobody and for a deactivated user: logins treat both alike. */
+  readonly user: AccountUser | undefined;
+}
+
+export interface AccountUser extends Candidate {
+  readonly epoch: number;
+  readonly pinHash: string | undefined;
+  readonly lock: OperatorLock | undefined;
+}
+
+/** A lock that holds right now. */
+export type OperatorLock = { readonly permanent: true } | { readonly permanent: false; readonly retryAfter: number };
+
+interface UserRow {
+  id: string;
+  status: string;
+  epoch: number;
+  password_hash: string | null;
+  pin_hash: string | null;
+  phone: string | null;
+  locale: string | null;
+  lock_kind: 'temporary' | 'permanent' | null;
+  lock_seconds: number | null;
+}
+
+/** SQL: whether an operator's lock on the user `u` holds right now. */
+export const lockHolds = `(u.lock_kind = 'permanent' or (u.lock_kind = 'temporary' and u.locked_until > db_now())) is true`;
+
+const findIdentity = prepared('account_identity', 'select user_id from identities where digest = $1');
+const findUser = prepared(
+  'account_user',
+  `select id, status, epoch, password_hash, pin_hash, phone, locale, lock_kind,
+          extract(epoch from locked_until - db_now())::float8 as lock_seconds
+   from users where id = $1`,
+);
+
+/** Finds the account that an identity names. Two look-ups by key, for known and unknown identities alike. */
+export async function findAccount(handle: Queryable, keys: SecretKeys, identity: Identity): Promise<Account> {
+  const [named] = await handle.query<{ user_id: string }>(findIdentity, [identityDigest(identity)]);
+  return getAccount(handle, named?.user_id ?? standInId(keys, identity));
+}
+
+/** The account of a user id, which may be a stand-in. */
+export async function getAccount(handle: Queryable, userId: string): Promise<Account> {
+  const [row] = await handle.query<UserRow>(findUser, [userId]);
+  return { userId, user: row?.status === 'active' ? toUser(row) : undefined };
+}
+
+function toUser(row: UserRow): AccountUser {
+  return {
+    userId: row.id,
+    epoch: row.epoch,
+    passwordHash: row.password_hash ?? undefined,
+    pinHash: row.pin_hash ?? undefined,
+    phone: row.phone ?? undefined,
+    locale: row.locale ?? undefined,
+    lock: lockOf(row),
+  };
+}
+
+function lockOf(row: UserRow): OperatorLock | undefined {
+  if (row.lock_kind === 'permanent') return { permanent: true };
+  const seconds = row.lock_kind === 'temporary' ? (row.lock_seconds ?? 0) : 0;
+  return seconds > 0 ? { permanent: false, retryAfter: Math.ceil(seconds) } : undefined;
+}
+
+/** Keyed, so that nobody outside can tell a stand-in from a user's id. */
+function standInId(keys: SecretKeys, identity: Identity): string {
+  return idFromBytes(keys.digest('identity', identityDigest(identity).toString('hex')).subarray(0, 16));
+}
+
+/** The refusal of a locked account. Told only to who gave the right secret. */
+export function lockProblem(lock: OperatorLock): Problem {
+  return lock.permanent
+    ? new Problem('account_locked')
+    : new Problem('account_temporarily_locked', { retryAfter: lock.retryAfter });
+}

@@ -1,0 +1,323 @@
+import type { authenticationStatuses, DeviceInput } from '../contract/authentication.js';
+import type { AuthenticationErrorCode } from '../contract/errors.js';
+import { prepared, type Queryable } from '../database/database.js';
+import { newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import type { Challenge, ChallengeState } from './authenticators/authenticator.js';
+
+/** The rows of `authentications`: every login, from its start to the end of its token. */
+
+export type AuthenticationStatus = (typeof authenticationStatuses)[number];
+
+/** An authentication as its client may see it. */
+export interface AuthenticationRecord {
+  readonly id: string;
+  readonly device_id: string;
+  readonly status: AuthenticationStatus;
+  readonly error_code: '' | AuthenticationErrorCode;
+  readonly expires_at: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** A login as it begins. */
+export interface NewAuthentication {
+  readonly id: string;
+  readonly userId: string;
+  readonly epoch: number;
+  readonly authenticator: string;
+  readonly device: DeviceInput & { readonly id: string };
+  readonly origin: Origin;
+}
+
+/** An authentication with a guess taken, for step 2 to decide on. */
+export interface OpenAuthentication {
+  readonly id: string;
+  readonly user_id: string;
+  readonly authenticator: string;
+  readonly status: AuthenticationStatus;
+  readonly challenge: ChallengeState;
+  readonly device: DeviceInput & { readonly id: string };
+  readonly pin_refused: boolean;
+}
+
+/** Guesses at one code (ASVS 6.5), and the repeats of an approved step 2 on top. */
+const maxGuesses = 5;
+const maxGuessesWithRepeats = 10;
+
+const record = 'id, device_id, status, error_code, expires_at, created_at, updated_at';
+
+const writeEvent = (from: string, type: string) => `
+  insert into events (user_id, id, type, actor, address, request_id, data, created_at)
+  select a.user_id, e.id, ${type}, e.actor, e.address, e.request_id,
+         jsonb_build_object('authentication_id', a.id, 'authenticator', a.authenticator, 'device_id', a.device_id), a.updated_at
+  from ${from} a, event e`;
+
+/** The columns of an event's origin, as parameters from `$first` on. */
+const eventInput = (first: number) =>
+  `event as (select $${first}::uuid as id, $${first + 1}::text as actor, $${first + 2}::inet as address, $${first + 3}::text as request_id)`;
+const eventValues = ({ actor, address, requestId }: Origin) => [newId(), actor, address ?? null, requestId ?? null];
+
+const recordDevice = (from: string) => `
+  insert into devices as known (user_id, id, make, model, os_name, os_version, sdk_version, apn_device_token,
+                                gcm_device_token, screen_width, screen_height, created_at, updated_at)
+  select a.user_id, a.device_id, d.make, d.model, d.os_name, d.os_version, d.sdk_version, d.apn_device_token,
+         d.gcm_device_token, d.screen_width, d.screen_height, a.updated_at, a.updated_at
+  from ${from} a cross join lateral jsonb_to_record(a.device) as d(
+    make text, model text, os_name text, os_version text, sdk_version text, apn_device_token text,
+    gcm_device_token text, screen_width text, screen_height text)
+  on conflict (user_id, id) do update set
+    make = coalesce(excluded.make, known.make), model = coalesce(excluded.model, known.model),
+    os_name = coalesce(excluded.os_name, known.os_name), os_version = coalesce(excluded.os_version, known.os_version),
+    sdk_version = coalesce(excluded.sdk_version, known.sdk_version),
+    apn_device_token = coalesce(excluded.apn_device_token, known.apn_device_token),
+    gcm_device_token = coalesce(excluded.gcm_device_token, known.gcm_device_token),
+    screen_width = coalesce(excluded.screen_width, known.screen_width),
+    screen_height = coalesce(excluded.screen_height, known.screen_height), updated_at = excluded.updated_at`;
+
+const insertApproved = prepared(
+  'authentication_approve_at_once',
+  `with clock as materialized (select db_now() as now), ${eventInput(9)},
+   authentication as (
+     insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, token_digest,
+                                  expires_at, created_at, updated_at, approved_at)
+     select u.id, $2, $3, $4, 'approved', u.epoch, $6::jsonb, $7, now + $8 * interval '1 ms', now, now, now
+     from users u, clock where u.id = $1 and u.epoch = $5 and u.status = 'active'
+     returning *),
+   device as (${recordDevice('authentication')}),
+   logged as (${writeEvent('authentication', "'login.approved'")})
+   select ${record} from authentication`,
+);
+
+/**
+ * Records a login that was approved in one step, its device, and the fact; all or nothing, in one round trip.
+ * @returns undefined when the user was changed meanwhile so that the approval no longer stands.
+ */
+export async function insertApprovedAuthentication(
+  handle: Queryable,
+  login: NewAuthentication,
+  token: { readonly digest: Buffer; readonly lifetime: number },
+): Promise<AuthenticationRecord | undefined> {
+  const { userId, id, device, authenticator, epoch, origin } = login;
+  const [row] = await handle.query<AuthenticationRecord>(insertApproved, [
+    ...[userId, id, device.id, authenticator, epoch, device, token.digest, token.lifetime],
+    ...eventValues(origin),
+  ]);
+  return row;
+}
+
+const insertRejected = prepared(
+  'authentication_reject_at_once',
+  `with clock as materialized (select db_now() as now), ${eventInput(7)},
+   authentication as (
+     insert into authentications (user_id, id, device_id, authenticator, status, epoch, error_code,
+                                  expires_at, created_at, updated_at)
+     select $1, $2, $3, $4, 'rejected', $5, $6, now, now, now from clock
+     returning *),
+   logged as (${writeEvent('authentication', "'login.rejected'")})
+   select ${record} from authentication`,
+);
+
+/** Records a login that was refused in one step. The same for users and for nobody. */
+export async function insertRejectedAuthentication(
+  handle: Queryable,
+  login: NewAuthentication,
+  errorCode: AuthenticationErrorCode,
+): Promise<AuthenticationRecord> {
+  const { userId, id, device, authenticator, epoch, origin } = login;
+  const values = [userId, id, device.id, authenticator, epoch, errorCode, ...eventValues(origin)];
+  const [row] = await handle.query<AuthenticationRecord>(insertRejected, values);
+  if (row === undefined) throw new Error('an insert returned no row');
+  return row;
+}
+
+const insertOpen = prepared(
+  'authentication_begin',
+  `with clock as materialized (select db_now() as now), ${eventInput(15)},
+   authentication as (
+     insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, challenge, pin_refused,
+                                  challenge_ends_at, expires_at, created_at, updated_at)
+     select $1, $2, $3, $4, 'created', $5, $6::jsonb, $7::jsonb, $8, now + $9 * interval '1 second',
+            now + interval '10 minutes', now, now
+     from clock
+     returning *),
+   message as (
+     insert into outbox (user_id, id, authentication_id, channel, kind, recipient, state, sealed_code, expires_at,
+                         created_at, updated_at)
+     select a.user_id, $10, a.id, $11, $12, $13, 'queued', $14, a.challenge_ends_at, a.created_at, a.created_at
+     from authentication a where $10::uuid is not null
+     returning user_id, id),
+   job as (
+     select graphile_worker.add_job('message.send', json_build_object('user_id', user_id, 'id', id), max_attempts => 8)
+     from message),
+   logged as (${writeEvent('authentication', "'login.started'")})
+   select ${record}, (select count(*) from job) as jobs from authentication`,
+);
+
+/** A message of a challenge, sealed, ready for the outbox. */
+export interface SealedMessage {
+  readonly id: string;
+  readonly channel: string;
+  readonly kind: string;
+  readonly recipient: string | undefined;
+  readonly sealedCode: Buffer;
+}
+
+/** Records the start of a two-step login; with its message and the queue's job, all or nothing. */
+export async function insertOpenAuthentication(
+  handle: Queryable,
+  login: NewAuthentication,
+  challenge: Pick<Challenge, 'kept' | 'lifetime'>,
+  extra: { readonly pinRefused: boolean; readonly message: SealedMessage | undefined },
+): Promise<AuthenticationRecord> {
+  const { userId, id, device, authenticator, epoch, origin } = login;
+  const { message } = extra;
+  const [row] = await handle.query<AuthenticationRecord>(insertOpen, [
+    ...[userId, id, device.id, authenticator, epoch, device, challenge.kept, extra.pinRefused, challenge.lifetime],
+    ...[message?.id ?? null, message?.channel ?? null, message?.kind ?? null, message?.recipient ?? null],
+    ...[message?.sealedCode ?? null, ...eventValues(origin)],
+  ]);
+  if (row === undefined) throw new Error('an insert returned no row');
+  return row;
+}
+
+/** Whose login an authentication is, and on which device. */
+export interface AuthenticationOwner {
+  readonly userId: string;
+  readonly id: string;
+  readonly deviceId: string;
+}
+
+const findOwner = prepared(
+  'authentication_owner',
+  'select user_id as "userId", id, device_id as "deviceId" from authentications where id = $1',
+);
+
+/** Who an authentication belongs to, by its id alone, whatever its state. */
+export async function findAuthenticationOwner(handle: Queryable, id: string): Promise<AuthenticationOwner | undefined> {
+  const [row] = await handle.query<AuthenticationOwner>(findOwner, [id]);
+  return row;
+}
+
+const takeGuess = prepared(
+  'authentication_take_guess',
+  `update authentications a set guesses = a.guesses + 1
+   where a.user_id = $1 and a.id = $2 and a.ended_at is null
+     and ((a.status in ('created', 'pending') and a.guesses < ${maxGuesses}
+           and a.expires_at > db_now() and a.challenge_ends_at > db_now())
+       or (a.status = 'approved' and a.approval_key = $3 and a.first_used_at is null
+           and a.guesses < ${maxGuessesWithRepeats} and a.approved_at > db_now() - interval '10 minutes'))
+   returning a.id, a.user_id, a.authenticator, a.status, a.challenge, a.device, a.pin_refused`,
+);
+
+/**
+ * Takes one of an open authentication's guesses before anything is evaluated, so that any number of parallel answers
+ * gets no more evaluations than there are guesses. Undefined: unknown, lapsed, used up, or decided.
+ * An approved one is open once more to the request that approved it (the same Idempotency-Key) while its token is unused.
+ */
+export async function takeAuthenticationGuess(
+  handle: Queryable,
+  { userId, id }: AuthenticationOwner,
+  approvalKey: Buffer | undefined,
+): Promise<OpenAuthentication | undefined> {
+  const [row] = await handle.query<OpenAuthentication>(takeGuess, [userId, id, approvalKey ?? null]);
+  return row;
+}
+
+const approveOpen = prepared(
+  'authentication_approve',
+  `with ${eventInput(8)},
+   authentication as (
+     update authentications a
+     set status = 'approved', token_digest = $3, expires_at = n.now + $4 * interval '1 ms', updated_at = n.now,
+         approved_at = n.now, approval_key = $5
+     from users u cross join lateral (select db_now() as now) n
+     where a.user_id = $1 and a.id = $2 and u.id = a.user_id and u.epoch = a.epoch and u.status = 'active'
+       and a.status = any($6::text[]) and a.approval_key is not distinct from $7
+       and a.first_used_at is null and a.ended_at is null
+     returning a.*),
+   device as (${recordDevice('authentication')}),
+   logged as (${writeEvent('authentication', "'login.approved'")})
+   select ${record} from authentication`,
+);
+
+/**
+ * Approves an open authentication, once: of parallel right answers one wins, the others get undefined.
+ * A repeat by the same Idempotency-Key replaces the unused token instead.
+ */
+export async function approveAuthentication(
+  handle: Queryable,
+  open: OpenAuthentication,
+  token: { readonly digest: Buffer; readonly lifetime: number },
+  approvalKey: Buffer | undefined,
+  origin: Origin,
+): Promise<AuthenticationRecord | undefined> {
+  const key = approvalKey ?? null;
+  const isRepeat = open.status === 'approved';
+  const [row] = await handle.query<AuthenticationRecord>(approveOpen, [
+    ...[open.user_id, open.id, token.digest, token.lifetime, key],
+    ...[isRepeat ? ['approved'] : ['created', 'pending'], isRepeat ? key : null, ...eventValues(origin)],
+  ]);
+  return row;
+}
+
+const rejectOpen = prepared(
+  'authentication_reject',
+  `with clock as materialized (select db_now() as now), ${eventInput(3)},
+   authentication as (
+     update authentications a
+     set updated_at = now, status = case when guesses >= ${maxGuesses} then 'rejected' else status end,
+         error_code = case when guesses >= ${maxGuesses} then 'authorization_rejected' else '' end
+     from clock
+     where a.user_id = $1 and a.id = $2 and a.status in ('created', 'pending')
+     returning a.*)
+   ${writeEvent('authentication', "'login.rejected'")}`,
+);
+
+/** Records a wrong answer; the last guess rejects the authentication for good. */
+export async function rejectAuthentication(handle: Queryable, open: OpenAuthentication, origin: Origin): Promise<void> {
+  await handle.query(rejectOpen, [open.user_id, open.id, ...eventValues(origin)]);
+}
+
+const findStatus = prepared(
+  'authentication_status',
+  `select a.id,
+          case when a.status in ('created', 'pending') and a.expires_at <= db_now() then 'rejected' else a.status end as status
+   from authentications a left join users u on u.id = a.user_id
+   where a.id = $1 and a.ended_at is null
+     and (a.status <> 'approved' or u.epoch = a.epoch)
+     and (a.status <> 'rejected' or a.updated_at > db_now() - interval '24 hours')`,
+);
+
+/** The status by id alone; lapsing is computed here. Undefined: unknown, deleted or superseded. */
+export async function findAuthenticationStatus(
+  handle: Queryable,
+  id: string,
+): Promise<{ id: string; status: AuthenticationStatus } | undefined> {
+  const [row] = await handle.query<{ id: string; status: AuthenticationStatus }>(findStatus, [id]);
+  return row;
+}
+
+const endOne = prepared(
+  'authentication_end',
+  `with ${eventInput(4)},
+   authentication as (
+     update authentications a set ended_at = n.now, updated_at = n.now
+     from users u cross join lateral (select db_now() as now) n
+     where a.user_id = $1 and a.id = $2 and ($3::bytea is null or a.token_digest = $3)
+       and u.id = a.user_id and u.epoch = a.epoch
+       and a.status = 'approved' and a.ended_at is null and a.expires_at > n.now
+     returning a.*),
+   logged as (${writeEvent('authentication', "'token.deleted'")})
+   select id from authentication`,
+);
+
+/** Ends an approved authentication and with it every session of it. False: there is no active one. */
+export async function endAuthentication(
+  handle: Queryable,
+  owner: { readonly userId: string; readonly id: string; readonly digest?: Buffer },
+  origin: Origin,
+): Promise<boolean> {
+  const rows = await handle.query(endOne, [owner.userId, owner.id, owner.digest ?? null, ...eventValues(origin)]);
+  return rows.length > 0;
+}

@@ -1,0 +1,55 @@
+/**
+ * A way to prove who one is: a plug-in with a name and one step or two.
+ *
+ * The core does everything else, so a plug-in cannot forget it: finding the user, equal answers for unknown ones,
+ * guesses, states and their ends, the PIN, devices, tokens, and the audit trail.
+ */
+export type Authenticator = SingleStep | TwoStep;
+
+/** What an authenticator may know of the user. Undefined in its place: nobody, or somebody who may not log in. */
+export interface Candidate {
+  readonly userId: string;
+  readonly passwordHash: string | undefined;
+  /** E.164. */
+  readonly phone: string | undefined;
+  readonly locale: string | undefined;
+}
+
+/** Decides at once, from the secret of the login request. */
+export interface SingleStep {
+  readonly name: string;
+  readonly steps: 1;
+  /** Must take the same time whoever the candidate is (together with `refused`), and not throw for a wrong secret. */
+  verify(candidate: Candidate | undefined, secret: string): Promise<boolean>;
+  /** Called when the login failed, for whatever reason: the moment to do what makes all failures take the same time. */
+  refused?(candidate: Candidate | undefined): Promise<void>;
+  /** Called after the login was approved, with the secret that was right: the moment to store it in a better way. */
+  approved?(candidate: Candidate, secret: string): Promise<void>;
+}
+
+/** Begins a challenge and decides when its answer comes. */
+export interface TwoStep {
+  readonly name: string;
+  readonly steps: 2;
+  /** Must do the same work whoever the candidate is; a message without a recipient is dropped by the queue. */
+  begin(candidate: Candidate | undefined, authenticationId: string): Promise<Challenge>;
+  /** Decides from what `begin` kept. */
+  verify(kept: ChallengeState, authenticationId: string, secret: string): Promise<boolean>;
+}
+
+/** What a two-step authenticator remembers between its steps: JSON, never the secret itself. */
+export type ChallengeState = Readonly<Record<string, string>>;
+
+export interface Challenge {
+  readonly kept: ChallengeState;
+  /** Seconds until an answer is no longer accepted. */
+  readonly lifetime: number;
+  /** A code that goes out through the durable queue. */
+  readonly message?: CodeMessage;
+}
+
+export interface CodeMessage {
+  readonly channel: 'sms';
+  readonly recipient: string | undefined;
+  readonly code: string;
+}

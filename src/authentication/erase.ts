@@ -1,0 +1,39 @@
+import { type Database, sql } from '../database/database.js';
+
+/** A table with rows of users: `user_id`, and the column that tells a user's rows apart. */
+export interface UserTable {
+  readonly table: string;
+  readonly key: string;
+}
+
+/**
+ * What this module makes for a user beside the user's own row. The head of the inbox first: without it nothing more can be
+ * published. Events stay: they name nobody but by id.
+ */
+const ownTables: readonly UserTable[] = [
+  { table: 'inboxes', key: 'user_id' },
+  { table: 'sessions', key: 'id' },
+  { table: 'authentications', key: 'id' },
+  { table: 'devices', key: 'id' },
+  { table: 'outbox', key: 'id' },
+  { table: 'guess_budgets', key: 'bucket' },
+];
+
+const BATCH = 1000;
+
+/**
+ * Removes the rows of a deleted user: the queue's job `user.erase`. In small statements, each a transaction of its own,
+ * so that nobody waits for a large inbox; doing it again or going on after a failure does no harm.
+ *
+ * @param moreTables those of other modules, in the order in which they are to be emptied
+ */
+export async function eraseUser(database: Database, userId: string, moreTables: readonly UserTable[]): Promise<void> {
+  for (const { table, key } of [...ownTables, ...moreTables]) {
+    const statement = sql(
+      `delete from ${table} where user_id = $1
+         and ${key} in (select ${key} from ${table} where user_id = $1 limit ${BATCH}) returning 1 as deleted`,
+    );
+    let deleted = BATCH;
+    while (deleted === BATCH) deleted = (await database.query(statement, [userId])).length;
+  }
+}

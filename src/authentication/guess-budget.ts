@@ -1,0 +1,147 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Database, isStorageFailure, prepared, type Queryable } from '../database/database.js';
+import { newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { Problem } from '../lib/problem.js';
+import { recordEvent } from './events.js';
+
+/**
+ * How many wrong secrets an account bears, whatever authenticator, step, PIN, alias or instance they come through.
+ *
+ * A guess is taken before anything is evaluated and settled afterwards, both in the database: so any number of parallel
+ * wrong secrets gets at most as many evaluations as guesses are left, and any number of parallel right ones succeeds.
+ * Nothing is locked while a secret is evaluated: a slow hash holds no transaction.
+ */
+export interface GuessBudget {
+  /**
+   * Evaluates one secret within the budget of the account and the kind of device. While others evaluate every guess that
+   * is left, it waits, outside the database.
+   * @returns what `evaluate` returned; true cleared the budget, false counted. When it throws, nothing counts.
+   * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after 5 s.
+   */
+  guess(account: GuessedAccount, evaluate: () => Promise<boolean>): Promise<boolean>;
+}
+
+/** An account, known or not, and the device that a guess comes from. */
+export interface GuessedAccount {
+  readonly userId: string;
+  readonly deviceId: string;
+  readonly origin: Origin;
+}
+
+export interface GuessLimits {
+  /** Failures in a row until an account is locked for a time. */
+  readonly limit: number;
+  /** Failures since the last success until it is locked for good; 0: never. */
+  readonly permanentLimit: number;
+  /** Milliseconds of the first lock, doubled with each further one. */
+  readonly lock: number;
+  /** Milliseconds of the longest lock. */
+  readonly lockMax: number;
+}
+
+type Taken =
+  | { readonly outcome: 'taken' | 'busy' | 'permanent'; readonly bucket: string; readonly retry_after: null }
+  | { readonly outcome: 'locked'; readonly bucket: string; readonly retry_after: number };
+
+const takeGuess = prepared(
+  'guess_take',
+  'select outcome, bucket, retry_after from take_guess($1, $2, $3, $4, $5, $6, $7)',
+);
+const settleGuess = prepared('guess_settle', 'select settle_guess($1, $2, $3, $4, $5, $6, $7, $8) as started_lock');
+
+/** Milliseconds: how long a guess waits for its turn, and how often it looks for what other instances settled. */
+const longestWait = 5000;
+const pause = 100;
+
+export function createGuessBudget(database: Database, limits: GuessLimits): GuessBudget {
+  const values = [limits.limit, limits.permanentLimit, limits.lock / 1000, limits.lockMax / 1000];
+  const line = createLine();
+
+  async function tryOnce({ userId, deviceId }: GuessedAccount, slot: string): Promise<string | undefined> {
+    const [taken] = await database.lane(userId).query<Taken>(takeGuess, [userId, deviceId, slot, ...values]);
+    if (taken?.outcome === 'permanent') throw new Problem('account_locked');
+    if (taken?.outcome === 'locked') {
+      throw new Problem('account_temporarily_locked', { retryAfter: Math.ceil(taken.retry_after) });
+    }
+    return taken?.outcome === 'taken' ? taken.bucket : undefined;
+  }
+
+  /** Only the first in line asks the database again: a crowd at one account must not become a crowd at the database. */
+  async function take(account: GuessedAccount, slot: string): Promise<string> {
+    const deadline = performance.now() + longestWait;
+    const bucket = await tryOnce(account, slot);
+    if (bucket !== undefined) return bucket;
+    return line.inTurn(account.userId, async () => {
+      while (performance.now() < deadline) {
+        const free = await tryOnce(account, slot);
+        if (free !== undefined) return free;
+        await line.pause(account.userId, pause);
+      }
+      throw new Problem('too_many_requests', { retryAfter: 1 });
+    });
+  }
+
+  return {
+    async guess(account, evaluate) {
+      const slot = newId();
+      const bucket = await take(account, slot);
+      const settle = async (result: 'right' | 'wrong' | 'none') => {
+        const { userId, deviceId, origin } = account;
+        const settled = [userId, bucket, slot, result, ...values];
+        const [row] = await database.lane(userId).query<{ started_lock: boolean }>(settleGuess, settled);
+        line.wake(userId);
+        if (row?.started_lock !== true) return;
+        const data = { device_id: deviceId, known_device: bucket === deviceId };
+        await recordEvent(database, { userId, type: 'account.locked_by_guesses', origin, data });
+      };
+      let right: boolean;
+      try {
+        right = await evaluate();
+      } catch (error) {
+        // If this fails too, the slot runs out by itself and counts as wrong.
+        const settled = settle('none').catch(() => undefined);
+        if (!isStorageFailure(error)) await settled;
+        throw error;
+      }
+      await settle(right ? 'right' : 'wrong');
+      return right;
+    },
+  };
+}
+
+const clearBudgets = prepared('guess_clear', 'delete from guess_budgets where user_id = $1');
+
+/** An operator's unlock, or a recovery: forgets every failure of the account, permanent locks too. */
+export async function clearGuesses(tx: Queryable, userId: string): Promise<void> {
+  await tx.query(clearBudgets, [userId]);
+}
+
+/** Lets those who wait for the same account go one after the other, and the first of them know when to look again. */
+function createLine() {
+  const lasts = new Map<string, Promise<unknown>>();
+  const firsts = new Map<string, AbortController>();
+  return {
+    async inTurn<T>(key: string, turn: () => Promise<T>): Promise<T> {
+      const before = lasts.get(key) ?? Promise.resolve();
+      const own = before.then(turn);
+      const settled = own.catch(() => undefined);
+      lasts.set(key, settled);
+      try {
+        return await own;
+      } finally {
+        if (lasts.get(key) === settled) lasts.delete(key);
+      }
+    },
+    /** Until somebody wakes this account's line, at most so many milliseconds. */
+    async pause(key: string, milliseconds: number): Promise<void> {
+      const own = new AbortController();
+      firsts.set(key, own);
+      await wait(milliseconds, undefined, { signal: own.signal }).catch(() => undefined);
+      firsts.delete(key);
+    },
+    wake(key: string): void {
+      firsts.get(key)?.abort();
+    },
+  };
+}

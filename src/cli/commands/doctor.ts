@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { type Config, ConfigError, readConfig } from '../../config.js';
+import {
+  checkClock,
+  checkDataDir,
+  checkPort,
+  checkSchema,
+  checkSms,
+  checkVersion,
+  type Finding,
+  fail,
+  ok,
+} from '../checks.js';
+import { describeFailure } from '../failure.js';
+import { type Io, printLine } from '../io.js';
+import { withDatabase } from '../parts.js';
+
+export function doctorCommand(program: Command, io: Io, exitWith: (code: number) => void): void {
+  program
+    .command('doctor')
+    .description('check the configuration and what it points to; exits with 1 when something is in the way')
+    .action(async () => {
+      let failed = false;
+      for await (const { level, what, detail } of examine(io)) {
+        printLine(io.stdout, `${level.padEnd(4)}  ${what}: ${detail}`);
+        failed ||= level === 'FAIL';
+      }
+      if (failed) exitWith(1);
+    });
+}
+
+/** Every finding as soon as it is known. A check that breaks is a finding too, and keeps none of the others from running. */
+async function* examine(io: Io): AsyncGenerator<Finding> {
+  let config: Config;
+  try {
+    config = readConfig(io.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const fault of error.faults) yield fail('configuration', fault);
+    return;
+  }
+  yield ok('configuration', 'every variable can be used');
+  yield* await attempt('data directory', () => checkDataDir(config));
+  yield* await attempt('database', () =>
+    withDatabase(io, async (database) => [
+      await checkVersion(database),
+      await checkSchema(database),
+      await checkClock(database),
+    ]),
+  );
+  yield* await attempt('sms', async () => [await checkSms(config)]);
+  yield* await attempt('port', async () => [await checkPort(config)]);
+}
+
+async function attempt(what: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await check();
+  } catch (error) {
+    return [fail(what, describeFailure(error))];
+  }
+}

@@ -1,0 +1,74 @@
+import { text } from 'node:stream/consumers';
+import { type Command, Option } from 'commander';
+import { type NewUser, roles, type User } from '../../contract/user.js';
+import { CommandError } from '../failure.js';
+import { type Io, printJson, printTable } from '../io.js';
+import { cliOrigin, openUsers, withDatabase } from '../parts.js';
+
+interface CreateOptions {
+  readonly username?: string;
+  readonly email?: string;
+  readonly phone?: string;
+  readonly name?: string;
+  readonly password?: string;
+  readonly passwordStdin?: true;
+  readonly pin?: string;
+  readonly role?: User['role'];
+  readonly json?: true;
+}
+
+export function usersCommand(program: Command, io: Io): void {
+  const users = program.command('users').description('make users');
+  users
+    .command('create')
+    .description('create a user with one to three identities')
+    .option('--username <name>', 'identity: a name')
+    .option('--email <address>', 'identity: a mail address')
+    .option('--phone <number>', 'identity: a phone number, such as +15551234567')
+    .option('--name <text>', 'how the user is called')
+    .option('--password-stdin', 'read the password from standard input')
+    .addOption(
+      new Option('--password <text>', 'the password; other users of this machine can see it meanwhile').conflicts(
+        'passwordStdin',
+      ),
+    )
+    .option('--pin <digits>', 'a PIN of 4 to 12 digits; other users of this machine can see it meanwhile')
+    .addOption(new Option('--role <role>', 'what the user may do in the console').choices(roles).default('user'))
+    .option('--json', 'print the user as JSON')
+    .addHelpText('after', '\nExample:\n  postern users create --username ada --password-stdin < password.txt')
+    .action((options: CreateOptions) => createUser(io, options));
+}
+
+async function createUser(io: Io, options: CreateOptions): Promise<void> {
+  const input = toNewUser(options, options.passwordStdin === true ? await readPassword(io) : options.password);
+  const user = await withDatabase(io, async (database, config) => {
+    const users = await openUsers(database, config);
+    const prepared = await users.prepare(input);
+    return database.transaction((tx) => users.create(tx, prepared, cliOrigin));
+  });
+  if (options.json === true) return printJson(io.stdout, user);
+  const { id, username, email, phone, name, role } = user;
+  const shown = Object.entries({ id, username, email, phone, name, role }).filter(([, value]) => value);
+  printTable(
+    io.stdout,
+    shown.map(([field, value]) => [field, String(value)]),
+  );
+}
+
+function toNewUser({ username, email, phone, name, pin, role }: CreateOptions, password: string | undefined): NewUser {
+  return {
+    ...(username !== undefined && { username }),
+    ...(email !== undefined && { email }),
+    ...(phone !== undefined && { phone }),
+    ...(name !== undefined && { name }),
+    ...(password !== undefined && { password }),
+    ...(pin !== undefined && { pin }),
+    ...(role !== undefined && { role }),
+  };
+}
+
+/** The line end is the editor's or the shell's, not the password's. */
+async function readPassword({ stdin }: Io): Promise<string> {
+  if (stdin === undefined) throw new CommandError('There is no standard input to read the password from.');
+  return (await text(stdin)).replace(/\r?\n$/, '');
+}

@@ -1,0 +1,45 @@
+import { createPasswordHasher } from '../authentication/passwords.js';
+import { createUsers, type Users } from '../authentication/users.js';
+import { type Config, readConfig } from '../config.js';
+import { createDatabase, type Database } from '../database/database.js';
+import type { Log } from '../database/embedded/membership.js';
+import { openTarget } from '../database/open.js';
+import { readSecretKeys } from '../database/secret-key-file.js';
+import type { Origin } from '../lib/origin.js';
+import { createSecretKeys } from '../lib/secret-keys.js';
+import { type Io, printLine } from './io.js';
+
+/** Who acts, in the audit trail. */
+export const cliOrigin: Origin = { actor: 'cli' };
+
+/** A command needs one connection for its transaction, and one more for what it reads beside it. */
+const POOL_SIZE = 2;
+
+/** Opens the configured database for as long as `work` takes. An embedded server is started for it, or joined. */
+export async function withDatabase<T>(io: Io, work: (database: Database, config: Config) => Promise<T>): Promise<T> {
+  const config = readConfig(io.env);
+  const open = await openTarget(config, quietLog(io));
+  const database = createDatabase({ target: open.target, size: POOL_SIZE, onConnectionError: () => undefined });
+  try {
+    return await work(database, config);
+  } finally {
+    await database.close();
+    await open.close();
+  }
+}
+
+export async function openUsers(database: Database, config: Config): Promise<Users> {
+  return createUsers({
+    database,
+    hasher: createPasswordHasher(),
+    keys: createSecretKeys(await readSecretKeys(config)),
+    defaultRegion: config.DEFAULT_REGION,
+    passwordMin: config.PASSWORD_MIN,
+  });
+}
+
+/** Of the embedded server, what a person at a command should know. */
+export function quietLog(io: Io): Log {
+  const print = (_details: object, message: string) => printLine(io.stderr, message);
+  return { info: () => undefined, warn: print, error: print };
+}

@@ -1,0 +1,322 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { inspect, parseEnv } from 'node:util';
+import ipaddr from 'ipaddr.js';
+import { getCountries, isSupportedCountry } from 'libphonenumber-js';
+import { parseDuration } from './lib/durations.js';
+
+/** A configured secret: printing, logging or serialising it shows nothing. */
+class Secret {
+  readonly #value: string;
+  constructor(value: string) {
+    this.#value = value;
+  }
+  reveal(): string {
+    return this.#value;
+  }
+  toString(): string {
+    return '[redacted]';
+  }
+  toJSON(): string {
+    return '[redacted]';
+  }
+  [inspect.custom](): string {
+    return '[redacted]';
+  }
+}
+
+/** Thrown with every fault at once; each line names the variable. */
+export class ConfigError extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(
+      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+    );
+  }
+}
+
+type Parsed<T> = { value: T } | { fault: string };
+interface Setting<T> {
+  /** How a value is read; `fault` completes the sentence "NAME …". */
+  readonly parse: (text: string) => Parsed<T>;
+  /** The text that is parsed when the variable is unset; absent: the setting has no value. */
+  readonly fallback?: string;
+  /** For docs/configuration.md. */
+  readonly about: string;
+}
+
+const ok = <T>(value: T): Parsed<T> => ({ value });
+const fault = (message: string): { fault: string } => ({ fault: message });
+
+const anyText = (text: string) => ok(text);
+const choice =
+  <const T extends string>(...allowed: readonly T[]) =>
+  (text: string): Parsed<T> => {
+    const found = allowed.find((value) => value === text);
+    return found === undefined ? fault(`must be one of: ${allowed.join(', ')}`) : ok(found);
+  };
+const flag = (text: string): Parsed<boolean> =>
+  text === 'true' || text === 'false' ? ok(text === 'true') : fault('must be true or false');
+const integer =
+  (min: number, max: number) =>
+  (text: string): Parsed<number> =>
+    /^\d{1,10}$/.test(text) && Number(text) >= min && Number(text) <= max
+      ? ok(Number(text))
+      : fault(`must be a whole number from ${min} to ${max}`);
+const duration =
+  (min: string, max: string) =>
+  (text: string): Parsed<number> => {
+    const value = parseDuration(text);
+    const inRange = value !== undefined && value >= (parseDuration(min) ?? 0) && value <= (parseDuration(max) ?? 0);
+    return inRange ? ok(value) : fault(`must be a duration from ${min} to ${max}, such as 30s, 15m, 1h or 365d`);
+  };
+const url =
+  (...protocols: readonly string[]) =>
+  (text: string): Parsed<string> =>
+    URL.canParse(text) && protocols.includes(new URL(text).protocol)
+      ? ok(text)
+      : fault(`must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+const secret =
+  (min: number) =>
+  (text: string): Parsed<Secret> =>
+    text.length >= min ? ok(new Secret(text)) : fault(`must have at least ${min} characters`);
+
+function secretList(text: string): Parsed<readonly Secret[]> {
+  const keys = text.split(',').map((key) => key.trim());
+  return keys.every((key) => key.length >= 32)
+    ? ok(keys.map((key) => new Secret(key)))
+    : fault('must be one key, or several joined by commas (the newest first), each of at least 32 characters');
+}
+
+function signingSecret(text: string): Parsed<Secret> {
+  const encoded = text.startsWith('whsec_') ? text.slice(6) : '';
+  const strong = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && Buffer.from(encoded, 'base64').length >= 24;
+  return strong ? ok(new Secret(text)) : fault('must be whsec_ followed by base64 of at least 24 bytes');
+}
+
+/** Hops to trust, counted from this server, or the addresses of trusted proxies. */
+function trustProxy(text: string): Parsed<number | readonly string[]> {
+  if (/^\d{1,2}$/.test(text)) return ok(Number(text));
+  const ranges = text.split(',').map((range) => range.trim());
+  const valid = ranges.every((range) => ipaddr.isValid(range) || ipaddr.isValidCIDR(range));
+  return valid ? ok(ranges) : fault('must be a number of hops, or addresses and CIDR ranges joined by commas');
+}
+
+function region(text: string): Parsed<string> {
+  return isSupportedCountry(text)
+    ? ok(text)
+    : fault(`must be one of the regions ${getCountries().slice(0, 3).join(', ')}, …`);
+}
+
+function origins(text: string): Parsed<readonly string[]> {
+  const list = text.split(',').map((origin) => origin.trim());
+  return list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
+    ? ok(list)
+    : fault('must be origins such as https://app.example.com, joined by commas');
+}
+
+function notificationTypes(text: string): Parsed<readonly string[]> {
+  const list = text.split(',').map((type) => type.trim());
+  return list.every((type) => /^[a-z][a-z0-9_]{0,31}$/.test(type)) && new Set(list).size === list.length
+    ? ok(list)
+    : fault('must be different lower-case words joined by commas');
+}
+
+/**
+ * Every variable the service reads, in the order of docs/configuration.md.
+ * @public scripts/generate.mjs writes that page from it.
+ */
+export const settings = {
+  HOST: { parse: anyText, fallback: '127.0.0.1', about: 'Address to listen on.' },
+  PORT: { parse: integer(0, 65_535), fallback: '8080', about: 'Port to listen on; 0 takes a free one.' },
+  PUBLIC_URL: {
+    parse: url('http:', 'https:'),
+    about: 'Where clients reach the service. With https, answers carry Strict-Transport-Security.',
+  },
+  DATABASE_URL: {
+    parse: url('postgres:', 'postgresql:'),
+    about: 'A PostgreSQL (15 or later) to use. Without it Postern runs its own in DATA_DIR.',
+  },
+  DATA_DIR: {
+    parse: (text: string) => ok(resolve(text)),
+    fallback: './data',
+    about: "Where the service's own files are: its database, its secret key, the first API key.",
+  },
+  SECRET_KEY: {
+    parse: secretList,
+    about:
+      'Keys the digests of codes and identities, peppers PINs, and encrypts queued codes and stored answers. Made in DATA_DIR when the database is embedded, required with DATABASE_URL. To rotate: new key first, old ones after it, joined by commas.',
+  },
+  ADMIN_API_KEY: {
+    parse: secret(32),
+    about: 'Accepted as an API key with every scope. When unset, the first start makes a key.',
+  },
+  SESSION_TTL: { parse: duration('1s', '30d'), fallback: '15m', about: 'How long a session token lives.' },
+  AUTHENTICATION_TTL: {
+    parse: duration('1s', '3650d'),
+    fallback: '365d',
+    about: 'How long an authentication token lives.',
+  },
+  PIN_POLICY: {
+    parse: choice('required', 'optional', 'off'),
+    fallback: 'required',
+    about:
+      'required: step 2 needs a PIN, and it must be right where the user has one. optional: users without a PIN may omit it. off: PINs are ignored.',
+  },
+  PIN_ENROL: {
+    parse: choice('never', 'first_login'),
+    fallback: 'never',
+    about: 'first_login: the PIN of the first approved login becomes the PIN of a user who has none.',
+  },
+  PASSWORD_MIN: {
+    parse: integer(8, 128),
+    fallback: '8',
+    about: 'Fewest characters of a new password. NIST SP 800-63B-4 wants 15 where the password is the only factor.',
+  },
+  GUESS_LIMIT: {
+    parse: integer(1, 1_000_000),
+    fallback: '5',
+    about: 'Wrong secrets in a row, from known or from unknown devices, until the account is locked for a time (423).',
+  },
+  GUESS_LOCK: {
+    parse: duration('1s', '3650d'),
+    fallback: '30s',
+    about: 'How long the first lock lasts; each further one lasts twice as long.',
+  },
+  GUESS_LOCK_MAX: { parse: duration('1s', '3650d'), fallback: '1h', about: 'How long a lock lasts at most.' },
+  GUESS_LIMIT_PERMANENT: {
+    parse: integer(0, 1_000_000),
+    fallback: '100',
+    about: 'Wrong secrets since the last right one until the account is locked for good (403). 0: never.',
+  },
+  LOGIN_LIMIT_PER_ADDRESS: {
+    parse: integer(0, 1_000_000),
+    fallback: '300',
+    about: 'Login requests of a client address, and of an account, per minute. 0: no limit.',
+  },
+  SMS_LIMIT_PER_ADDRESS: {
+    parse: integer(0, 1_000_000),
+    fallback: '30',
+    about: 'Codes that a client address may ask for per hour. 0: no limit.',
+  },
+  SMS_LIMIT_PER_PREFIX: {
+    parse: integer(0, 1_000_000),
+    fallback: '0',
+    about:
+      'Codes per hour to numbers that share their first six digits. More are not sent, and nobody is told. 0: no limit.',
+  },
+  SMS_LIMIT_TOTAL: {
+    parse: integer(0, 1_000_000),
+    fallback: '0',
+    about: 'Codes per hour in all. More are not sent, and nobody is told. 0: no limit.',
+  },
+  DEFAULT_REGION: { parse: region, about: 'Region of phone numbers without a country code, such as US.' },
+  SMS_PROVIDER: {
+    parse: choice('console', 'webhook', 'none'),
+    fallback: 'console',
+    about:
+      'console: codes are printed and shown in the outbox (development). webhook: POST to SMS_WEBHOOK_URL. none: no SMS logins.',
+  },
+  ALLOW_CONSOLE_SMS: {
+    parse: flag,
+    fallback: 'false',
+    about: 'Lets SMS_PROVIDER=console run on a HOST that is not loopback.',
+  },
+  SMS_WEBHOOK_URL: { parse: url('http:', 'https:'), about: 'Where SMS_PROVIDER=webhook posts codes.' },
+  SMS_WEBHOOK_SECRET: { parse: signingSecret, about: 'Signs those posts (Standard Webhooks): whsec_ and base64.' },
+  NOTIFICATION_TYPES: {
+    parse: notificationTypes,
+    fallback: 'payment,pool,request',
+    about: 'The notification types that may be published. Clients of the published interface know the first three.',
+  },
+  CORS_ORIGINS: { parse: origins, about: 'Origins whose pages may call the API. None by default.' },
+  TRUST_PROXY: {
+    parse: trustProxy,
+    about:
+      'Proxies whose X-Forwarded-For is believed: a number of hops, or addresses and CIDR ranges. None by default.',
+  },
+  ALLOW_PRIVATE_NETWORK_TARGETS: {
+    parse: flag,
+    fallback: 'false',
+    about: 'Lets outgoing calls reach loopback and private addresses, over http or https. For tests.',
+  },
+  LOG_LEVEL: {
+    parse: choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    fallback: 'info',
+    about: 'How much is logged, as JSON lines on standard output.',
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+type Settings = typeof settings;
+type Value<S> = S extends { parse: (text: string) => Parsed<infer T> } ? T : never;
+/** Values by variable name; optional where a variable has no fallback. */
+type Values = {
+  readonly [Name in keyof Settings]: Settings[Name] extends { fallback: string }
+    ? Value<Settings[Name]>
+    : Value<Settings[Name]> | undefined;
+};
+
+/** The frozen configuration, by variable name so that code, docs and operators use one word for one thing. */
+export type Config = Values;
+
+/**
+ * Reads and checks the configuration.
+ * @throws ConfigError naming every fault at once.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>> = environment()): Config {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {
+    const text = env[name] === '' ? setting.fallback : (env[name] ?? setting.fallback);
+    if (text === undefined) continue;
+    const parsed = setting.parse(text);
+    if ('fault' in parsed) faults.push(`${name} ${parsed.fault}`);
+    else values[name] = parsed.value;
+  }
+  const unknown = Object.keys(env).filter((name) => name.startsWith('POSTERN_'));
+  faults.push(...unknown.map((name) => `${name} is not a variable of Postern`));
+  faults.push(...contradictions(values as Partial<Config>));
+  if (faults.length > 0) throw new ConfigError(faults);
+  return Object.freeze(values) as Config;
+}
+
+function contradictions(config: Partial<Config>): string[] {
+  const faults: string[] = [];
+  if (config.DATABASE_URL !== undefined && config.SECRET_KEY === undefined) {
+    faults.push('SECRET_KEY is required with DATABASE_URL (at least 32 random characters, the same on every instance)');
+  }
+  if (config.SMS_PROVIDER === 'webhook' && config.SMS_WEBHOOK_URL === undefined) {
+    faults.push('SMS_WEBHOOK_URL is required with SMS_PROVIDER=webhook');
+  }
+  if (config.SMS_PROVIDER === 'webhook' && config.SMS_WEBHOOK_SECRET === undefined) {
+    faults.push('SMS_WEBHOOK_SECRET is required with SMS_PROVIDER=webhook');
+  }
+  const { GUESS_LOCK: lock, GUESS_LOCK_MAX: lockMax } = config;
+  if (lock !== undefined && lockMax !== undefined && lock > lockMax) {
+    faults.push('GUESS_LOCK must not be longer than GUESS_LOCK_MAX');
+  }
+  const plainHttp = config.SMS_WEBHOOK_URL?.startsWith('http:') === true;
+  if (plainHttp && config.ALLOW_PRIVATE_NETWORK_TARGETS === false) {
+    faults.push('SMS_WEBHOOK_URL must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)');
+  }
+  const printsCodes = config.SMS_PROVIDER === 'console' && config.ALLOW_CONSOLE_SMS === false;
+  if (printsCodes && config.HOST !== undefined && !isLoopback(config.HOST)) {
+    faults.push('SMS_PROVIDER=console prints codes: it needs a loopback HOST, or ALLOW_CONSOLE_SMS=true');
+  }
+  return faults;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || (isIP(host) !== 0 && ipaddr.process(host).range() === 'loopback');
+}
+
+/** The process's environment over a `.env` file of the working directory. */
+function environment(): Record<string, string | undefined> {
+  let file: Record<string, string | undefined> = {};
+  try {
+    file = parseEnv(readFileSync('.env', 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return { ...file, ...process.env };
+}

@@ -1,0 +1,112 @@
+import { type Static, Type } from 'typebox';
+import { authenticationStatuses } from './authentication.js';
+import { AnyObject, Id, NullableId, NullableString, NullableTime, Text, Time } from './common.js';
+
+/** What an API key may do. `admin` includes every other scope. */
+export const scopes = ['users:read', 'users:write', 'notifications:write', 'sessions:verify', 'admin'] as const;
+export type Scope = (typeof scopes)[number];
+
+export const ApiKey = Type.Object({
+  id: Id,
+  name: Type.String(),
+  scopes: Type.Array(Type.Enum(scopes)),
+  expires_at: NullableTime,
+  last_used_at: NullableTime,
+  created_at: Time,
+});
+export type ApiKey = Static<typeof ApiKey>;
+
+export const IssuedApiKey = Type.Object({
+  ...ApiKey.properties,
+  token: Type.String({ description: 'The key itself. Shown once.' }),
+});
+export type IssuedApiKey = Static<typeof IssuedApiKey>;
+
+export const NewApiKey = Type.Object(
+  {
+    name: Text(100, 1),
+    scopes: Type.Array(Type.Enum(scopes), { minItems: 1, maxItems: scopes.length, uniqueItems: true }),
+    expires_at: Type.Optional(Type.String({ maxLength: 64, description: 'A time in the future.' })),
+  },
+  { examples: [{ name: 'billing', scopes: ['notifications:write'] }] },
+);
+export type NewApiKey = Static<typeof NewApiKey>;
+
+export const outboxStates = ['queued', 'sent', 'failed', 'expired', 'dropped'] as const;
+
+/** A message that was or will be sent. */
+export const OutboxMessage = Type.Object({
+  id: Id,
+  user_id: Id,
+  authentication_id: NullableId,
+  channel: Type.Enum(['sms']),
+  kind: Type.String({ examples: ['sms.code'] }),
+  recipient: NullableString,
+  state: Type.Enum(outboxStates, {
+    description:
+      'queued, sent, failed (tried until the code expired), expired (never tried in time), dropped (nobody to send to).',
+  }),
+  attempts: Type.Integer(),
+  last_error: NullableString,
+  code: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'Only with the console provider, for a key with the scope admin, while the code lives.',
+  }),
+  expires_at: Time,
+  created_at: Time,
+  updated_at: Time,
+});
+export type OutboxMessage = Static<typeof OutboxMessage>;
+
+/** Something that happened to an account, or that an operator did. */
+export const Event = Type.Object({
+  id: Id,
+  user_id: Type.Unsafe<string>({ ...Id, description: 'All zeros for what concerns no user.' }),
+  type: Type.String({ examples: ['login.approved'] }),
+  actor: Type.String({ description: 'user, system, cli, or key:<id>.' }),
+  address: NullableString,
+  request_id: NullableString,
+  data: AnyObject('What there is to say of it. Never a secret.'),
+  created_at: Time,
+});
+export type Event = Static<typeof Event>;
+
+/** A device on which a login of the user was approved. */
+export const UserDevice = Type.Object({
+  id: Id,
+  make: NullableString,
+  model: NullableString,
+  os_name: NullableString,
+  os_version: NullableString,
+  sdk_version: NullableString,
+  screen_width: NullableString,
+  screen_height: NullableString,
+  created_at: Time,
+  updated_at: Time,
+});
+export type UserDevice = Static<typeof UserDevice>;
+
+/** A login of the user, from its start to the end of its authentication token. */
+export const UserToken = Type.Object({
+  id: Id,
+  device_id: Id,
+  authenticator: Type.String({ examples: ['password'] }),
+  status: Type.Enum(authenticationStatuses),
+  active: Type.Boolean({ description: 'Whether its token is good right now.' }),
+  first_used_at: Type.Unsafe<string | null>({ ...NullableTime, description: 'When its token got its first session.' }),
+  ended_at: Type.Unsafe<string | null>({ ...NullableTime, description: 'When its token was deleted or superseded.' }),
+  expires_at: Time,
+  created_at: Time,
+  updated_at: Time,
+});
+export type UserToken = Static<typeof UserToken>;
+
+/** A session of the user that is good right now. */
+export const UserSession = Type.Object({
+  id: Id,
+  authentication_id: Id,
+  device_id: Id,
+  expires_at: Time,
+  created_at: Time,
+});
+export type UserSession = Static<typeof UserSession>;

@@ -1,0 +1,119 @@
+import { type Static, Type } from 'typebox';
+import { Id, IdInput, Text, Time } from './common.js';
+import { authenticationErrors } from './errors.js';
+import { pinPattern } from './patterns.js';
+
+export const identityTypes = ['email', 'phone', 'username'] as const;
+
+const Identity = Type.Object({
+  type: Type.Enum(identityTypes),
+  value: Type.String({ minLength: 1, maxLength: 320, description: 'Used to look up the user.' }),
+});
+
+const screenSize = Type.Union([Type.Number(), Type.String({ pattern: '^[0-9]{1,6}(?:\\.[0-9]{1,3})?$' })]);
+
+/** What a login says of the device it happens on. */
+export const DeviceInput = Type.Object({
+  id: Type.Optional(Type.Unsafe<string>({ ...IdInput, description: 'Made and returned when missing.' })),
+  make: Type.Optional(Text(255)),
+  model: Type.Optional(Text(255)),
+  os_name: Type.Optional(Text(255)),
+  os_version: Type.Optional(Text(255)),
+  sdk_version: Type.Optional(Text(255)),
+  apn_device_token: Type.Optional(Text(255)),
+  gcm_device_token: Type.Optional(Text(255)),
+  screen_width: Type.Optional(screenSize),
+  screen_height: Type.Optional(screenSize),
+});
+export type DeviceInput = Static<typeof DeviceInput>;
+
+const Pin = Type.String({ pattern: pinPattern, description: '4 to 12 digits.', examples: ['2468'] });
+
+export const TokenRequest = Type.Object(
+  {
+    identity: Identity,
+    authenticator: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'password, sms, or another authenticator of this installation.',
+    }),
+    secret: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description: 'Required by single-step authenticators, ignored by two-step ones.',
+      }),
+    ),
+    device: DeviceInput,
+    pin: Type.Optional(Pin),
+  },
+  {
+    examples: [
+      {
+        identity: { type: 'username', value: 'ada' },
+        authenticator: 'password',
+        secret: 'correct horse battery',
+        device: { id: '582a5abb-1335-4794-4855-11e067b8c55e', make: 'Apple', model: 'iPhone', os_name: 'iOS' },
+      },
+    ],
+  },
+);
+export type TokenRequest = Static<typeof TokenRequest>;
+
+const secret = Type.String({ minLength: 1, maxLength: 1024, description: 'For example the code of the SMS.' });
+const examples = [{ secret: '271828', pin: '2468' }];
+
+/** Step 2 where the policy asks for a PIN, and where it does not. */
+export const SecretAndPinRequest = Type.Object({ secret, pin: Pin }, { examples });
+export const SecretRequest = Type.Object({ secret, pin: Type.Optional(Pin) }, { examples });
+export type SecretRequest = Static<typeof SecretRequest>;
+
+export const authenticationStatuses = ['created', 'pending', 'approved', 'rejected'] as const;
+const Status = Type.Enum(authenticationStatuses);
+const ErrorCode = Type.Enum(['', ...Object.keys(authenticationErrors)], {
+  description: 'Empty when there is no error.',
+});
+
+export const Authentication = Type.Object(
+  {
+    id: Id,
+    device_id: Id,
+    status: Status,
+    token: Type.Optional(Type.String({ description: 'The authentication token, present once issued. Shown once.' })),
+    error_code: ErrorCode,
+    error_message: Type.String(),
+    expires_at: Type.Unsafe<string>({
+      ...Time,
+      description: 'While open: when the authentication lapses. Once approved: when the token expires.',
+    }),
+    created_at: Time,
+    updated_at: Time,
+  },
+  {
+    examples: [
+      {
+        id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
+        device_id: '582a5abb-1335-4794-4855-11e067b8c55e',
+        status: 'created',
+        error_code: '',
+        error_message: '',
+        expires_at: '2017-10-19T17:12:03.181879Z',
+        created_at: '2017-10-19T17:02:03.181879Z',
+        updated_at: '2017-10-19T17:02:03.181879Z',
+      },
+    ],
+  },
+);
+export type Authentication = Static<typeof Authentication>;
+
+export const AuthenticationStatus = Type.Object({ id: Id, status: Status });
+
+/** Rides on the problem that refuses a step 2. */
+export const RejectedAuthentication = Type.Object({
+  id: Type.String(),
+  status: Status,
+  error_code: ErrorCode,
+  error_message: Type.String(),
+});
+
+export const DeletedToken = Type.Object({ id: Id });

@@ -1,0 +1,275 @@
+/**
+ * Every error the service can answer with: the one source for the HTTP status, the texts in each language,
+ * `docs/errors.md` and the OpenAPI document. Codes are stable; texts may be improved.
+ */
+
+/** Languages the service speaks; the first is the fallback. */
+export const languages = ['en', 'es'] as const;
+export type Language = (typeof languages)[number];
+export type Text = Readonly<Record<Language, string>>;
+
+interface ErrorDefinition {
+  /** HTTP status of a problem with this code. */
+  readonly status: number;
+  /** For people: what went wrong, in one sentence. `{name}` is replaced by the parameter of that name. */
+  readonly message: Text;
+  /** For the documentation: when it happens and what the caller can do. */
+  readonly remedy: string;
+}
+
+const error = (status: number, en: string, es: string, remedy: string): ErrorDefinition => ({
+  status,
+  message: { en, es },
+  remedy,
+});
+
+/** Problems: one of these is the `type` of every error response, and its code stands in `errors[].code`. */
+export const errors = {
+  malformed_request: error(
+    400,
+    'The request could not be understood.',
+    'No se pudo entender la solicitud.',
+    'The framing, the URL or a header is not valid HTTP. Correct the client.',
+  ),
+  malformed_json: error(
+    400,
+    'The body is not valid JSON.',
+    'El cuerpo no es JSON válido.',
+    'Send one JSON text in UTF-8, at most 32 levels deep.',
+  ),
+  invalid_authorization_header: error(
+    400,
+    'The Authorization header is not valid.',
+    'La cabecera Authorization no es válida.',
+    'Send exactly one Authorization header of the scheme that the operation names.',
+  ),
+  authorization_rejected: error(
+    400,
+    'The authorization was rejected.',
+    'La autorización fue rechazada.',
+    'The code or PIN was wrong, the authentication lapsed, its guesses are used up, or there is no such authentication: the answer is the same on purpose. Try again with the right secret, or start a new authentication.',
+  ),
+  account_unusable: error(
+    400,
+    'The account cannot be used.',
+    'La cuenta no se puede usar.',
+    'An operator deactivated the account. Only an operator can change that.',
+  ),
+  missing_credentials: error(
+    401,
+    'Credentials are required.',
+    'Se requieren credenciales.',
+    'Send the Authorization header that the operation names.',
+  ),
+  invalid_authentication_token: error(
+    401,
+    'The authentication token was not found, is invalid or has expired.',
+    'El token de autenticación no existe, no es válido o ha caducado.',
+    'Log in again with POST /v1/tokens.',
+  ),
+  invalid_session_token: error(
+    401,
+    'The session token was not found, is invalid or has expired.',
+    'El token de sesión no existe, no es válido o ha caducado.',
+    'Get a new session token with POST /v1/sessions and the authentication token.',
+  ),
+  invalid_api_key: error(
+    401,
+    'The API key was not found, is invalid or has expired.',
+    'La clave de API no existe, no es válida o ha caducado.',
+    'Send `Authorization: Bearer psk_…` with a key that is neither revoked nor expired. `postern keys create` makes one.',
+  ),
+  no_active_token: error(
+    401,
+    'No active authorization token was found.',
+    'No se encontró ningún token de autorización activo.',
+    'The token is unknown, belongs to somebody else, was deleted before, or was never approved.',
+  ),
+  account_locked: error(
+    403,
+    'The account is locked.',
+    'La cuenta está bloqueada.',
+    'The lock has no end of its own. An operator unlocks it.',
+  ),
+  insufficient_scope: error(
+    403,
+    'The API key lacks the scope {scope}.',
+    'La clave de API no tiene el permiso {scope}.',
+    'Use a key with the scope that the operation names.',
+  ),
+  not_found: error(404, 'There is no such resource.', 'El recurso no existe.', 'Check the path and the id.'),
+  method_not_allowed: error(
+    405,
+    'The method is not allowed here.',
+    'El método no está permitido aquí.',
+    'Use a method of the `Allow` header.',
+  ),
+  request_timeout: error(
+    408,
+    'The request took too long to arrive.',
+    'La solicitud tardó demasiado en llegar.',
+    'Send the whole request within 12 seconds.',
+  ),
+  identity_taken: error(
+    409,
+    'Another user has this identity.',
+    'Otro usuario ya tiene esta identidad.',
+    'Usernames, mail addresses and phone numbers are unique in their canonical form.',
+  ),
+  request_in_progress: error(
+    409,
+    'A request with this Idempotency-Key is still in progress.',
+    'Una solicitud con esta Idempotency-Key sigue en curso.',
+    'Wait for `Retry-After` seconds and repeat the same request.',
+  ),
+  payload_too_large: error(
+    413,
+    'The body is too large.',
+    'El cuerpo es demasiado grande.',
+    'Send at most 64 KiB (publishing: 4 MiB).',
+  ),
+  unsupported_media_type: error(
+    415,
+    'The content type is not supported.',
+    'El tipo de contenido no es compatible.',
+    'Send `Content-Type: application/json`, in UTF-8 and without a content encoding.',
+  ),
+  expectation_failed: error(
+    417,
+    'The expectation cannot be met.',
+    'No se puede cumplir la expectativa.',
+    'Send no `Expect` header, or `100-continue`.',
+  ),
+  validation_failed: error(
+    422,
+    'Some fields are not valid.',
+    'Algunos campos no son válidos.',
+    '`errors` names every faulty field with a code of its own (second table).',
+  ),
+  idempotency_key_reused: error(
+    422,
+    'This Idempotency-Key was used before with another request.',
+    'Esta Idempotency-Key se usó antes con otra solicitud.',
+    'Use a new key for a new request.',
+  ),
+  account_temporarily_locked: error(
+    423,
+    'The account is temporarily locked.',
+    'La cuenta está bloqueada temporalmente.',
+    'Wait for `Retry-After` seconds.',
+  ),
+  too_many_requests: error(429, 'Too many requests.', 'Demasiadas solicitudes.', 'Wait for `Retry-After` seconds.'),
+  headers_too_large: error(
+    431,
+    'The header fields are too large.',
+    'Las cabeceras son demasiado grandes.',
+    'Send at most 16 KiB of headers.',
+  ),
+  internal_error: error(
+    500,
+    'Something went wrong on our side.',
+    'Algo salió mal de nuestro lado.',
+    'The log has the cause under the same request id. Please report it.',
+  ),
+  overloaded: error(
+    503,
+    'The service is busy.',
+    'El servicio está ocupado.',
+    'Wait for `Retry-After` seconds and try again.',
+  ),
+  storage_unavailable: error(
+    503,
+    'The storage is not available right now.',
+    'El almacenamiento no está disponible en este momento.',
+    'Nothing is known to have changed. Wait for `Retry-After` seconds and try again.',
+  ),
+  shutting_down: error(
+    503,
+    'This instance is shutting down.',
+    'Esta instancia se está apagando.',
+    'Connect again: another instance answers.',
+  ),
+} as const satisfies Record<string, ErrorDefinition>;
+export type ErrorCode = keyof typeof errors;
+
+const text = (en: string, es: string): Text => ({ en, es });
+
+/** What can be wrong with one field: the codes inside `errors[]` of a `validation_failed` problem. */
+export const fieldErrors = {
+  required: text('This field is required.', 'Este campo es obligatorio.'),
+  invalid_type: text('This must be: {expected}.', 'Debe ser: {expected}.'),
+  invalid_choice: text('This must be one of: {allowed}.', 'Debe ser uno de: {allowed}.'),
+  invalid_format: text('This does not have the expected form.', 'No tiene la forma esperada.'),
+  invalid_characters: text('This holds characters that are not allowed.', 'Contiene caracteres no permitidos.'),
+  invalid_time: text('This is not a time that exists.', 'No es una hora que exista.'),
+  time_in_past: text('This must be in the future.', 'Debe estar en el futuro.'),
+  invalid_url: text('This is not an allowed URL ({reason}).', 'No es una URL permitida ({reason}).'),
+  invalid_identity: text('This is not a valid {type}.', 'No es un valor válido de tipo {type}.'),
+  invalid_pin: text('A PIN has 4 to 12 digits.', 'Un PIN tiene de 4 a 12 dígitos.'),
+  invalid_number: text(
+    'This must be a number of at most 15 significant digits.',
+    'Debe ser un número de 15 cifras significativas como máximo.',
+  ),
+  invalid_hash: text('This is not a password hash that can be used.', 'No es un hash de contraseña utilizable.'),
+  password_too_common: text('This password is too common.', 'Esta contraseña es demasiado común.'),
+  too_long: text('This may have at most {max} characters.', 'Puede tener como máximo {max} caracteres.'),
+  too_short: text('This must have at least {min} characters.', 'Debe tener al menos {min} caracteres.'),
+  too_many_bytes: text('This may take at most {max} bytes.', 'Puede ocupar como máximo {max} bytes.'),
+  too_small: text('This must be at least {min}.', 'Debe ser al menos {min}.'),
+  too_large: text('This must be at most {max}.', 'Debe ser como máximo {max}.'),
+  too_many_items: text('This may have at most {max} items.', 'Puede tener como máximo {max} elementos.'),
+  too_few_items: text('This must have at least {min} items.', 'Debe tener al menos {min} elementos.'),
+  duplicate_items: text('This holds the same item twice.', 'Contiene el mismo elemento dos veces.'),
+  identity_required: text(
+    'At least one of username, email and phone is required.',
+    'Se requiere al menos uno de username, email y phone.',
+  ),
+  identity_taken: text('Another user has this.', 'Otro usuario ya lo tiene.'),
+  unknown_authenticator: text('There is no such authenticator here.', 'Ese autenticador no existe aquí.'),
+  unknown_user: text('There is no such user.', 'Ese usuario no existe.'),
+  unknown_image: text('There is no such image.', 'Esa imagen no existe.'),
+  conflicting_fields: text('Only one of {fields} may be given.', 'Solo se puede indicar uno de {fields}.'),
+  too_many_deliveries: text(
+    'One request may make at most {max} deliveries.',
+    'Una solicitud puede hacer como máximo {max} entregas.',
+  ),
+  repeated_parameter: text('This parameter may be given once.', 'Este parámetro solo puede darse una vez.'),
+  invalid_page: text('A page is a whole number from 1 to {max}.', 'Una página es un número entero de 1 a {max}.'),
+  invalid_limit: text(
+    'A limit is a whole number from {min} to {max}.',
+    'Un límite es un número entero de {min} a {max}.',
+  ),
+  invalid_sort: text(
+    'Cannot sort by "{value}"; did you mean "{suggestion}"?',
+    'No se puede ordenar por "{value}"; ¿quiso decir "{suggestion}"?',
+  ),
+  invalid_since: text('This must be a time like {format}.', 'Debe ser una hora como {format}.'),
+  unknown_filter_field: text(
+    'Position {position}: there is no field "{value}"; did you mean "{suggestion}"?',
+    'Posición {position}: no existe el campo "{value}"; ¿quiso decir "{suggestion}"?',
+  ),
+  unknown_filter_op: text(
+    'Position {position}: "{value}" is not an operator here; did you mean "{suggestion}"?',
+    'Posición {position}: "{value}" no es un operador aquí; ¿quiso decir "{suggestion}"?',
+  ),
+  invalid_filter_value: text(
+    'Position {position}: "{value}" is not {expected}.',
+    'Posición {position}: "{value}" no es válido (se espera: {expected}).',
+  ),
+  invalid_filter_syntax: text(
+    'Position {position}: expected {expected}.',
+    'Posición {position}: se esperaba {expected}.',
+  ),
+  too_many_filters: text('At most {max} conditions.', 'Como máximo {max} condiciones.'),
+} as const satisfies Record<string, Text>;
+export type FieldErrorCode = keyof typeof fieldErrors;
+
+/** What an authentication object carries in `error_code`; the empty string when there is no error. */
+export const authenticationErrors = {
+  invalid_credentials: text(
+    'The identity, the secret or the PIN is not right.',
+    'La identidad, el secreto o el PIN no es correcto.',
+  ),
+  authorization_rejected: text('The authorization was rejected.', 'La autorización fue rechazada.'),
+} as const satisfies Record<string, Text>;
+export type AuthenticationErrorCode = keyof typeof authenticationErrors;

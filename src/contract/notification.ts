@@ -1,0 +1,116 @@
+import { type Static, Type } from 'typebox';
+import { Id, IdInput, NullableId, NullableNumber, NullableString, Text, Time } from './common.js';
+
+export const Image = Type.Object({
+  id: Id,
+  url: Type.String({ format: 'uri' }),
+  full_screen_url: Type.String({ format: 'uri' }),
+  thumbnail_url: Type.String({ format: 'uri' }),
+  created_at: Time,
+  updated_at: Time,
+});
+export type Image = Static<typeof Image>;
+
+const NullableImage = Type.Unsafe<Image | null>({ ...Image, type: ['object', 'null'] });
+
+export const Notification = Type.Object(
+  {
+    id: Id,
+    user_id: Id,
+    sequence: Type.Integer({ description: "The notification's place in the user's inbox. Gaps are normal." }),
+    actor_id: NullableId,
+    actor: NullableString,
+    notification_type: Type.String({ description: 'payment, pool or request, unless the operator allows more.' }),
+    notification_key: NullableString,
+    object_id: NullableId,
+    object_data_number: NullableNumber,
+    object_data_string: Type.String(),
+    description: Type.String(),
+    image: NullableImage,
+    created_at: Time,
+    updated_at: Time,
+  },
+  {
+    examples: [
+      {
+        id: '7d9a2f1e-58a4-4f39-9c6b-0d1f6c1f3a10',
+        user_id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
+        sequence: 42,
+        actor_id: '4b3ba41c-5a2f-4c53-a1b8-2f5f0a9c1b77',
+        actor: 'Grace Hopper',
+        notification_type: 'payment',
+        notification_key: 'received',
+        object_id: '9e107d9d-372b-4b68-8f1d-1a0d3542419d',
+        object_data_number: 12.5,
+        object_data_string: 'Lunch',
+        description: 'Grace Hopper paid you 12.50',
+        image: null,
+        created_at: '2017-10-19T17:02:03.181879Z',
+        updated_at: '2017-10-19T17:02:03.181879Z',
+      },
+    ],
+  },
+);
+export type Notification = Static<typeof Notification>;
+
+/** The fields of a notification that its publisher writes. `image` is the URL of an image that is hosted elsewhere. */
+const content = {
+  actor_id: Type.Optional(Type.Unsafe<string | null>({ ...IdInput, type: ['string', 'null'] })),
+  actor: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255 })),
+  notification_key: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255 })),
+  object_id: Type.Optional(Type.Unsafe<string | null>({ ...IdInput, type: ['string', 'null'] })),
+  object_data_number: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      description: 'At most 15 significant digits, kept exactly.',
+    }),
+  ),
+  object_data_string: Type.Optional(Text(4096)),
+  image_id: Type.Optional(Type.Unsafe<string | null>({ ...IdInput, type: ['string', 'null'] })),
+  image: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      maxLength: 2048,
+      description: 'URL of an image. Instead of image_id.',
+    }),
+  ),
+};
+
+export const NotificationInput = Type.Object(
+  {
+    user_id: Type.Optional(IdInput),
+    user_ids: Type.Optional(Type.Array(IdInput, { minItems: 1, maxItems: 10_000, description: 'Instead of user_id.' })),
+    notification_type: Type.String({ minLength: 1, maxLength: 32 }),
+    description: Text(4096, 1),
+    ...content,
+  },
+  {
+    examples: [
+      {
+        user_id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
+        notification_type: 'payment',
+        notification_key: 'received',
+        actor: 'Grace Hopper',
+        object_data_number: 12.5,
+        description: 'Grace Hopper paid you 12.50',
+      },
+    ],
+  },
+);
+export type NotificationInput = Static<typeof NotificationInput>;
+
+/** A change: only the members that are present change. */
+export const NotificationChange = Type.Object(
+  {
+    notification_type: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
+    description: Type.Optional(Text(4096, 1)),
+    ...content,
+  },
+  { examples: [{ description: 'Grace Hopper paid you 12.50 (corrected)' }] },
+);
+export type NotificationChange = Static<typeof NotificationChange>;
+
+export const ImageInput = Type.Object(
+  { url: Type.String({ minLength: 1, maxLength: 2048 }) },
+  { examples: [{ url: 'https://images.example.com/lunch.jpg' }] },
+);

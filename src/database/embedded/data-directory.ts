@@ -1,0 +1,229 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Account } from './account.js';
+import { type Binaries, SERVER_ENVIRONMENT } from './binaries.js';
+import { inheritedName, ownName } from './descriptors.js';
+import { EmbeddedPostgresError, reasonOf } from './error.js';
+
+/** The superuser, as which Postern connects and who owns its database. */
+export const SUPERUSER = 'postern';
+
+/** What a data directory in the making is called, followed by random characters. */
+const STAGING_PREFIX = 'postgres.new-';
+
+/** No initdb takes this long. */
+const STAGING_AGE_MS = 10 * 60 * 1000;
+
+/** The longest address of a unix socket, in bytes, on the systems without descriptor paths. */
+const SOCKET_PATH_LIMIT = 103;
+
+/** PostgreSQL's data directory, held open. */
+export interface DataDirectory {
+  /** Where the operator finds it. */
+  path: string;
+  /** How this process reaches it and the socket in it, for as long as it is open. */
+  name: string;
+  descriptor: number;
+  /** The account that owns it and that its server runs as. */
+  uid: number;
+  /** Equal for all who opened this directory, and different for every other one on this machine. */
+  clusterName: string;
+  close(): void;
+}
+
+/** Makes the folder of everything that Postern keeps on disk, or checks that it can be used. */
+export function prepareDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      'data_dir_unusable',
+      `DATA_DIR ${dataDir} cannot be used (${reasonOf(error)}): let the user who starts Postern write to it, or choose another one.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Opens the data directory `path`, made by initdb if missing.
+ *
+ * @param path `postgres` in the DATA_DIR
+ * @throws EmbeddedPostgresError `data_dir_unusable`, `wrong_major_version`, `start_failed`
+ */
+export async function openDataDirectory(
+  dataDir: string,
+  path: string,
+  binaries: Binaries,
+  account: Account | undefined,
+): Promise<DataDirectory> {
+  try {
+    if (!existsSync(path) || readdirSync(path).length === 0) await initialise(dataDir, path, binaries, account);
+    await removeAbandoned(dataDir);
+    assertMajorVersion(path, binaries.majorVersion);
+    return open(path, account?.uid ?? process.getuid?.() ?? 0);
+  } catch (error) {
+    if (error instanceof EmbeddedPostgresError) throw error;
+    throw new EmbeddedPostgresError(
+      'data_dir_unusable',
+      `${path} cannot be used (${reasonOf(error)}): start Postern as the owner of DATA_DIR, or choose another one.`,
+      { cause: error },
+    );
+  }
+}
+
+function open(path: string, uid: number): DataDirectory {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    return describe(path, descriptor, uid);
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function describe(path: string, descriptor: number, uid: number): DataDirectory {
+  const { uid: owner, dev, ino } = fstatSync(descriptor);
+  if (owner !== uid) {
+    throw new EmbeddedPostgresError(
+      'data_dir_unusable',
+      `${path} belongs to the account ${owner}, not to ${uid}: start Postern as its owner, or choose another DATA_DIR.`,
+    );
+  }
+  const name = ownName(descriptor, path);
+  if (Buffer.byteLength(`${name}/.s.PGSQL.5432`) > SOCKET_PATH_LIMIT) {
+    throw new EmbeddedPostgresError(
+      'data_dir_unusable',
+      `${path} is too long a path for the address of a unix socket: choose a shorter DATA_DIR.`,
+    );
+  }
+  fchmodSync(descriptor, 0o700);
+  const digest = createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 16);
+  return { path, name, descriptor, uid, clusterName: `postern-${digest}`, close: () => closeSync(descriptor) };
+}
+
+/**
+ * Two may start at once and each may be killed at any moment, so initdb works in a folder of its own, which gets the
+ * real name only when it is complete; renaming onto a folder that is not empty fails.
+ */
+async function initialise(
+  dataDir: string,
+  path: string,
+  binaries: Binaries,
+  account: Account | undefined,
+): Promise<void> {
+  const staging = mkdtempSync(join(dataDir, STAGING_PREFIX));
+  const descriptor = openSync(staging, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    if (account !== undefined) fchownSync(descriptor, account.uid, account.gid);
+    await runInitdb(staging, descriptor, binaries, account);
+    renameSync(staging, path);
+    syncDirectory(dataDir);
+  } catch (error) {
+    // Another starter was faster.
+    if (!existsSync(join(path, 'PG_VERSION'))) throw error;
+  } finally {
+    closeSync(descriptor);
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+/** Removes what initdb had made when it was killed. By age, because another Postern's initdb may be at work. */
+async function removeAbandoned(dataDir: string): Promise<void> {
+  for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith(STAGING_PREFIX))) {
+    const path = join(dataDir, name);
+    const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    // Two who remove the same folder get in each other's way; the next start finishes it.
+    if (Date.now() - changedAt > STAGING_AGE_MS) await rm(path, { recursive: true }).catch(() => undefined);
+  }
+}
+
+async function runInitdb(
+  staging: string,
+  descriptor: number,
+  binaries: Binaries,
+  account: Account | undefined,
+): Promise<void> {
+  const options = [
+    `--pgdata=${inheritedName(staging)}`,
+    `--username=${SUPERUSER}`,
+    // Only the owner of the data directory gets through to the socket in it, and TCP is off.
+    '--auth-local=trust',
+    '--auth-host=reject',
+    '--encoding=UTF8',
+    // Not ICU: the version that the binaries bring is old, and sort orders must not change under an index.
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--locale=C',
+    '--no-instructions',
+    // One call instead of one for each of a thousand files, which takes seconds on a busy disk.
+    ...(process.platform === 'linux' ? ['--sync-method=syncfs'] : []),
+  ];
+  const initdb = spawn(join(binaries.directory, 'bin', 'initdb'), options, {
+    ...account,
+    cwd: '/',
+    env: SERVER_ENVIRONMENT,
+    stdio: ['ignore', 'ignore', 'pipe', descriptor],
+  });
+  let complaint = '';
+  initdb.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    complaint += chunk;
+  });
+  const [code, signal] = await once(initdb, 'close');
+  if (code === 0) return;
+  throw new EmbeddedPostgresError(
+    'start_failed',
+    `PostgreSQL's initdb failed (${signal ?? code}): ${complaint.trim().slice(-500)}`,
+  );
+}
+
+function assertMajorVersion(path: string, brought: number): void {
+  let found: string;
+  try {
+    found = readFileSync(join(path, 'PG_VERSION'), 'utf8').trim();
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      'data_dir_unusable',
+      `${path} is not a data directory of PostgreSQL that Postern may read (${reasonOf(error)}): ` +
+        'move it away, or choose another DATA_DIR.',
+      { cause: error },
+    );
+  }
+  if (found === String(brought)) return;
+  throw new EmbeddedPostgresError(
+    'wrong_major_version',
+    `${path} was made by PostgreSQL ${found}, and this Postern brings PostgreSQL ${brought}, which cannot read it: ` +
+      'start the release of Postern that made it, take a backup and restore that into an empty DATA_DIR with this ' +
+      `release; or convert it by pg_upgrade; or let a PostgreSQL ${found} serve it and set DATABASE_URL.`,
+  );
+}
+
+/** Makes a rename in the folder `path` survive a power failure. */
+function syncDirectory(path: string): void {
+  const descriptor = openSync(path, constants.O_RDONLY);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

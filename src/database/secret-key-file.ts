@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writePrivateFile } from '../lib/private-file.js';
+
+/** The part of the configuration that says where the keys come from. */
+export interface SecretKeySource {
+  readonly DATA_DIR: string;
+  readonly SECRET_KEY?: readonly { reveal(): string }[] | undefined;
+}
+
+/** The file of DATA_DIR that holds the key where SECRET_KEY is unset: it belongs to the database that lies beside it. */
+export const SECRET_KEY_FILE = 'secret-key';
+
+const KEY_BYTES = 48;
+const SHORTEST_KEY = 32;
+
+/**
+ * The server's secret keys, the current one first: those of SECRET_KEY, else the one in DATA_DIR, which is made when it
+ * is missing. Several who start at once get the same one.
+ */
+export async function readSecretKeys({ SECRET_KEY, DATA_DIR }: SecretKeySource): Promise<string[]> {
+  if (SECRET_KEY !== undefined) return SECRET_KEY.map((key) => key.reveal());
+  const path = join(DATA_DIR, SECRET_KEY_FILE);
+  const known = await readIfPresent(path);
+  if (known !== undefined) return [checked(known, path)];
+  const made = randomBytes(KEY_BYTES).toString('base64url');
+  const isMine = await writePrivateFile(path, `${made}\n`, { replace: false });
+  return [isMine ? made : checked(await readFile(path, 'utf8'), path)];
+}
+
+async function readIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** A damaged key must not be replaced in silence: what it has hashed and sealed would be lost. */
+function checked(text: string, path: string): string {
+  const key = text.trim();
+  if (key.length >= SHORTEST_KEY) return key;
+  throw new SecretKeyError(`${path} holds no key: restore it, or set SECRET_KEY to the key that was in it`);
+}
+
+/** The secret key cannot be read; the message says what to do. */
+export class SecretKeyError extends Error {}

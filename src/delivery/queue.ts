@@ -1,0 +1,93 @@
+import { EventEmitter } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
+import type pg from 'pg';
+import { createPlainPool, type DatabaseTarget } from '../database/database.js';
+import { waitAtMost } from '../lib/patience.js';
+import { keepWorkerNames } from './worker-names.js';
+
+/** Does the durable work that requests leave behind. */
+export interface Queue {
+  /** Lets running jobs end, takes no new ones. */
+  stop(): Promise<void>;
+}
+
+export interface QueueOptions {
+  readonly target: DatabaseTarget;
+  /** By job name. A task that rejects is tried again with back-off. */
+  readonly tasks: Readonly<Record<string, (payload: unknown) => Promise<void>>>;
+  /** Jobs at a time in this process. */
+  readonly concurrency: number;
+  readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
+}
+
+/** Milliseconds until a stop goes on without what it waits for: running jobs, and connections that do not close. */
+const patience = { jobs: 12_000, close: 2000 };
+
+/**
+ * Runs graphile-worker on a pool of its own, so that a flood of requests cannot starve it, nor it them. It is started
+ * again when it dies with its database connection.
+ */
+export async function startQueue(options: QueueOptions): Promise<Queue> {
+  const { log, target } = options;
+  const pool = createPlainPool(target, options.concurrency + 2, (error) =>
+    log.warn({ err: error }, 'a queue connection broke'),
+  );
+  const names = await keepWorkerNames(target, log);
+  let stopping = false;
+  let runner: Runner | undefined;
+
+  const supervise = (async () => {
+    for (let failures = 0; !stopping; failures += 1) {
+      let name: string | undefined;
+      try {
+        runner = await startRunner(options, pool, (created) => {
+          name = created;
+          names.hold(created);
+        });
+        failures = 0;
+        if (stopping) await runner.stop();
+        await runner.promise;
+      } catch (error) {
+        if (!stopping) log.warn({ err: error }, 'the queue could not run');
+      }
+      // What it could not give back is free for the next one.
+      if (name !== undefined) names.drop(name);
+      if (stopping) return;
+      log.warn({}, 'the queue stopped and is started again');
+      await wait(Math.min(5000, 100 * 2 ** failures), undefined, { ref: false });
+    }
+  })();
+
+  return {
+    async stop() {
+      stopping = true;
+      await waitAtMost(patience.jobs, Promise.all([runner?.stop().catch(() => undefined), supervise]));
+      await waitAtMost(patience.close, Promise.all([names.end(), pool.end()]));
+    },
+  };
+}
+
+/** @param created hears the name under which the runner's jobs are locked, before it takes any */
+function startRunner(options: QueueOptions, pgPool: pg.Pool, created: (name: string) => void): Promise<Runner> {
+  const events: WorkerEvents = new EventEmitter();
+  events.on('pool:create', ({ workerPool }) => created(workerPool.id));
+  const taskList: TaskList = Object.fromEntries(
+    Object.entries(options.tasks).map(([name, task]) => [name, (payload: unknown) => task(payload)]),
+  );
+  return run({
+    pgPool,
+    taskList,
+    events,
+    concurrency: options.concurrency,
+    noHandleSignals: true,
+    parsedCronItems: [],
+    // Without a batch nobody awaits the end of a job, and a connection that breaks there would end the process.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    pollInterval: 2000,
+    logger: new Logger(() => (level, message) => {
+      // A failed job is told by its own task; the library's lines may hold payloads.
+      if (level === 'error') options.log.warn({ from: 'queue' }, message.split('\n', 1)[0]?.slice(0, 200) ?? '');
+    }),
+  });
+}

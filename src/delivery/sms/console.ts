@@ -1,0 +1,11 @@
+import type { SmsSender } from '../../authentication/sms-sender.js';
+
+/** For development: whoever sees the output can log in as anybody, so the configuration asks for a loopback host. */
+export function createConsoleSms(write: (line: string) => void): SmsSender {
+  return {
+    name: 'console',
+    send: async ({ to, code, authenticationId }) => {
+      write(`SMS to ${to}: code ${code} for authentication ${authenticationId}`);
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ErrorCode, errors } from '../contract/errors.js';
+import { Problem } from '../lib/problem.js';
+import { problemBody } from './plugins/problems.js';
+
+/** Errors of Node's parser that are not simply bad framing. */
+const codes: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+};
+
+/** Answers what never became a request (bad framing, too large or too slow a header) and closes the connection. */
+export function answerBrokenRequest(error: { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, headers, body } = bareProblem(codes[error.code ?? ''] ?? 'malformed_request');
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}`, ...lines, '', body].join('\r\n'));
+}
+
+/** Answers a request with an `Expect` other than `100-continue`: Node hands it over before any route sees it. */
+export function answerUnmetExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const { status, headers, body } = bareProblem('expectation_failed');
+  response.writeHead(status, headers).end(body);
+}
+
+/** A problem where there is no Fastify request to answer. */
+function bareProblem(code: ErrorCode): { status: number; headers: Record<string, string>; body: string } {
+  const requestId = randomUUID();
+  const body = JSON.stringify(problemBody(new Problem(code), requestId, 'en'));
+  return {
+    status: errors[code].status,
+    headers: {
+      'Content-Type': 'application/problem+json; charset=utf-8',
+      'Content-Length': String(Buffer.byteLength(body)),
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'Request-ID': requestId,
+      Connection: 'close',
+    },
+    body,
+  };
+}

@@ -1,0 +1,66 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Database, Queryable } from '../database/database.js';
+import type { Idempotency } from '../database/idempotency.js';
+import { callerOf } from './route.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Calls `commit` once with what belongs in the transaction; slow work such as hashing comes before it. */
+export type IdempotentWork = (commit: (work: (tx: Queryable) => Promise<Answer>) => Promise<Answer>) => Promise<Answer>;
+
+/**
+ * Answers a request whose repeat would do harm: runs `work` in a transaction, and with an Idempotency-Key only once.
+ * `headersPlugin` has checked and echoed the header.
+ */
+export type Idempotent = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: IdempotentWork,
+  /** The one user whose rows the work may have to wait for, if it is one. */
+  userId?: string,
+) => Promise<FastifyReply>;
+
+export function createIdempotent(database: Database, idempotency: Idempotency): Idempotent {
+  return async (request, reply, work, userId) => {
+    const on = userId === undefined ? database : database.lane(userId);
+    const key = request.headers['idempotency-key'];
+    if (typeof key !== 'string') {
+      const { status, body, headers } = await work((inTransaction) => on.transaction(inTransaction));
+      return reply
+        .code(status)
+        .headers({ ...headers })
+        .send(body);
+    }
+    const { answer, replayed } = await idempotency.run(
+      {
+        caller: callerOf(request).name,
+        key,
+        request: JSON.stringify([request.method, request.url, request.body ?? null]),
+      },
+      async (commit) => {
+        let stored = { status: 0, headers: {}, body: '' };
+        await work(async (inTransaction) => {
+          let done: Answer | undefined;
+          stored = await commit(async (tx) => {
+            done = await inTransaction(tx);
+            const body = String(reply.code(done.status).serialize(done.body));
+            return { status: done.status, headers: { ...done.headers }, body };
+          });
+          return done ?? { status: stored.status, body: stored.body };
+        });
+        return stored;
+      },
+      on,
+    );
+    if (replayed) reply.header('Idempotent-Replayed', 'true');
+    return reply
+      .code(answer.status)
+      .headers({ ...answer.headers })
+      .type('application/json; charset=utf-8')
+      .send(answer.body);
+  };
+}

@@ -1,0 +1,69 @@
+import type { FastifyRequest } from 'fastify';
+import type { Scope } from '../../contract/administration.js';
+import type { Session } from '../../contract/session.js';
+import { Problem } from '../../lib/problem.js';
+import { type ParsedToken, parseToken } from '../../lib/token-strings.js';
+import { type App, type Caller, demandScope } from '../route.js';
+
+/** What the authorization of a request needs of the domain. */
+export interface Verifiers {
+  /** @throws Problem `invalid_session_token` */
+  verifySession(token: ParsedToken): Promise<Session>;
+  verifyApiKey(token: string): Promise<Caller | undefined>;
+}
+
+/** Longer than any token; what is longer is refused before it is looked at. */
+const maxCredentials = 512;
+
+/** Lets a request in according to its route's `access`, before its body is read. A route without one is a bug. */
+export function authorizationPlugin(app: App, verifiers: Verifiers): void {
+  app.decorateRequest('authorized');
+  app.addHook('onRoute', (route) => {
+    if (route.config?.access === undefined)
+      throw new Error(`${route.method} ${route.url} does not say who may call it`);
+  });
+  app.addHook('onRequest', async (request) => {
+    request.authorized = {};
+    const access = request.routeOptions.config?.access;
+    if (access === undefined || access === 'public') return;
+    if (access === 'authentication-token') {
+      const authenticationToken = parseToken('authentication', basicCredentials(request));
+      if (authenticationToken === undefined) throw new Problem('invalid_authentication_token');
+      request.authorized = { authenticationToken };
+    } else if (access === 'session') {
+      const token = parseToken('session', credentials(request, 'bearer'));
+      if (token === undefined) throw new Problem('invalid_session_token');
+      request.authorized = { session: await verifiers.verifySession(token) };
+    } else {
+      request.authorized = { caller: await identifyCaller(verifiers, credentials(request, 'bearer'), access.scope) };
+    }
+  });
+}
+
+async function identifyCaller(verifiers: Verifiers, token: string, scope: Scope): Promise<Caller> {
+  const caller = await verifiers.verifyApiKey(token);
+  if (caller === undefined) throw new Problem('invalid_api_key');
+  demandScope(caller, scope);
+  return caller;
+}
+
+/** What stands behind the scheme. Node keeps the first of several Authorization headers silently, so they are counted. */
+function credentials(request: FastifyRequest, scheme: 'basic' | 'bearer'): string {
+  const headers = request.raw.headersDistinct.authorization ?? [];
+  if (headers.length > 1) throw new Problem('invalid_authorization_header');
+  const [header = ''] = headers;
+  if (header === '') throw new Problem('missing_credentials');
+  const match = header.length > maxCredentials ? null : /^([A-Za-z]+) +([^\s]+)$/.exec(header);
+  if (match === null) throw new Problem('invalid_authorization_header');
+  if (match[1]?.toLowerCase() !== scheme) throw new Problem('missing_credentials');
+  return match[2] ?? '';
+}
+
+/** The token of Basic credentials: its base64, or that of `token:` as HTTP clients send a user name without a password. */
+function basicCredentials(request: FastifyRequest): string {
+  const encoded = credentials(request, 'basic');
+  const decoded = Buffer.from(encoded, 'base64');
+  if (decoded.toString('base64') !== encoded) throw new Problem('invalid_authentication_token');
+  const token = decoded.toString('latin1');
+  return token.endsWith(':') ? token.slice(0, -1) : token;
+}

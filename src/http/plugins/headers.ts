@@ -1,0 +1,41 @@
+import { Problem } from '../../lib/problem.js';
+import type { App } from '../route.js';
+
+const securityHeaders = {
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  // Every answer could hold a secret or a person's data unless its route says otherwise.
+  'Cache-Control': 'no-store',
+};
+const oneYear = 31_536_000;
+
+/** Those that do not depend on the request. */
+export function alwaysHeaders({ behindTls }: { readonly behindTls: boolean }): Record<string, string> {
+  if (!behindTls) return securityHeaders;
+  return { ...securityHeaders, 'Strict-Transport-Security': `max-age=${oneYear}; includeSubDomains` };
+}
+
+/** Headers that every answer carries, errors included. */
+export function headersPlugin(app: App, options: { readonly behindTls: boolean }): void {
+  const always = alwaysHeaders(options);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(always);
+    reply.header('Request-ID', request.id);
+    // RFC 9112, 3.2: exactly one.
+    const isOldHttp = request.raw.httpVersion === '1.0';
+    const hosts = request.raw.headersDistinct.host?.length ?? 0;
+    if (hosts > 1 || (hosts === 0 && !isOldHttp)) throw new Problem('malformed_request');
+    const keys = request.raw.headersDistinct['idempotency-key'];
+    if (keys !== undefined) reply.header('Idempotency-Key', checkIdempotencyKey(keys));
+  });
+}
+
+/** One key of 1 to 255 printable ASCII characters, or a 400. */
+function checkIdempotencyKey(keys: readonly string[]): string {
+  const [key = ''] = keys;
+  if (keys.length !== 1 || !/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(key)) {
+    throw new Problem('malformed_request');
+  }
+  return key;
+}

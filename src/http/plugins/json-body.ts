@@ -1,0 +1,89 @@
+import { isUtf8 } from 'node:buffer';
+import type { FastifyRequest } from 'fastify';
+import secureJson from 'secure-json-parse';
+import { Problem } from '../../lib/problem.js';
+import type { App } from '../route.js';
+
+const maxDepth = 32;
+
+/**
+ * JSON bodies, strictly: UTF-8, one JSON text, at most 32 levels deep, no NUL and no lone surrogate in any string. A
+ * body that is empty is no body, with or without a content type. `__proto__` and `constructor` keys are dropped.
+ */
+export function jsonBodyPlugin(app: App): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    if (!isPlainJsonType(request.headers['content-type'] ?? '')) throw new Problem('unsupported_media_type');
+    if (body.length === 0) return undefined;
+    if (!isUtf8(body)) throw new Problem('malformed_json');
+    const text = body.toString('utf8');
+    if (request.routeOptions.config.keepRawBody === true) request.rawBody = text;
+    return parseJson(text);
+  });
+  // Also where a route takes no body: an encoded one must not pass unseen.
+  app.addHook('onRequest', async (request) => {
+    const encoding = request.headers['content-encoding'];
+    if (encoding !== undefined && encoding !== 'identity') throw new Problem('unsupported_media_type');
+  });
+}
+
+/** Linear: no two parts of the pattern can share the same spaces. */
+export function isPlainJsonType(contentType: string): boolean {
+  return /^application\/json\s*(?:;\s*(?:charset="?utf-8"?\s*(?:;\s*)?)?)?$/i.test(contentType);
+}
+
+/** @throws Problem `malformed_json` */
+export function parseJson(text: string): unknown {
+  // The parser would skip a byte order mark; RFC 8259, 8.1, has none.
+  if (text.charCodeAt(0) === 0xfeff || depth(text) > maxDepth) throw new Problem('malformed_json');
+  let value: unknown;
+  try {
+    value = secureJson.parse(text, undefined, { protoAction: 'remove', constructorAction: 'remove' });
+  } catch (error) {
+    throw new Problem('malformed_json', { cause: error });
+  }
+  // Raw control characters are no JSON and the text is valid UTF-8, so only an escape can bring either in.
+  if (/\\u(?:0000|d[89a-f])/i.test(text)) refuseBadStrings(value, []);
+  return value;
+}
+
+/** The deepest nesting of a JSON text; of anything else a number that is good enough to refuse it. */
+function depth(text: string): number {
+  let level = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text.charCodeAt(index);
+    if (inString) {
+      if (char === 0x5c) index += 1;
+      else if (char === 0x22) inString = false;
+    } else if (char === 0x22) {
+      inString = true;
+    } else if (char === 0x7b || char === 0x5b) {
+      level += 1;
+      if (level > deepest) deepest = level;
+    } else if (char === 0x7d || char === 0x5d) {
+      level -= 1;
+    }
+  }
+  return deepest;
+}
+
+function refuseBadStrings(value: unknown, path: readonly string[]): void {
+  if (typeof value === 'string') refuseBadString(value, path);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    refuseBadString(key, path);
+    refuseBadStrings(member, [...path, key]);
+  }
+}
+
+function refuseBadString(text: string, path: readonly string[]): void {
+  // A lone surrogate does not survive UTF-8: a string that does is well formed.
+  const wellFormed = Buffer.from(text, 'utf8').toString('utf8') === text;
+  if (wellFormed && !text.includes('\0')) return;
+  const field = path.join('.');
+  throw new Problem('validation_failed', {
+    errors: [field === '' ? { code: 'invalid_characters' } : { field, code: 'invalid_characters' }],
+  });
+}

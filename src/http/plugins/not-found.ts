@@ -1,0 +1,29 @@
+import { Problem } from '../../lib/problem.js';
+import type { App } from '../route.js';
+
+/** 404 for unknown paths; for known ones 405 with `Allow`, and an answer to OPTIONS. */
+export function notFoundPlugin(app: App): void {
+  const methodsByPath = new Map<string, { segments: readonly string[]; methods: Set<string> }>();
+  app.addHook('onRoute', (route) => {
+    const known = methodsByPath.get(route.url) ?? { segments: route.url.split('/'), methods: new Set(['OPTIONS']) };
+    for (const method of [route.method].flat()) known.methods.add(method);
+    methodsByPath.set(route.url, known);
+  });
+  // Before the body is read, whatever it is: nobody wants it.
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return;
+    const segments = (request.url.split('?', 1)[0] ?? '').split('/');
+    const allowed = [...methodsByPath.values()]
+      .filter((route) => samePath(route.segments, segments))
+      .flatMap((route) => [...route.methods]);
+    if (allowed.length === 0) throw new Problem('not_found');
+    const allow = [...new Set(allowed)].sort().join(', ');
+    if (request.method !== 'OPTIONS') throw new Problem('method_not_allowed', { headers: { Allow: allow } });
+    return reply.code(204).header('Allow', allow).send();
+  });
+}
+
+function samePath(pattern: readonly string[], segments: readonly string[]): boolean {
+  if (pattern.length !== segments.length) return false;
+  return pattern.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]));
+}

@@ -1,0 +1,91 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { type ErrorCode, errors, fieldErrors, type Language } from '../../contract/errors.js';
+import type { ProblemBody } from '../../contract/problem.js';
+import { preferredLanguage, say } from '../../lib/language.js';
+import { type FieldError, Problem } from '../../lib/problem.js';
+import type { App } from '../route.js';
+import { validationFaults } from './validation.js';
+
+/** Errors of the framework, by its code, as codes of ours. */
+const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed_request',
+  FST_ERR_BAD_URL: 'malformed_request',
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'malformed_request',
+  FST_ERR_HANDLER_TIMEOUT: 'overloaded',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+  // The client went away while it sent its body.
+  ECONNRESET: 'malformed_request',
+};
+
+/** Every error of a request as one problem: the only place where a failure becomes an HTTP answer. */
+export function problemsPlugin(app: App): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => sendProblem(asProblem(error), request, reply));
+}
+
+/** Answers with a problem (RFC 9457), in the client's language, and logs its private cause. */
+export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status } = errors[problem.code];
+  if (status >= 500) {
+    const level = problem.code === 'internal_error' ? 'error' : 'warn';
+    request.log[level]({ err: problem.options.cause ?? problem, code: problem.code }, 'request failed');
+  }
+  const language = preferredLanguage(request.headers['accept-language']);
+  const challenge = status === 401 ? challengeOf(problem.code, request) : undefined;
+  if (challenge !== undefined) reply.header('WWW-Authenticate', challenge);
+  const retryAfter = problem.options.retryAfter ?? (status === 503 || status === 429 ? 1 : undefined);
+  if (retryAfter !== undefined) reply.header('Retry-After', String(Math.max(1, Math.ceil(retryAfter))));
+  return reply
+    .code(status)
+    .headers({ ...problem.options.headers, 'Content-Language': language })
+    .type('application/problem+json; charset=utf-8')
+    .send(JSON.stringify(problemBody(problem, request.id, language)));
+}
+
+/** The body of a problem. `errors` always has an entry, so a client can rely on `errors[0].code`. */
+export function problemBody(problem: Problem, requestId: string, language: Language): ProblemBody {
+  const { code, options } = problem;
+  const { status, message } = errors[code];
+  const detail = say(message, language, options.params);
+  const faults = options.errors ?? [];
+  return {
+    type: `urn:postern:problem:${code}`,
+    title: say(message, language, options.params),
+    status,
+    detail: faults.length === 0 ? detail : `${detail} ${faults.map((fault) => describe(fault, language)).join(' ')}`,
+    request_id: requestId,
+    errors: faults.length === 0 ? [{ code, message: detail }] : faults.map((fault) => fieldProblem(fault, language)),
+    ...options.members,
+  };
+}
+
+function fieldProblem({ field, code, params }: FieldError, language: Language) {
+  const message = say(fieldErrors[code], language, params);
+  return field === undefined ? { code, message } : { field, code, message };
+}
+
+function describe(fault: FieldError, language: Language): string {
+  const { message } = fieldProblem(fault, language);
+  return fault.field === undefined ? message : `${fault.field}: ${message}`;
+}
+
+/** Any thrown thing as a problem. What nobody foresaw is `internal_error`, its cause for the log alone. */
+export function asProblem(error: FastifyError | Error): Problem {
+  if (error instanceof Problem) return error;
+  const { validation, code, statusCode = 500 } = error as Partial<FastifyError>;
+  if (validation !== undefined) return new Problem('validation_failed', { errors: validationFaults(validation) });
+  const known = code === undefined ? undefined : frameworkCodes[code];
+  if (known !== undefined) return new Problem(known, { cause: error });
+  // A refusal of the framework's that nobody named above; of the page that shows the API for one.
+  if (statusCode === 403 || statusCode === 404) return new Problem('not_found', { cause: error });
+  if (statusCode >= 400 && statusCode < 500) return new Problem('malformed_request', { cause: error });
+  return new Problem('internal_error', { cause: error });
+}
+
+/** WWW-Authenticate (RFC 9110, 11.6.1; for Bearer RFC 6750, 3). */
+function challengeOf(code: ErrorCode, request: FastifyRequest): string {
+  if (request.routeOptions.config?.access === 'authentication-token') return 'Basic realm="postern", charset="UTF-8"';
+  const invalid = code === 'invalid_session_token' || code === 'invalid_api_key';
+  return invalid ? 'Bearer realm="postern", error="invalid_token"' : 'Bearer realm="postern"';
+}

@@ -1,0 +1,77 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
+import type { FieldError } from '../../lib/problem.js';
+import type { App } from '../route.js';
+
+/**
+ * Bodies are validated by Ajv: strict types, nothing coerced, nothing filled in, every fault at once. Reporting all
+ * faults is safe because bodies are small and every schema bounds its arrays and strings.
+ * Query strings are not validated here: `list-query.ts` reads them and names each fault better.
+ */
+export function validationPlugin(app: App): void {
+  const ajv = new Ajv({
+    allErrors: true,
+    coerceTypes: false,
+    removeAdditional: false,
+    useDefaults: false,
+    strict: false,
+    validateFormats: false,
+    allowUnionTypes: true,
+  });
+  app.setValidatorCompiler<object>(({ schema, httpPart }) => (httpPart === 'body' ? ajv.compile(schema) : () => true));
+  app.setSchemaErrorFormatter((faults) => Object.assign(new Error('validation'), { validation: faults }));
+}
+
+/** What Ajv found, as faults of ours. A path such as `/identity/type` reads `identity.type`. */
+export function validationFaults(
+  found: readonly FastifySchemaValidationError[] | readonly ErrorObject[],
+): FieldError[] {
+  // A union reports the faults of each branch for one field: the first says enough.
+  const faults = new Map<string | undefined, FieldError>();
+  for (const error of found) {
+    const fault = fieldFault(error);
+    if (!faults.has(fault.field)) faults.set(fault.field, fault);
+    if (faults.size === mostFaults) break;
+  }
+  return [...faults.values()];
+}
+
+/** Enough to mend a request by; a large list may have a fault in every item. */
+const mostFaults = 100;
+
+function fieldFault({ keyword, instancePath, params }: FastifySchemaValidationError | ErrorObject): FieldError {
+  const path = instancePath.split('/').slice(1);
+  const at = (...more: string[]): { field?: string } => {
+    const field = [...path, ...more].map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.');
+    return field === '' ? {} : { field };
+  };
+  const limit = Number(params.limit);
+  switch (keyword) {
+    case 'required':
+      return { ...at(String(params.missingProperty)), code: 'required' };
+    case 'type':
+      return { ...at(), code: 'invalid_type', params: { expected: [params.type].flat().join(', ') } };
+    case 'enum':
+      return { ...at(), code: 'invalid_choice', params: { allowed: [params.allowedValues].flat().join(', ') } };
+    case 'maxLength':
+      return { ...at(), code: 'too_long', params: { max: limit } };
+    case 'minLength':
+      return limit === 1 ? { ...at(), code: 'required' } : { ...at(), code: 'too_short', params: { min: limit } };
+    case 'minimum':
+      return { ...at(), code: 'too_small', params: { min: limit } };
+    case 'maximum':
+      return { ...at(), code: 'too_large', params: { max: limit } };
+    case 'maxItems':
+      return { ...at(), code: 'too_many_items', params: { max: limit } };
+    case 'minItems':
+      return { ...at(), code: 'too_few_items', params: { min: limit } };
+    case 'uniqueItems':
+      return { ...at(), code: 'duplicate_items' };
+    case 'anyOf':
+    case 'oneOf':
+      // Only sums up the branches' own faults.
+      return { ...at(), code: 'invalid_format' };
+    default:
+      return { ...at(), code: path.at(-1) === 'pin' ? 'invalid_pin' : 'invalid_format' };
+  }
+}

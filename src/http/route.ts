@@ -1,0 +1,108 @@
+import { isIP } from 'node:net';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyRequest,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify';
+import type { Scope } from '../contract/administration.js';
+import type { ErrorCode } from '../contract/errors.js';
+import type { Session } from '../contract/session.js';
+import type { Origin } from '../lib/origin.js';
+import { Problem } from '../lib/problem.js';
+import type { ParsedToken } from '../lib/token-strings.js';
+
+/** A Fastify instance whose handlers are typed by their route's schemas. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/**
+ * Who may call a route. Every route says so; one that does not is refused when the server is built.
+ * - `public`: anybody.
+ * - `authentication-token`: `Authorization: Basic`, base64 of an authentication token; the handler decides what it is worth.
+ * - `session`: `Authorization: Bearer`, a session token that is valid right now.
+ * - `{ scope }`: `Authorization: Bearer`, an API key with that scope.
+ */
+export type Access = 'public' | 'authentication-token' | 'session' | { readonly scope: Scope };
+
+/** The holder of an API key, as far as a route needs to know. */
+export interface Caller {
+  /** `key:<id>`, or `key:environment` for ADMIN_API_KEY: what the audit trail and idempotency call it. */
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access;
+    /** Codes of the problems that this route answers with beyond those its access, body and parameters imply. */
+    problems?: readonly ErrorCode[];
+    /** The route honours Idempotency-Key. */
+    idempotent?: boolean;
+    /** Keeps the body's text as `request.rawBody`, for exact numbers. */
+    keepRawBody?: boolean;
+  }
+  interface FastifyRequest {
+    rawBody?: string;
+    /** Set by the authorization plugin, according to the route's access. */
+    authorized: {
+      session?: Session;
+      caller?: Caller;
+      authenticationToken?: ParsedToken;
+    };
+  }
+}
+
+/** The session that the route's access demanded. */
+export function sessionOf(request: FastifyRequest): Session {
+  const { session } = request.authorized;
+  if (session === undefined) throw new Error(`${request.routeOptions.url} does not demand a session`);
+  return session;
+}
+
+/** The API key's holder that the route's access demanded. */
+export function callerOf(request: FastifyRequest): Caller {
+  const { caller } = request.authorized;
+  if (caller === undefined) throw new Error(`${request.routeOptions.url} does not demand an API key`);
+  return caller;
+}
+
+/** For what needs more than the route's own scope. @throws Problem `insufficient_scope` */
+export function demandScope({ scopes }: Caller, scope: Scope): void {
+  if (!scopes.includes(scope) && !scopes.includes('admin')) {
+    throw new Problem('insufficient_scope', { params: { scope } });
+  }
+}
+
+/** The authentication token that the route's access demanded: well formed, but not looked up yet. */
+export function authenticationTokenOf(request: FastifyRequest): ParsedToken {
+  const { authenticationToken } = request.authorized;
+  if (authenticationToken === undefined) throw new Problem('missing_credentials');
+  return authenticationToken;
+}
+
+/** Where a request came from, for the audit trail. */
+export function originOf(request: FastifyRequest): Origin {
+  return { actor: request.authorized.caller?.name ?? 'user', address: clientAddress(request), requestId: request.id };
+}
+
+/**
+ * The client's address. A trusted proxy may hand on a port or a zone with it, which is no part of it, or something that
+ * is no address at all: then the proxy's own counts.
+ */
+function clientAddress({ ip, socket }: FastifyRequest): string {
+  const bare = ip
+    .replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
+    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
+    .replace(/%.*$/, '');
+  const own = (socket.remoteAddress ?? '0.0.0.0').replace(/%.*$/, '');
+  return isIP(bare) === 0 ? own : bare;
+}

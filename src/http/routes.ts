@@ -1,0 +1,63 @@
+import type { Activity } from '../authentication/activity.js';
+import type { ApiKeys } from '../authentication/api-keys.js';
+import type { Login } from '../authentication/login.js';
+import type { Outbox } from '../authentication/outbox.js';
+import type { Sessions } from '../authentication/sessions.js';
+import type { Tokens } from '../authentication/tokens.js';
+import type { UserDetails } from '../authentication/user-details.js';
+import type { Users } from '../authentication/users.js';
+import type { Database } from '../database/database.js';
+import type { Notifications } from '../notifications/notifications.js';
+import type { Idempotent } from './idempotent.js';
+import type { Verifiers } from './plugins/authorization.js';
+import type { App } from './route.js';
+import { adminEventRoutes } from './routes/admin/events.js';
+import { adminImageRoutes } from './routes/admin/images.js';
+import { adminKeyRoutes } from './routes/admin/keys.js';
+import { adminNotificationRoutes } from './routes/admin/notifications.js';
+import { adminOutboxRoutes } from './routes/admin/outbox.js';
+import { adminUsersRoutes } from './routes/admin/users.js';
+import { adminUserDetailRoutes } from './routes/admin/users-details.js';
+import { adminUserRoutes } from './routes/admin/users-id.js';
+import { adminUserLockRoutes } from './routes/admin/users-lock.js';
+import { operationRoutes, type Readiness } from './routes/operation.js';
+import { notificationRoutes } from './routes/v1/notifications.js';
+import { sessionRoutes } from './routes/v1/sessions.js';
+import { tokenRoutes } from './routes/v1/tokens.js';
+
+/** What the routes call. `main.ts` puts it together. */
+export interface Services {
+  readonly verifiers: Verifiers;
+  /** For routes whose work is one transaction. */
+  readonly database: Pick<Database, 'transaction' | 'lane'>;
+  readonly readiness: Readiness;
+  readonly idempotent: Idempotent;
+  readonly login: Login;
+  /** Whether step 2 of a login needs a PIN. */
+  readonly pinIsRequired: boolean;
+  readonly tokens: Tokens;
+  readonly sessions: Sessions;
+  readonly notifications: Notifications;
+  readonly users: Users;
+  readonly userDetails: UserDetails;
+  readonly activity: Activity;
+  readonly apiKeys: ApiKeys;
+  readonly outbox: Outbox;
+}
+
+/** Every route of the service, in the order of the documentation. */
+export function registerRoutes(app: App, services: Services): void {
+  tokenRoutes(app, services);
+  sessionRoutes(app, services);
+  notificationRoutes(app, services);
+  adminUsersRoutes(app, services);
+  adminUserRoutes(app, services);
+  adminUserLockRoutes(app, services);
+  adminUserDetailRoutes(app, services);
+  adminNotificationRoutes(app, services);
+  adminImageRoutes(app, services);
+  adminOutboxRoutes(app, services);
+  adminEventRoutes(app, services);
+  adminKeyRoutes(app, services);
+  operationRoutes(app, services);
+}

@@ -1,0 +1,167 @@
+import { Type } from 'typebox';
+import { Notification, NotificationChange, NotificationInput } from '../../../contract/notification.js';
+import type { Database } from '../../../database/database.js';
+import { parseId } from '../../../lib/ids.js';
+import { Problem, refuseFaults } from '../../../lib/problem.js';
+import type { Notifications } from '../../../notifications/notifications.js';
+import { maxDeliveries } from '../../../notifications/publish.js';
+import { writtenNumbers } from '../../../notifications/written-numbers.js';
+import type { Idempotent, IdempotentWork } from '../../idempotent.js';
+import type { App } from '../../route.js';
+import { NotificationList, NotificationListQuery, readQuery, sendPage } from '../v1/notifications.js';
+
+const maxBodyBytes = 4 * 1024 * 1024;
+const maxItems = 1000;
+const Params = Type.Object({ id: Type.String() });
+
+/**
+ * One or several in one schema: `properties` speaks of objects and `items` of arrays. A union of two schemas would be
+ * checked twice, and name the faults of the branch that was not meant.
+ */
+const PublishRequest = Type.Unsafe<NotificationInput | NotificationInput[]>({
+  ...NotificationInput,
+  type: ['object', 'array'],
+  items: NotificationInput,
+  minItems: 1,
+  maxItems,
+});
+const Published = Type.Unsafe<Notification | Notification[]>({
+  ...Notification,
+  type: ['object', 'array'],
+  items: Notification,
+  description: 'The notification; an array of them for an array or for user_ids, in the order of the request.',
+});
+
+/** Publishing notifications, correcting them, and looking into a user's inbox. */
+export function adminNotificationRoutes(
+  app: App,
+  services: { notifications: Notifications; idempotent: Idempotent; database: Pick<Database, 'transaction'> },
+): void {
+  publishRoute(app, services);
+  changeRoutes(app, services);
+  inboxRoute(app, services);
+}
+
+function publishRoute(
+  app: App,
+  { notifications, idempotent }: { notifications: Notifications; idempotent: Idempotent },
+): void {
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/notifications',
+    bodyLimit: maxBodyBytes,
+    schema: {
+      operationId: 'publishNotifications',
+      summary: 'Publish notifications',
+      description:
+        'One object or an array of up to 1000, each for a user_id or for user_ids; 10,000 deliveries at most. All of them are made, or none.',
+      tags: ['Administration'],
+      body: PublishRequest,
+      response: { 201: Published },
+    },
+    config: { access: { scope: 'notifications:write' }, idempotent: true, keepRawBody: true },
+    preValidation: async ({ body }) => refuseExcess(body),
+    async handler(request, reply) {
+      const { body } = request;
+      const isOne = !Array.isArray(body) && body.user_ids === undefined;
+      const numbers = writtenNumbers(request.rawBody);
+      const publish: IdempotentWork = (commit) =>
+        commit(async (tx) => {
+          const published = await notifications.publish(tx, body, numbers);
+          return { status: 201, body: isOne ? published[0] : published };
+        });
+      return idempotent(request, reply, publish, isOne && !Array.isArray(body) ? body.user_id : undefined);
+    },
+  });
+}
+
+/**
+ * Refuses far too much before the schema is applied: that names every fault, and 4 MiB hold two million faulty items.
+ * @throws Problem `validation_failed`
+ */
+function refuseExcess(body: unknown): void {
+  const items: unknown[] = Array.isArray(body) ? body : [body];
+  if (items.length > maxItems) refuseFaults([{ code: 'too_many_items', params: { max: maxItems } }]);
+  const deliveries = items.reduce<number>((sum, item) => sum + countUsers(item), 0);
+  if (deliveries > maxDeliveries) refuseFaults([{ code: 'too_many_deliveries', params: { max: maxDeliveries } }]);
+}
+
+function countUsers(item: unknown): number {
+  if (typeof item !== 'object' || item === null || !('user_ids' in item)) return 1;
+  const { user_ids: userIds } = item;
+  return Array.isArray(userIds) ? userIds.length : 1;
+}
+
+function changeRoutes(
+  app: App,
+  { notifications, database }: { notifications: Notifications; database: Pick<Database, 'transaction'> },
+): void {
+  app.route({
+    method: 'PATCH',
+    url: '/admin/v1/notifications/:id',
+    schema: {
+      operationId: 'changeNotification',
+      summary: 'Change a notification',
+      description: 'Only the members that are present change; null removes. Its place in the inbox stays.',
+      tags: ['Administration'],
+      params: Params,
+      body: NotificationChange,
+      response: { 200: { ...Notification, description: 'The notification as it is now.' } },
+    },
+    config: { access: { scope: 'notifications:write' }, problems: ['not_found'], keepRawBody: true },
+    async handler(request, reply) {
+      const id = idOf(request.params);
+      const numbers = writtenNumbers(request.rawBody);
+      return reply.send(await database.transaction((tx) => notifications.change(tx, id, request.body, numbers)));
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/admin/v1/notifications/:id',
+    schema: {
+      operationId: 'deleteNotification',
+      summary: 'Delete a notification',
+      tags: ['Administration'],
+      params: Params,
+      response: { 204: Type.Null({ description: 'It is gone.' }) },
+    },
+    config: { access: { scope: 'notifications:write' }, problems: ['not_found'] },
+    async handler(request, reply) {
+      const id = idOf(request.params);
+      await database.transaction((tx) => notifications.remove(tx, id));
+      return reply.code(204).send(null);
+    },
+  });
+}
+
+function inboxRoute(app: App, { notifications }: { notifications: Notifications }): void {
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/users/:id/notifications',
+    schema: {
+      operationId: 'listUserNotifications',
+      summary: "List a user's notifications",
+      description: 'What the user sees with GET /v1/notifications, with the same parameters.',
+      tags: ['Administration'],
+      params: Params,
+      querystring: NotificationListQuery,
+      response: { 200: NotificationList },
+    },
+    config: { access: { scope: 'users:read' }, problems: ['not_found'] },
+    async handler(request, reply) {
+      const id = idOf(request.params);
+      const query = readQuery(request, notifications);
+      const page = await notifications.list(id, query);
+      if (page === undefined) throw new Problem('not_found');
+      return sendPage(reply, `/admin/v1/users/${id}/notifications`, query, page);
+    },
+  });
+}
+
+/** A text that is no id names nothing. */
+function idOf(params: { id: string }): string {
+  const id = parseId(params.id);
+  if (id === undefined) throw new Problem('not_found');
+  return id;
+}

@@ -1,0 +1,68 @@
+import type { Users } from '../../../authentication/users.js';
+import { LockRequest, LogoutResult, User } from '../../../contract/user.js';
+import type { Database } from '../../../database/database.js';
+import { IdParams, pathId } from '../../path-id.js';
+import { type App, originOf } from '../../route.js';
+
+/** Shutting a user out and letting them in again. Each act holds on the next request everywhere. */
+export function adminUserLockRoutes(
+  app: App,
+  { users, database }: { users: Users; database: Pick<Database, 'lane'> },
+): void {
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/users/:id/lock',
+    schema: {
+      operationId: 'lockUser',
+      summary: 'Lock a user',
+      description:
+        'Until a time, or permanently. While locked the user gets no token and no session, and sessions are not valid. A lock replaces an earlier one.',
+      tags: ['Administration'],
+      params: IdParams,
+      body: LockRequest,
+      response: { 200: { ...User, description: 'The user with the lock.' } },
+    },
+    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    async handler(request, reply) {
+      const id = pathId(request.params);
+      return reply.send(
+        await database.lane(id).transaction((tx) => users.lock(tx, id, request.body, originOf(request))),
+      );
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/users/:id/unlock',
+    schema: {
+      operationId: 'unlockUser',
+      summary: 'Unlock a user',
+      tags: ['Administration'],
+      params: IdParams,
+      response: { 200: { ...User, description: 'The user without a lock.' } },
+    },
+    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    async handler(request, reply) {
+      const id = pathId(request.params);
+      return reply.send(await database.lane(id).transaction((tx) => users.unlock(tx, id, originOf(request))));
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/users/:id/logout',
+    schema: {
+      operationId: 'logoutUser',
+      summary: 'Log a user out everywhere',
+      tags: ['Administration'],
+      params: IdParams,
+      response: { 200: { ...LogoutResult, description: 'Every authentication token and session has ended.' } },
+    },
+    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    async handler(request, reply) {
+      const id = pathId(request.params);
+      const ended = await database.lane(id).transaction((tx) => users.logout(tx, id, originOf(request)));
+      return reply.send({ ended });
+    },
+  });
+}

@@ -1,0 +1,51 @@
+import { Type } from 'typebox';
+import { type Users, userFilterFields } from '../../../authentication/users.js';
+import { ListQuery } from '../../../contract/common.js';
+import { NewUser, User } from '../../../contract/user.js';
+import { readListQuery, sendPage } from '../../admin-list.js';
+import type { Idempotent } from '../../idempotent.js';
+import { type App, callerOf, demandScope, originOf } from '../../route.js';
+
+const sortable = ['created_at', 'updated_at'] as const;
+
+/** Making and finding users. */
+export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users; idempotent: Idempotent }): void {
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/users',
+    schema: {
+      operationId: 'createUser',
+      summary: 'Create a user',
+      description: 'At least one of username, email and phone; password or password_hash, or neither.',
+      tags: ['Administration'],
+      body: NewUser,
+      response: { 201: { ...User, description: 'The new user.' } },
+    },
+    config: { access: { scope: 'users:write' }, idempotent: true, problems: ['identity_taken'] },
+    async handler(request, reply) {
+      return idempotent(request, reply, async (commit) => {
+        if (request.body.role !== undefined && request.body.role !== 'user') demandScope(callerOf(request), 'admin');
+        const prepared = await users.prepare(request.body);
+        return commit(async (tx) => ({ status: 201, body: await users.create(tx, prepared, originOf(request)) }));
+      });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/users',
+    schema: {
+      operationId: 'listUsers',
+      summary: 'List users',
+      description: 'Totals are counted up to 1000.',
+      tags: ['Administration'],
+      querystring: ListQuery(sortable, 'email:like:example.com'),
+      response: { 200: Type.Array(User, { description: 'Newest first unless sorted otherwise.' }) },
+    },
+    config: { access: { scope: 'users:read' } },
+    async handler(request, reply) {
+      const query = readListQuery(request.query, sortable, userFilterFields);
+      return sendPage(reply, '/admin/v1/users', query, await users.list(query));
+    },
+  });
+}

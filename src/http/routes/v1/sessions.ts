@@ -1,0 +1,40 @@
+import type { Sessions } from '../../../authentication/sessions.js';
+import { NewSession, Session } from '../../../contract/session.js';
+import { type App, authenticationTokenOf, sessionOf } from '../../route.js';
+
+/** Getting and checking session tokens. */
+export function sessionRoutes(app: App, { sessions }: { sessions: Sessions }): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/sessions',
+    schema: {
+      operationId: 'createSession',
+      summary: 'Get a session token',
+      description:
+        "The first use of an authentication token ends the older tokens of the user's device: until then a login changes nothing.",
+      tags: ['Sessions'],
+      response: { 201: { ...NewSession, description: 'A session with its token.' } },
+    },
+    config: { access: 'authentication-token', problems: ['account_unusable', 'account_locked'] },
+    async handler(request, reply) {
+      return reply.code(201).send(await sessions.create(authenticationTokenOf(request)));
+    },
+  });
+
+  for (const method of ['POST', 'GET'] as const) {
+    app.route({
+      method,
+      url: '/v1/sessions/verify',
+      schema: {
+        operationId: method === 'POST' ? 'verifySession' : 'getSession',
+        summary: 'Check a session token',
+        description: 'Decided now, in the clock of the database, on every instance: nothing is cached.',
+        tags: ['Sessions'],
+        response: { 200: { ...Session, description: 'The session token is valid and active.' } },
+      },
+      config: { access: 'session' },
+      // The authorization has verified it: there is nothing more to do.
+      handler: async (request) => sessionOf(request),
+    });
+  }
+}

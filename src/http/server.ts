@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import cors from '@fastify/cors';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import { answerBrokenRequest, answerUnmetExpectation } from './broken-requests.js';
+import { authorizationPlugin } from './plugins/authorization.js';
+import { alwaysHeaders, headersPlugin } from './plugins/headers.js';
+import { jsonBodyPlugin } from './plugins/json-body.js';
+import { notFoundPlugin } from './plugins/not-found.js';
+import { openApiPlugin } from './plugins/openapi.js';
+import { asProblem, problemsPlugin, sendProblem } from './plugins/problems.js';
+import { validationPlugin } from './plugins/validation.js';
+import type { App } from './route.js';
+import { registerRoutes, type Services } from './routes.js';
+
+export interface ServerOptions {
+  readonly services: Services;
+  readonly log: FastifyBaseLogger;
+  readonly version: string;
+  readonly publicUrl: string | undefined;
+  readonly corsOrigins: readonly string[];
+  readonly trustProxy: number | readonly string[] | undefined;
+}
+
+/**
+ * Milliseconds. `request`: until a request has arrived whole; `handler`: until it is answered, counted from the same
+ * start, so it is the longer one: a slow sender gets 408 and nothing after it.
+ */
+const timeouts = { connection: 10_000, request: 12_000, handler: 15_000, keepAlive: 72_000 };
+const maxHeaderBytes = 16 * 1024;
+const maxBodyBytes = 64 * 1024;
+
+/** The HTTP server with all its routes, not yet listening. Plugins run in the order they stand here. */
+export async function buildServer(options: ServerOptions): Promise<App> {
+  const { services } = options;
+  const behindTls = options.publicUrl?.startsWith('https:') === true;
+  const app: App = Fastify({
+    loggerInstance: options.log,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    bodyLimit: maxBodyBytes,
+    requestTimeout: timeouts.request,
+    handlerTimeout: timeouts.handler,
+    keepAliveTimeout: timeouts.keepAlive,
+    trustProxy: trustedProxies(options.trustProxy),
+    http: {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: timeouts.connection,
+      connectionsCheckingInterval: 2000,
+      // `headersPlugin` does, and answers with a problem.
+      requireHostHeader: false,
+    },
+    // An id of any length names nothing; the length of the URL is bounded by that of the headers.
+    routerOptions: { maxParamLength: maxHeaderBytes },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => {
+      reply.headers({ ...alwaysHeaders({ behindTls }), 'Request-ID': request.id });
+      void sendProblem(asProblem(error), request, reply);
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  problemsPlugin(app);
+  headersPlugin(app, { behindTls });
+  if (options.corsOrigins.length > 0) {
+    await app.register(cors, {
+      origin: [...options.corsOrigins],
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      exposedHeaders: [
+        ...['Link', 'X-Total-Count', 'X-Total-Count-Capped', 'Preference-Applied', 'Request-ID', 'ETag', 'Retry-After'],
+        ...['Idempotency-Key', 'Idempotent-Replayed'],
+      ],
+      maxAge: 600,
+    });
+  }
+  notFoundPlugin(app);
+  await openApiPlugin(app, options);
+  validationPlugin(app);
+  jsonBodyPlugin(app);
+  authorizationPlugin(app, services.verifiers);
+  if (options.log.level === 'debug' || options.log.level === 'trace') logRequests(app);
+  app.server.on('checkExpectation', answerUnmetExpectation);
+  closeDrainedConnections(app);
+  registerRoutes(app, services);
+  await app.ready();
+  return app;
+}
+
+/** While closing, connections whose last request was answered are closed at once instead of being kept for another. */
+function closeDrainedConnections(app: App): void {
+  let timer: NodeJS.Timeout | undefined;
+  app.addHook('preClose', async () => {
+    timer = setInterval(() => app.server.closeIdleConnections(), 100);
+  });
+  app.addHook('onClose', async () => clearInterval(timer));
+}
+
+/** One line a request. The audit trail and the log of failures do without it, and it costs as much as a small request. */
+function logRequests(app: App): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions, id, ip } = request;
+    // The route's pattern, never the URL: a client may have put anything there.
+    const line = {
+      request_id: id,
+      method,
+      route: routeOptions.url,
+      status: reply.statusCode,
+      ms: reply.elapsedTime,
+      ip,
+    };
+    request.log.debug(line, 'request');
+  });
+}
+
+/** A number of hops counts from this server outwards. */
+function trustedProxies(
+  trust: ServerOptions['trustProxy'],
+): false | string[] | ((address: string, hop: number) => boolean) {
+  if (typeof trust === 'number') return (_address, hop) => hop < trust;
+  return trust === undefined ? false : [...trust];
+}

@@ -1,0 +1,192 @@
+import type { FieldErrorCode } from '../../contract/errors.js';
+import { echo, nearest } from '../nearest.js';
+import { type FieldError, refuseFaults } from '../problem.js';
+import {
+  type FilterClause,
+  type FilterField,
+  type FilterFields,
+  type FilterOperator,
+  kinds,
+  operatorsOf,
+} from './fields.js';
+
+/*
+ * The grammar, the same everywhere a filter exists:
+ *
+ *   filter   = clause *( ("," / "|") clause )              all of them must hold
+ *   clause   = field ":" value                             exactly two pieces: eq, even if the value is named like an operator
+ *            / field ":" operator ":" values
+ *   values   = value                                       gt gte lt lte like, and eq neq of strings and times: colons are literal
+ *            / value *( ":" value )                        id, enum, key, number and integer fields
+ *            / value *( ";" value ) / "[" … "]"            in
+ *
+ * A backslash takes its meaning from a following , | : ; [ ] or backslash; before anything else it is a fault, so that
+ * a forgotten escape is noticed. `created_at:2020-01-01 10:00:00` has four pieces, and its second is not an operator:
+ * times take the long form.
+ */
+const CLAUSE_FORM = 'field:operator:value';
+const IN_FORM = '[a;b]';
+const ESCAPABLE = ',|:;[]\\';
+
+const MAX_LENGTH = 2000;
+const MAX_CLAUSES = 20;
+const MAX_VALUES = 100;
+
+/** A part of the filter, still escaped, with its place in the whole: 0-based, in UTF-16 code units. */
+interface Piece {
+  readonly text: string;
+  readonly start: number;
+}
+
+/** Records a fault at a piece. Returns undefined, so that `return fail(…)` says "no clause". */
+type Fail = (code: FieldErrorCode, at: Piece, params?: Readonly<Record<string, string | number>>) => undefined;
+
+/**
+ * Reads a filter.
+ *
+ * @throws Problem `validation_failed` with the first fault of every clause (see `collectFilter`).
+ */
+export function parseFilter(text: string, fields: FilterFields): FilterClause[] {
+  const faults: FieldError[] = [];
+  const clauses = collectFilter(text, fields, faults);
+  refuseFaults(faults);
+  return clauses;
+}
+
+/**
+ * Reads a filter and appends the first fault of every clause to `faults`, for callers that check other parameters too.
+ * Each fault is named after `parameter` and has `position`, the 1-based place of the offending piece in UTF-16 code
+ * units. The clauses are of use only when nothing was appended.
+ */
+export function collectFilter(
+  text: string,
+  fields: FilterFields,
+  faults: FieldError[],
+  parameter = 'filter',
+): FilterClause[] {
+  const fail: Fail = (code, at, params) => {
+    faults.push({ field: parameter, code, params: { position: at.start + 1, ...params } });
+    return undefined;
+  };
+  const whole = { text, start: 0 };
+  if (text.length > MAX_LENGTH) {
+    fail('too_long', { text: '', start: MAX_LENGTH }, { max: MAX_LENGTH });
+    return [];
+  }
+  if (!isWellFormed(whole, fail)) return [];
+  const pieces = split(whole, ',|');
+  const excess = pieces[MAX_CLAUSES];
+  if (excess) {
+    fail('too_many_filters', excess, { max: MAX_CLAUSES });
+    return [];
+  }
+  return pieces.flatMap((piece) => readClause(piece, fields, fail) ?? []);
+}
+
+/** Checks every escape once, so that what follows may trust them; and refuses what PostgreSQL cannot hold as text. */
+function isWellFormed({ text }: Piece, fail: Fail): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const at = { text: '', start: index };
+    const codePoint = text.codePointAt(index) ?? 0;
+    if (codePoint === 0 || (codePoint >= 0xd800 && codePoint <= 0xdfff)) {
+      fail('invalid_characters', at);
+      return false;
+    }
+    if (codePoint > 0xffff) index++;
+    if (text.charAt(index) !== '\\') continue;
+    index++;
+    if (index === text.length || !ESCAPABLE.includes(text.charAt(index))) {
+      fail('invalid_filter_syntax', at, { expected: [...ESCAPABLE].map((character) => `\\${character}`).join(' ') });
+      return false;
+    }
+  }
+  return true;
+}
+
+function readClause(clause: Piece, fields: FilterFields, fail: Fail): FilterClause | undefined {
+  const [namePiece, second, third, ...more] = split(clause, ':');
+  if (!namePiece || !second) return fail('invalid_filter_syntax', clause, { expected: CLAUSE_FORM });
+
+  const name = unescaped(namePiece);
+  // An own member only: `constructor` is no field.
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (!field) {
+    const suggestion = nearest(name, Object.keys(fields)) ?? '';
+    return fail('unknown_filter_field', namePiece, { value: echo(name), suggestion });
+  }
+  if (!third) return makeClause(name, field, 'eq', [second], fail);
+
+  const operator = readOperator(second, field, fail);
+  if (!operator) return undefined;
+  const rest = { text: clause.text.slice(third.start - clause.start), start: third.start };
+  const values = operator === 'in' ? splitIn(rest, field, fail) : splitColons(rest, [third, ...more], field, operator);
+  return values && makeClause(name, field, operator === 'in' ? 'eq' : operator, values, fail);
+}
+
+function readOperator(piece: Piece, field: FilterField, fail: Fail): FilterOperator | undefined {
+  const word = unescaped(piece);
+  const operators = operatorsOf(field);
+  const operator = operators.find((candidate) => candidate === word);
+  if (operator) return operator;
+  const suggestion = nearest(word, operators) ?? '';
+  return fail('unknown_filter_op', piece, { value: echo(word), suggestion, expected: operators.join(' ') });
+}
+
+function splitColons(rest: Piece, pieces: Piece[], field: FilterField, operator: FilterOperator): Piece[] {
+  const takesSeveral = kinds[field.kind].separatedByColon && (operator === 'eq' || operator === 'neq');
+  return takesSeveral ? pieces : [rest];
+}
+
+/** The values of `in`. Brackets that are not one pair around all of them are refused, and so is a pair around nothing. */
+function splitIn(rest: Piece, field: FilterField, fail: Fail): Piece[] | undefined {
+  const separators = kinds[field.kind].separatedByColon ? ';:' : ';';
+  const [before, within, after, ...more] = split(rest, '[]');
+  if (!before || !within) return split(rest, separators);
+  const isPair = before.text === '' && after?.text === '' && more.length === 0;
+  const isBracketed = isPair && rest.text.startsWith('[') && rest.text.endsWith(']') && within.text !== '';
+  if (isBracketed) return split(within, separators);
+  return fail('invalid_filter_syntax', { text: '', start: within.start - 1 }, { expected: IN_FORM });
+}
+
+function makeClause(
+  name: string,
+  field: FilterField,
+  operator: FilterClause['operator'],
+  pieces: readonly Piece[],
+  fail: Fail,
+): FilterClause | undefined {
+  const excess = pieces[MAX_VALUES];
+  if (excess) return fail('too_many_items', excess, { max: MAX_VALUES });
+  const values: string[] = [];
+  for (const piece of pieces) {
+    const text = unescaped(piece);
+    const value = kinds[field.kind].read(text, field);
+    if (value === undefined) {
+      const expected = nearest(text, field.values ?? []) ?? kinds[field.kind].notation;
+      return fail('invalid_filter_value', piece, { value: echo(text), expected });
+    }
+    values.push(value);
+  }
+  return { name, field, operator, values };
+}
+
+/** Splits at each unescaped separator; there is always at least one piece. */
+function split(piece: Piece, separators: string): Piece[] {
+  const pieces: Piece[] = [];
+  let begin = 0;
+  for (let index = 0; index < piece.text.length; index++) {
+    const character = piece.text.charAt(index);
+    if (character === '\\') {
+      index++;
+    } else if (separators.includes(character)) {
+      pieces.push({ text: piece.text.slice(begin, index), start: piece.start + begin });
+      begin = index + 1;
+    }
+  }
+  pieces.push({ text: piece.text.slice(begin), start: piece.start + begin });
+  return pieces;
+}
+
+function unescaped(piece: Piece): string {
+  return piece.text.replace(/\\(.)/g, '$1');
+}

@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto';
+import { uuidPattern } from '../contract/patterns.js';
+
+const uuid = new RegExp(uuidPattern);
+
+/** The id in lower case, as every answer shows it; undefined when the text is not a UUID. */
+export function parseId(text: string): string | undefined {
+  return uuid.test(text) ? text.toLowerCase() : undefined;
+}
+
+/** A new random id (RFC 9562 version 4: 122 random bits, so an authentication's id can serve as its capability). */
+export function newId(): string {
+  return randomUUID();
+}
+
+export function idToBytes(id: string): Buffer {
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
+}
+
+export function idFromBytes(bytes: Buffer): string {
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

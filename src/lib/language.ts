@@ -1,0 +1,33 @@
+import { type Language, languages, type Text } from '../contract/errors.js';
+
+const [fallback] = languages;
+
+/** The language of an Accept-Language header (RFC 9110, 12.5.4) that the service speaks and the client wants most. */
+export function preferredLanguage(header: string | undefined): Language {
+  if (header === undefined || header.length > 1000) return fallback;
+  let best: Language = fallback;
+  let bestWeight = 0;
+  for (const entry of header.split(',')) {
+    const [range = '', ...parameters] = entry.split(';').map((part) => part.trim());
+    const tag = range.toLowerCase();
+    const language = tag === '*' ? fallback : languages.find((known) => tag === known || tag.startsWith(`${known}-`));
+    const weight = quality(parameters);
+    if (language !== undefined && weight > bestWeight) {
+      best = language;
+      bestWeight = weight;
+    }
+  }
+  return best;
+}
+
+function quality(parameters: readonly string[]): number {
+  const given = parameters.find((parameter) => parameter.startsWith('q='));
+  if (given === undefined) return 1;
+  const weight = Number(given.slice(2));
+  return weight >= 0 && weight <= 1 ? weight : 0;
+}
+
+/** A text in a language, its `{placeholders}` filled. */
+export function say(text: Text, language: Language, params: Readonly<Record<string, string | number>> = {}): string {
+  return text[language].replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole));
+}

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Writes a file that only its owner can read. Whoever looks sees all of the text or no file, also after a crash: it
+ * gets its name when it is complete and on disk. Missing folders are made, as private as the file.
+ *
+ * @param options.replace whether a file of that name gives way
+ * @returns false when there was one and it did not
+ */
+export async function writePrivateFile(
+  path: string,
+  text: string,
+  options: { readonly replace: boolean },
+): Promise<boolean> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    const file = await open(draft, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    if (options.replace) await rename(draft, path);
+    else await link(draft, path);
+    return true;
+  } catch (error) {
+    if (!options.replace && (error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}

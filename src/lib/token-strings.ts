@@ -1,0 +1,62 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { idFromBytes, idToBytes } from './ids.js';
+
+/**
+ * Token strings: `psa_`, `pss_` or `psk_`, then base64url of routing ids, random bytes and a CRC-32.
+ *
+ * The routing ids let a look-up name one user; the checksum lets junk be refused without the database and lets secret
+ * scanners find leaks (`ps[as]_[A-Za-z0-9_-]{80}`, `psk_[A-Za-z0-9_-]{60}`). The byte lengths are multiples of three,
+ * so base64url has no padding and no spare bits: one token has exactly one spelling. Only a SHA-256 is stored.
+ */
+const kinds = {
+  authentication: { prefix: 'psa_', ids: 2, random: 24 },
+  session: { prefix: 'pss_', ids: 2, random: 24 },
+  key: { prefix: 'psk_', ids: 1, random: 25 },
+} as const;
+export type TokenKind = keyof typeof kinds;
+
+const checksumBytes = 4;
+
+export interface NewToken {
+  /** The string that its holder gets, once. */
+  readonly token: string;
+  /** SHA-256 of the string: all that is stored. */
+  readonly digest: Buffer;
+}
+
+export interface ParsedToken {
+  /** The routing ids in the order they were given: `[user id, id]`, or `[key id]`. */
+  readonly ids: readonly string[];
+  readonly digest: Buffer;
+}
+
+/** SHA-256 of a whole token string. A fast hash is right here: the string holds at least 192 random bits. */
+function tokenDigest(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** Makes a token of a kind. `ids` are its routing ids: user id and authentication or session id; for keys the key id. */
+export function newToken(kind: TokenKind, ids: readonly string[]): NewToken {
+  const { prefix, random } = kinds[kind];
+  const payload = Buffer.concat([...ids.map(idToBytes), randomBytes(random)]);
+  const checksum = Buffer.alloc(checksumBytes);
+  checksum.writeUInt32BE(crc32(payload, crc32(prefix)));
+  const token = prefix + Buffer.concat([payload, checksum]).toString('base64url');
+  return { token, digest: tokenDigest(token) };
+}
+
+/** Reads a token of exactly this kind; undefined for anything else, without asking the database. */
+export function parseToken(kind: TokenKind, token: string): ParsedToken | undefined {
+  const { prefix, ids, random } = kinds[kind];
+  const size = ids * 16 + random + checksumBytes;
+  if (token.length !== prefix.length + (size / 3) * 4 || !token.startsWith(prefix)) return undefined;
+  const encoded = token.slice(prefix.length);
+  const bytes = Buffer.from(encoded, 'base64url');
+  // Buffer skips characters outside the alphabet and accepts the standard one's + and /, so length and spelling are compared.
+  if (bytes.length !== size || bytes.toString('base64url') !== encoded) return undefined;
+  const payload = bytes.subarray(0, size - checksumBytes);
+  if (bytes.readUInt32BE(size - checksumBytes) !== crc32(payload, crc32(prefix))) return undefined;
+  const routing = Array.from({ length: ids }, (_, index) => idFromBytes(bytes.subarray(index * 16, index * 16 + 16)));
+  return { ids: routing, digest: tokenDigest(token) };
+}

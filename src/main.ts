@@ -1,0 +1,229 @@
+import type { AddressInfo } from 'node:net';
+import { createActivity } from './authentication/activity.js';
+import { createApiKeys, ensureFirstKey } from './authentication/api-keys.js';
+import { passwordAuthenticator } from './authentication/authenticators/password.js';
+import { smsAuthenticator } from './authentication/authenticators/sms.js';
+import { createCodeMessages, type MessageJob } from './authentication/code-messages.js';
+import { eraseUser } from './authentication/erase.js';
+import { createGuessBudget } from './authentication/guess-budget.js';
+import { createLogin } from './authentication/login.js';
+import { createOutbox } from './authentication/outbox.js';
+import { createPasswordHasher } from './authentication/passwords.js';
+import { createPins } from './authentication/pins.js';
+import { createRequestLimits } from './authentication/request-limits.js';
+import { createSessions } from './authentication/sessions.js';
+import type { SmsSender } from './authentication/sms-sender.js';
+import { createTokens } from './authentication/tokens.js';
+import { createUserDetails } from './authentication/user-details.js';
+import { createUsers } from './authentication/users.js';
+import { banner } from './banner.js';
+import type { Config } from './config.js';
+import { createDatabase, type Database, sql } from './database/database.js';
+import { startExpiry } from './database/expiry.js';
+import { createIdempotency } from './database/idempotency.js';
+import { migrate } from './database/migrate.js';
+import { openTarget } from './database/open.js';
+import { readSecretKeys } from './database/secret-key-file.js';
+import { checkTargetUrl, createOutbound, type Outbound } from './delivery/outbound.js';
+import { startQueue } from './delivery/queue.js';
+import { createConsoleSms } from './delivery/sms/console.js';
+import { createWebhookSms } from './delivery/sms/webhook.js';
+import { createIdempotent } from './http/idempotent.js';
+import type { App } from './http/route.js';
+import type { Services } from './http/routes.js';
+import { buildServer } from './http/server.js';
+import { Problem } from './lib/problem.js';
+import { createSecretKeys, type SecretKeys } from './lib/secret-keys.js';
+import { createLog, type Logger } from './log.js';
+import { createNotifications } from './notifications/notifications.js';
+import { notificationTables } from './notifications/tables.js';
+import { version } from './version.js';
+
+/** A Postern that runs. */
+export interface Postern {
+  /** Where it listens. */
+  readonly url: string;
+  /** What a person wants to know now: the address, where the first API key is, what to try. */
+  readonly banner: string;
+  readonly app: App;
+  readonly services: Services;
+  readonly database: Database;
+  /** Drains: answers what is in flight, then stops everything in reverse. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+export interface StartOptions {
+  readonly log?: Logger;
+  /** Where codes are printed by the console provider, and whether a person is looking. */
+  readonly print?: (line: string) => void;
+  readonly isTerminal?: boolean;
+}
+
+/** Connections of the pool that answers requests. */
+const poolSize = 20;
+const queueConcurrency = 10;
+
+/**
+ * The composition root: configuration, database, services, HTTP. What was started is stopped in reverse, also when a
+ * later part fails to start.
+ */
+export async function startPostern(config: Config, options: StartOptions = {}): Promise<Postern> {
+  const log = options.log ?? createLog(config.LOG_LEVEL);
+  log.info({ version, node: process.version }, 'Postern starts');
+  const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));
+  const running: (() => Promise<void>)[] = [];
+  const started = <T>(part: T, stop: (part: T) => Promise<void>): T => {
+    running.push(() => stop(part));
+    return part;
+  };
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= stopAll(running, log);
+    return closing;
+  };
+
+  try {
+    const { target } = started(await openTarget(config, log), (open) => open.close());
+    const applied = await migrate(target);
+    if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
+    const keys = createSecretKeys(await readSecretKeys(config));
+    const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
+    const database = started(createDatabase({ target, size: poolSize, onConnectionError }), (pool) => pool.close());
+    const firstKey = await ensureFirstKey({
+      database,
+      dataDir: config.DATA_DIR,
+      isTerminal: options.isTerminal ?? false,
+      ...(config.ADMIN_API_KEY === undefined ? {} : { environmentKey: config.ADMIN_API_KEY.reveal() }),
+    });
+    const outbound = started(
+      createOutbound({ allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS }),
+      (calls) => calls.close(),
+    );
+    const services = createServices({ config, database, keys, isClosing: () => closing !== undefined });
+    const sender = createSmsSender(config, outbound, print);
+    const messages = sender === undefined ? undefined : createCodeMessages({ database, keys, sender });
+    started(
+      await startQueue({
+        target,
+        concurrency: queueConcurrency,
+        log,
+        tasks: {
+          ...(messages && { 'message.send': (job: unknown) => messages.send(job as MessageJob) }),
+          'user.erase': async (job) => eraseUser(database, (job as { user_id: string }).user_id, notificationTables),
+        },
+      }),
+      (queue) => queue.stop(),
+    );
+    started(
+      startExpiry(database, (error) => log.warn({ err: error }, 'what has expired could not be removed')),
+      (expiry) => expiry.stop(),
+    );
+    const app = started(
+      await buildServer({
+        services,
+        log,
+        version,
+        publicUrl: config.PUBLIC_URL,
+        corsOrigins: config.CORS_ORIGINS ?? [],
+        trustProxy: config.TRUST_PROXY,
+      }),
+      (server) => server.close(),
+    );
+    await app.listen({ host: config.HOST, port: config.PORT });
+    const url = listeningUrl(config, app);
+    return { url, banner: banner({ url, firstKey }), app, services, database, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function createServices(parts: {
+  readonly config: Config;
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly isClosing: () => boolean;
+}): Services {
+  const { config, database, keys } = parts;
+  const hasher = createPasswordHasher();
+  const pins = createPins({ hasher, keys });
+  const apiKeys = createApiKeys({
+    database,
+    ...(config.ADMIN_API_KEY === undefined ? {} : { environmentKey: config.ADMIN_API_KEY.reveal() }),
+  });
+  const sessions = createSessions(database, config.SESSION_TTL);
+  const login = createLogin({
+    database,
+    keys,
+    pins,
+    guesses: createGuessBudget(database, {
+      limit: config.GUESS_LIMIT,
+      permanentLimit: config.GUESS_LIMIT_PERMANENT,
+      lock: config.GUESS_LOCK,
+      lockMax: config.GUESS_LOCK_MAX,
+    }),
+    limits: createRequestLimits({
+      database,
+      keys,
+      loginsPerAddress: config.LOGIN_LIMIT_PER_ADDRESS,
+      messagesPerAddress: config.SMS_LIMIT_PER_ADDRESS,
+      messagesPerPrefix: config.SMS_LIMIT_PER_PREFIX,
+      messagesInTotal: config.SMS_LIMIT_TOTAL,
+    }),
+    authenticators: [
+      passwordAuthenticator(database, hasher),
+      ...(config.SMS_PROVIDER === 'none' ? [] : [smsAuthenticator(keys)]),
+    ],
+    pinPolicy: config.PIN_POLICY,
+    enrolPin: config.PIN_ENROL === 'first_login',
+    tokenLifetime: config.AUTHENTICATION_TTL,
+    defaultRegion: config.DEFAULT_REGION,
+  });
+  const { DEFAULT_REGION: defaultRegion, PASSWORD_MIN: passwordMin } = config;
+  return {
+    database,
+    apiKeys,
+    users: createUsers({ database, hasher, keys, defaultRegion, passwordMin }),
+    userDetails: createUserDetails(database),
+    activity: createActivity(database),
+    outbox: createOutbox({ database, keys, showsCodes: config.SMS_PROVIDER === 'console' }),
+    verifiers: { verifySession: sessions.verify, verifyApiKey: apiKeys.verify },
+    readiness: {
+      async check() {
+        if (parts.isClosing()) throw new Problem('shutting_down', { retryAfter: 1 });
+        await database.query(sql('select 1'));
+      },
+    },
+    idempotent: createIdempotent(database, createIdempotency(database, keys)),
+    login,
+    sessions,
+    pinIsRequired: config.PIN_POLICY === 'required',
+    tokens: createTokens(database),
+    notifications: createNotifications({
+      database,
+      types: config.NOTIFICATION_TYPES,
+      checkUrl: (url) => checkTargetUrl(url, { allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS }),
+    }),
+  };
+}
+
+function createSmsSender(config: Config, outbound: Outbound, print: (line: string) => void): SmsSender | undefined {
+  if (config.SMS_PROVIDER === 'none') return undefined;
+  if (config.SMS_PROVIDER === 'console') return createConsoleSms(print);
+  const { SMS_WEBHOOK_URL: url, SMS_WEBHOOK_SECRET: secret } = config;
+  if (url === undefined || secret === undefined) throw new Error('the configuration was not checked');
+  return createWebhookSms({ url, secret: secret.reveal(), outbound });
+}
+
+function listeningUrl({ HOST }: Config, app: App): string {
+  const { port } = app.server.address() as AddressInfo;
+  const host = HOST.includes(':') ? `[${HOST}]` : HOST;
+  return `http://${host}:${port}`;
+}
+
+async function stopAll(running: readonly (() => Promise<void>)[], log: Logger): Promise<void> {
+  for (const stop of [...running].reverse()) {
+    // One part that fails to stop must not keep the others running.
+    await stop().catch((error: unknown) => log.error({ err: error }, 'a part failed to stop'));
+  }
+}

@@ -1,0 +1,74 @@
+import type { Image, Notification, NotificationChange, NotificationInput } from '../contract/notification.js';
+import type { Database, Queryable } from '../database/database.js';
+import type { FilterFields } from '../lib/filter/fields.js';
+import { change, remove } from './change.js';
+import { notificationFilterFields } from './filter-fields.js';
+import { type CheckUrl, createImage, findImages } from './images.js';
+import { type NotificationQuery, type PageOfRows, selectPage } from './list-queries.js';
+import { publish } from './publish.js';
+import { toNotification } from './row.js';
+
+export interface NotificationPage extends Omit<PageOfRows, 'rows'> {
+  readonly items: readonly Notification[];
+}
+
+/** Users' inboxes. What takes `tx` must run in a transaction, and the transaction must fail when it throws. */
+export interface Notifications {
+  /** What inboxes can be filtered by. */
+  readonly filterFields: FilterFields;
+
+  /** One page of a user's inbox; undefined when there is no such user. */
+  list(userId: string, query: NotificationQuery): Promise<NotificationPage | undefined>;
+
+  /**
+   * Makes every notification of a request, or none.
+   * @param numbers what `writtenNumbers` says of the request's text
+   * @returns in the order of the request, and within an item in the order of its `user_ids`
+   * @throws Problem `validation_failed` that names every fault; with the item's index where `request` is an array
+   */
+  publish(
+    tx: Queryable,
+    request: NotificationInput | readonly NotificationInput[],
+    numbers?: readonly (string | undefined)[],
+  ): Promise<Notification[]>;
+
+  /** Changes the members that are present. @throws Problem `not_found`, `validation_failed` */
+  change(
+    tx: Queryable,
+    id: string,
+    input: NotificationChange,
+    numbers?: readonly (string | undefined)[],
+  ): Promise<Notification>;
+
+  /** @throws Problem `not_found` */
+  remove(tx: Queryable, id: string): Promise<void>;
+
+  /** An image that stays where it is hosted. @throws Problem `validation_failed` that names `url` */
+  createImage(tx: Queryable, url: string): Promise<Image>;
+}
+
+export interface NotificationsOptions {
+  readonly database: Database;
+  /** The types that may be published. */
+  readonly types: readonly string[];
+  /** Whether clients may be sent to the URL of an image. */
+  readonly checkUrl: CheckUrl;
+}
+
+export function createNotifications({ database, types, checkUrl }: NotificationsOptions): Notifications {
+  const rules = { types, checkUrl };
+  return {
+    filterFields: notificationFilterFields(types),
+    async list(userId, query) {
+      const page = await selectPage(database, userId, query);
+      if (page === undefined) return undefined;
+      const { rows, ...rest } = page;
+      const images = await findImages(database, new Set(rows.flatMap((row) => row.image_id ?? [])));
+      return { ...rest, items: rows.map((row) => toNotification(row, images)) };
+    },
+    publish: (tx, request, numbers = []) => publish(tx, rules, request, numbers),
+    change: (tx, id, input, numbers = []) => change(tx, rules, id, input, numbers[0]),
+    remove,
+    createImage: (tx, url) => createImage(tx, url, checkUrl),
+  };
+}

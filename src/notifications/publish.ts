@@ -1,0 +1,217 @@
+import type { Image, Notification, NotificationInput } from '../contract/notification.js';
+import { prepared, type Queryable } from '../database/database.js';
+import { newId } from '../lib/ids.js';
+import { type FieldError, refuseFaults } from '../lib/problem.js';
+import { type ContentRules, contentFaults, contentOf, imageIds, imageUrls, type Written } from './content.js';
+import { createImages, findImages } from './images.js';
+import { type Content, toNotification } from './row.js';
+
+/** Notifications that one request may make. */
+export const maxDeliveries = 10_000;
+
+/** One notification that is to be made. */
+interface Delivery {
+  readonly id: string;
+  readonly userId: string;
+  /** Where the request names the user. */
+  readonly field: string;
+}
+
+/** One item of a request. */
+interface Item extends Written<NotificationInput> {
+  readonly deliveries: readonly Delivery[];
+}
+
+interface CreatedRow {
+  id: string;
+  user_id: string;
+  sequence: number;
+  created_at: string;
+}
+
+/** What exists of what a request names. Users are asked for only when the request is to be refused anyway. */
+interface Known {
+  readonly images: ReadonlyMap<string, Image>;
+  readonly users?: ReadonlySet<string>;
+}
+
+/*
+ * The heads are locked in the order of their users, so that two publishers never wait for each other, and read when
+ * they are locked: after a wait, PostgreSQL gives the rows as they are then (EvalPlanQual), not as this statement's
+ * snapshot has them. `clock` counts the locked heads first, so that its time is read under all the locks. Numbers and
+ * times of the rows come from `head` alone, and the heads are moved to where the rows that were made ended.
+ *
+ * One statement whatever the number of items and users: an item's content travels once, however many get it. Ids are
+ * made by the caller, who needs them to find each row again: an INSERT promises no order of what it returns.
+ */
+const insertDeliveries = prepared(
+  'notifications_publish',
+  `with
+    delivery as (
+      select id, user_id, item, place
+      from unnest($1::uuid[], $2::uuid[], $3::int[]) with ordinality as delivery (id, user_id, item, place)
+    ),
+    content as (
+      select *
+      from unnest($4::uuid[], $5::text[], $6::text[], $7::text[], $8::uuid[], $9::numeric[], $10::text[], $11::text[],
+                  $12::uuid[]) with ordinality
+        as content (actor_id, actor, notification_type, notification_key, object_id, object_data_number,
+                    object_data_string, description, image_id, item)
+    ),
+    head as materialized (
+      select user_id, last_sequence, last_change_sequence, last_time
+      from inboxes where user_id = any ($2::uuid[]) order by user_id for update
+    ),
+    clock as materialized (select count(*) as locked, db_now() as now from head),
+    numbered as (
+      select delivery.id, user_id, item, last_sequence, last_change_sequence,
+             greatest(now, last_time + interval '1 microsecond') as start,
+             row_number() over (partition by user_id order by place) as nth
+      from delivery join head using (user_id) cross join clock
+    ),
+    created as (
+      insert into notifications (user_id, id, sequence, change_sequence, actor_id, actor, notification_type,
+        notification_key, object_id, object_data_number, object_data_string, description, image_id, created_at, updated_at)
+      select user_id, id, last_sequence + nth, last_change_sequence + nth, actor_id, actor, notification_type,
+        notification_key, object_id, object_data_number, object_data_string, description, image_id, time, time
+      from numbered
+        join content using (item)
+        cross join lateral (select start + (nth - 1) * interval '1 microsecond' as time) moment
+      returning id, user_id, sequence, change_sequence, created_at
+    ),
+    moved as (
+      update inboxes
+      set last_sequence = added.sequence, last_change_sequence = added.change_sequence, last_time = added.time,
+          total = total + added.rows
+      from (
+        select user_id, max(sequence) as sequence, max(change_sequence) as change_sequence, max(created_at) as time,
+               count(*) as rows
+        from created group by user_id
+      ) added
+      where inboxes.user_id = added.user_id
+    )
+  select id, user_id, sequence, created_at from created`,
+);
+const selectUsers = prepared('inboxes_exist', 'select user_id from inboxes where user_id = any ($1::uuid[])');
+
+/**
+ * Makes every notification of a request, or none: whoever calls must let the transaction fail when this throws.
+ *
+ * @param numbers of `writtenNumbers`
+ * @returns in the order of the request, and within an item in the order of its `user_ids`
+ * @throws Problem `validation_failed` that names every fault; with the item's index where `request` is an array
+ */
+export async function publish(
+  tx: Queryable,
+  rules: ContentRules,
+  request: NotificationInput | readonly NotificationInput[],
+  numbers: readonly (string | undefined)[],
+): Promise<Notification[]> {
+  const items = isMany(request)
+    ? request.map((input, index) => readItem(input, `${index}.`, numbers[index]))
+    : [readItem(request, '', numbers[0])];
+  const found = await findImages(tx, imageIds(items));
+  if (requestFaults(items, rules, { images: found }).length > 0) {
+    refuseFaults(requestFaults(items, rules, { images: found, users: await existingUsers(tx, items) }));
+  }
+
+  const created = await createImages(tx, imageUrls(items));
+  const contents = items.map((item) => contentOf(item, created));
+  const rows = await tx.query<CreatedRow>(insertDeliveries, statementValues(items, contents));
+  const result = inOrder(items, contents, rows, new Map([...found, ...byId(created)]));
+  // The only thing that can be missing now is a user, and who got a row exists.
+  if (result === undefined) {
+    refuseFaults(requestFaults(items, rules, { images: found, users: new Set(rows.map((row) => row.user_id)) }));
+    throw new Error('a notification was not made, but its user was found');
+  }
+  return result;
+}
+
+function isMany<T>(value: T | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
+}
+
+function readItem(input: NotificationInput, path: string, number: string | undefined): Item {
+  const delivery = (id: string, field: string) => ({ id: newId(), userId: id.toLowerCase(), field: path + field });
+  const one = input.user_id === undefined ? [] : [delivery(input.user_id, 'user_id')];
+  const many = (input.user_ids ?? []).map((id, index) => delivery(id, `user_ids.${index}`));
+  return { input, number, path, deliveries: [...one, ...many] };
+}
+
+function requestFaults(items: readonly Item[], rules: ContentRules, known: Known): FieldError[] {
+  const faults = items.flatMap((item) => [
+    ...recipientFaults(item, known.users),
+    ...contentFaults(item, rules, known.images),
+  ]);
+  const total = items.reduce((sum, { deliveries }) => sum + deliveries.length, 0);
+  if (total > maxDeliveries) faults.push({ code: 'too_many_deliveries', params: { max: maxDeliveries } });
+  return faults;
+}
+
+function recipientFaults({ input, path, deliveries }: Item, users: ReadonlySet<string> | undefined): FieldError[] {
+  const faults: FieldError[] = [];
+  if (deliveries.length === 0) faults.push({ field: `${path}user_id`, code: 'required' });
+  if (input.user_id !== undefined && input.user_ids !== undefined) {
+    faults.push({ field: `${path}user_ids`, code: 'conflicting_fields', params: { fields: 'user_id, user_ids' } });
+  }
+  const seen = new Set<string>();
+  for (const { userId, field } of deliveries) {
+    if (seen.has(userId)) faults.push({ field, code: 'duplicate_items' });
+    else if (users?.has(userId) === false) faults.push({ field, code: 'unknown_user' });
+    seen.add(userId);
+  }
+  return faults;
+}
+
+async function existingUsers(tx: Queryable, items: readonly Item[]): Promise<Set<string>> {
+  const ids = new Set(items.flatMap(({ deliveries }) => deliveries.map(({ userId }) => userId)));
+  const rows = await tx.query<{ user_id: string }>(selectUsers, [[...ids]]);
+  return new Set(rows.map((row) => row.user_id));
+}
+
+function statementValues(items: readonly Item[], contents: readonly Content[]): unknown[] {
+  const deliveries = items.flatMap((item) => item.deliveries);
+  const column = (name: keyof Content) => contents.map((content) => content[name]);
+  return [
+    deliveries.map(({ id }) => id),
+    deliveries.map(({ userId }) => userId),
+    // Which of the contents, counted from 1 as WITH ORDINALITY does.
+    items.flatMap((item, index) => item.deliveries.map(() => index + 1)),
+    column('actor_id'),
+    column('actor'),
+    column('notification_type'),
+    column('notification_key'),
+    column('object_id'),
+    column('object_data_number'),
+    column('object_data_string'),
+    column('description'),
+    column('image_id'),
+  ];
+}
+
+function byId(images: ReadonlyMap<string, Image>): Map<string, Image> {
+  return new Map([...images.values()].map((image) => [image.id, image]));
+}
+
+/**
+ * The notifications in the order of the request, or undefined when one was not made. They are put together here, from
+ * what was stored and the numbers and times that the database gave: nothing that was sent there comes back.
+ */
+function inOrder(
+  items: readonly Item[],
+  contents: readonly Content[],
+  rows: readonly CreatedRow[],
+  images: ReadonlyMap<string, Image>,
+): Notification[] | undefined {
+  const rowsById = new Map(rows.map((row) => [row.id, row]));
+  const notifications: Notification[] = [];
+  for (const [index, { deliveries }] of items.entries()) {
+    const content = contents[index];
+    for (const { id } of deliveries) {
+      const row = rowsById.get(id);
+      if (row === undefined || content === undefined) return undefined;
+      notifications.push(toNotification({ ...content, ...row, updated_at: row.created_at }, images));
+    }
+  }
+  return notifications;
+}

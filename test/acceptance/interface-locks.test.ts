@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
+import { BUILD_TIMEOUT, buildService, startTestService, type TestService } from '../support/process.js';
+import {
+  type Answer,
+  type Client,
+  createClient,
+  expectProblem,
+  nobody,
+  passwordLogin,
+  shapeOf,
+  smsLogin,
+  type User,
+  wrongCode,
+} from './client.js';
+
+let service: TestService;
+let client: Client;
+beforeAll(async () => {
+  await buildService();
+  // The product's own number; the suite's other services allow more.
+  service = await startTestService({ GUESS_LIMIT: '5' });
+  client = createClient(service);
+}, BUILD_TIMEOUT);
+afterAll(() => service.stop());
+
+const pin = '2468';
+const guessWrongly = (user: Pick<User, 'username'>, fields: object = {}) =>
+  client.start(passwordLogin(user, { secret: 'wrong', ...fields }));
+async function lockByGuesses(user: Pick<User, 'username'>): Promise<void> {
+  for (let guess = 1; guess <= 5; guess += 1) expect((await guessWrongly(user)).body.status).toBe('rejected');
+}
+
+/** The first lock: told with the seconds that are left of 30. */
+function expectLocked(answer: Answer<unknown>): void {
+  expectProblem(answer, 423, 'account_temporarily_locked');
+  expect(Number(answer.headers.get('Retry-After'))).toBeLessThanOrEqual(30);
+}
+
+describe('4.1 and 4.2: five wrong secrets in a row lock an account for a time', () => {
+  test('POST /v1/tokens is 423, for the right secret too, under every identity', async () => {
+    const user = await client.createUser();
+    await lockByGuesses(user);
+    expectLocked(await guessWrongly(user));
+    expectLocked(await client.start(passwordLogin(user)));
+    expectLocked(await client.start(passwordLogin(user, { identity: { type: 'email', value: user.email } })));
+  });
+
+  test('POST /v1/tokens is 423 for an identity that nobody has in the same way', async () => {
+    const [user, unknown] = [await client.createUser(), nobody()];
+    await lockByGuesses(user);
+    await lockByGuesses(unknown);
+    const ofUnknown = await client.start(passwordLogin(unknown));
+    expectLocked(ofUnknown);
+    const ofUser = await client.start(passwordLogin(user));
+    const withoutSeconds = (answer: Answer<unknown>) => JSON.stringify(shapeOf(answer)).replace(/retry-after: \d+/, '');
+    expect(withoutSeconds(ofUnknown)).toBe(withoutSeconds(ofUser));
+  });
+
+  test('POST /v1/tokens/{id}/secret is 423, after wrong codes and after wrong passwords', async () => {
+    const [one, other] = [
+      await client.startSms(await client.createUser()),
+      await client.startSms(await client.createUser()),
+    ];
+    for (let guess = 1; guess <= 5; guess += 1) {
+      const answer = await client.answer(one.id, { secret: wrongCode(one.code), pin });
+      expectProblem(answer, 400, 'authorization_rejected');
+    }
+    await lockByGuesses(other.user);
+    for (const { id, code } of [one, other]) expectLocked(await client.answer(id, { secret: code, pin }));
+    expectLocked(await client.start(passwordLogin(one.user)));
+  });
+
+  test('POST /v1/tokens/{id}/secret is 423 for a number that nobody has too', async () => {
+    const { id } = (await client.start(smsLogin(nobody()))).body;
+    for (let guess = 1; guess <= 5; guess += 1) await client.answer(id, { secret: '123456', pin });
+    expectLocked(await client.answer(id, { secret: '123456', pin }));
+  });
+
+  test('a right secret in between starts the count again', async () => {
+    const user = await client.createUser();
+    for (const secret of ['wrong', undefined, 'wrong', 'wrong', undefined, 'wrong', 'wrong', undefined]) {
+      const { body } = await client.start(passwordLogin(user, secret === undefined ? {} : { secret }));
+      expect(body.status).toBe(secret === undefined ? 'approved' : 'rejected');
+    }
+  });
+
+  test('a stranger’s guesses shut out neither a known device nor what was granted before', async () => {
+    const { user, token, session, authentication } = await client.signIn(await client.createUser());
+    await lockByGuesses(user);
+    expectLocked(await client.start(passwordLogin(user)));
+    const device = { id: authentication.device_id };
+    expect((await client.start(passwordLogin(user, { device }))).body.status).toBe('approved');
+    expect((await client.verify(session.token)).status).toBe(200);
+    expect((await client.newSession(token)).status).toBe(201);
+  });
+
+  test('an operator’s unlock ends it', async () => {
+    const user = await client.createUser();
+    await lockByGuesses(user);
+    expect((await client.admin('POST', `/users/${user.id}/unlock`)).status).toBe(200);
+    expect((await client.start(passwordLogin(user))).body.status).toBe('approved');
+  });
+});
+
+describe('with short locks', () => {
+  let short: TestService;
+  let quick: Client;
+  beforeAll(async () => {
+    short = await startTestService({ GUESS_LIMIT: '2', GUESS_LOCK: '1s', GUESS_LIMIT_PERMANENT: '4' });
+    quick = createClient(short);
+  });
+  afterAll(() => short.stop());
+
+  test('the account is open again when the time is over', async () => {
+    const user = await quick.createUser();
+    for (const secret of ['wrong', 'wronger']) await quick.start(passwordLogin(user, { secret }));
+    const answer = await eventually('the lock to end', async () => {
+      const tried = await quick.start(passwordLogin(user));
+      return tried.status === 423 ? undefined : tried;
+    });
+    expect(answer.body.status).toBe('approved');
+  });
+
+  test('too many wrong secrets lock it for good: 403, until an operator unlocks it', async () => {
+    const user = await quick.createUser();
+    const refused = await eventually('the lock for good', async () => {
+      const tried = await quick.start(passwordLogin(user, { secret: 'wrong' }));
+      return tried.status === 403 ? tried : undefined;
+    });
+    expectProblem(refused, 403, 'account_locked');
+    expectProblem(await quick.start(passwordLogin(user)), 403, 'account_locked');
+    await quick.admin('POST', `/users/${user.id}/unlock`);
+    expect((await quick.start(passwordLogin(user))).body.status).toBe('approved');
+  });
+});

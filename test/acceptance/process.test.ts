@@ -1,0 +1,271 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { BUILD_TIMEOUT, buildService, runProcess, type ServiceProcess, startProcess } from '../support/process.js';
+
+let home: string;
+beforeAll(async () => {
+  await buildService();
+  home = await mkdtemp(join(tmpdir(), 'postern-process-'));
+}, BUILD_TIMEOUT);
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+let folders = 0;
+async function newFolder(): Promise<string> {
+  folders += 1;
+  const folder = join(home, String(folders));
+  await mkdir(folder);
+  return folder;
+}
+
+let running: ServiceProcess[] = [];
+afterEach(async () => {
+  await Promise.all(running.map((service) => service.stop()));
+  running = [];
+});
+
+/** With the embedded database in `data` of a folder, as somebody who tries the product starts it. */
+const inFolder = (cwd: string, env: Record<string, string> = {}) => ({
+  cwd,
+  env: { PORT: '0', LOG_LEVEL: 'warn', ...env },
+});
+
+async function start(cwd: string, env?: Record<string, string>): Promise<ServiceProcess> {
+  const service = await startProcess(inFolder(cwd, env));
+  running.push(service);
+  return service;
+}
+
+const unreachable = {
+  DATABASE_URL: 'postgres://postern:hunter2secret@127.0.0.1:1/postern',
+  SECRET_KEY: 'k'.repeat(32),
+};
+
+/** The commands that are printed, each on a line of its own. */
+const printedCommands = (service: ServiceProcess) =>
+  service
+    .stdout()
+    .split('\n')
+    .filter((line) => /^(?:curl |TOKEN=)/.test(line));
+
+/** Runs them in one shell, and gives what each of them printed. */
+async function runInOneShell(commands: readonly string[], cwd: string): Promise<string[]> {
+  const script = commands.join('\necho; echo =====\n');
+  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd });
+  return stdout.split('\n=====\n').map((text) => text.trim());
+}
+
+const keyFileOf = (service: ServiceProcess) => /^The first admin key is in (.+)$/m.exec(service.stdout())?.[1] ?? '';
+
+const statusOf = async (url: string, authorization: string, method = 'GET') =>
+  (await fetch(url, { method, headers: { authorization } })).status;
+
+describe('the first start', () => {
+  let cwd: string;
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    cwd = await newFolder();
+    service = await startProcess(inFolder(cwd));
+  });
+  afterAll(() => service.stop());
+
+  test('prints three commands that make a user, log in and get a session, as printed, in one shell', async () => {
+    const commands = printedCommands(service);
+    expect(commands).toHaveLength(3);
+    const [user = '', token = '', session = ''] = await runInOneShell(commands, cwd);
+    const { id, username } = JSON.parse(user);
+    expect(username).toMatch(/^\w+$/);
+    expect(token).toMatch(/^psa_[\w-]{80}$/);
+    expect(JSON.parse(session)).toMatchObject({ token: expect.stringMatching(/^pss_/), user_id: id });
+  });
+
+  test('writes the first admin key to a file of its owner alone, not to the output, where no terminal is', async () => {
+    const file = keyFileOf(service);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const key = (await readFile(file, 'utf8')).trim();
+    expect(key).toMatch(/^psk_[\w-]{60}$/);
+    expect(service.stdout() + service.stderr()).not.toContain(key);
+    expect(await statusOf(`${service.url}/admin/v1/users`, `Bearer ${key}`)).toBe(200);
+  });
+
+  test('leaves nothing in the data directory that others can read', async () => {
+    const data = join(cwd, 'data');
+    const open = [];
+    for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() && !entry.isDirectory()) continue;
+      const path = join(entry.parentPath, entry.name);
+      // PostgreSQL removes files of its own meanwhile.
+      const { mode } = await stat(path).catch(() => ({ mode: 0 }));
+      if ((mode & 0o077) !== 0) open.push(`${path} ${(mode & 0o777).toString(8)}`);
+    }
+    expect(open).toEqual([]);
+    expect((await stat(data)).mode & 0o006).toBe(0);
+  });
+});
+
+describe('a first start elsewhere', () => {
+  test('prints commands that work where the data is in a folder with blanks and quotes in its name', async () => {
+    const cwd = await newFolder();
+    const data = join(await newFolder(), `Ada's "$data" dir`);
+    const service = await start(cwd, { DATA_DIR: data });
+    const [, token = ''] = await runInOneShell(printedCommands(service), cwd);
+    expect(token).toMatch(/^psa_/);
+    expect(existsSync(join(cwd, 'data'))).toBe(false);
+  });
+
+  test('makes no key and names no file where ADMIN_API_KEY is set, and the commands take it from the shell', async () => {
+    const cwd = await newFolder();
+    const key = randomBytes(16).toString('hex');
+    const service = await start(cwd, { ADMIN_API_KEY: key });
+    expect(keyFileOf(service)).toBe('');
+    expect(service.stdout()).not.toContain(key);
+    const keys = await fetch(`${service.url}/admin/v1/keys`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await keys.json()).toEqual([]);
+    const [, , token = ''] = await runInOneShell([`ADMIN_API_KEY=${key}`, ...printedCommands(service)], cwd);
+    expect(token).toMatch(/^psa_/);
+  });
+});
+
+describe('a second start', () => {
+  test('keeps users, tokens and sessions, and names the same key file again', async () => {
+    const cwd = await newFolder();
+    const first = await start(cwd);
+    const [, token = '', session = '{}'] = await runInOneShell(printedCommands(first), cwd);
+    const file = keyFileOf(first);
+    const key = await readFile(file, 'utf8');
+    expect(await first.stop()).toBe(0);
+
+    const second = await start(cwd);
+    expect(keyFileOf(second)).toBe(file);
+    expect(await readFile(file, 'utf8')).toBe(key);
+    expect(await statusOf(`${second.url}/admin/v1/users`, `Bearer ${key.trim()}`)).toBe(200);
+    expect(await statusOf(`${second.url}/v1/sessions/verify`, `Bearer ${JSON.parse(session).token}`)).toBe(200);
+    const basic = `Basic ${Buffer.from(token).toString('base64')}`;
+    expect(await statusOf(`${second.url}/v1/sessions`, basic, 'POST')).toBe(201);
+  });
+
+  test('while the first runs joins its database, which outlives the first', async () => {
+    const cwd = await newFolder();
+    const first = await start(cwd);
+    const [, , session = '{}'] = await runInOneShell(printedCommands(first), cwd);
+    const second = await start(cwd);
+    expect(await first.stop()).toBe(0);
+    expect(await statusOf(`${second.url}/v1/sessions/verify`, `Bearer ${JSON.parse(session).token}`)).toBe(200);
+    expect(await second.stop()).toBe(0);
+    expect(await readdir(join(cwd, 'data', 'postgres'))).not.toContain('postmaster.pid');
+  });
+});
+
+describe('a start that fails', () => {
+  test('for its configuration names every fault at once, leaves nothing behind and exits with 1', async () => {
+    const cwd = await newFolder();
+    const env = {
+      ...{ PORT: '65536', SESSION_TTL: 'soon', AUTHENTICATION_TTL: '-1d', PIN_POLICY: 'maybe', PASSWORD_MIN: '4' },
+      ...{ DATABASE_URL: 'mysql://localhost/x', SECRET_KEY: 'too-short', ADMIN_API_KEY: 'hunter2', LOG_LEVEL: 'loud' },
+      ...{ SMS_PROVIDER: 'webhook', POSTERN_PORT: '80' },
+    };
+    const { exitCode, stdout, stderr } = await runProcess({ cwd, env });
+    expect(exitCode).toBe(1);
+    const named = [
+      ...Object.keys(env).filter((name) => name !== 'SMS_PROVIDER'),
+      'SMS_WEBHOOK_URL',
+      'SMS_WEBHOOK_SECRET',
+    ];
+    expect(named.filter((name) => !new RegExp(`^ *${name} `, 'm').test(stderr))).toEqual([]);
+    expect(stdout).toBe('');
+    expect(stderr).not.toMatch(/hunter2|too-short|^\s+at /m);
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  test('for a variable of a .env file says so, and the environment wins over the file', async () => {
+    const cwd = await newFolder();
+    await writeFile(join(cwd, '.env'), 'PORT=nowhere\nPIN_POLICY=perhaps\n');
+    const { exitCode, stderr } = await runProcess({ cwd, env: { PIN_POLICY: 'off' } });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('PORT must be');
+    expect(stderr).not.toContain('PIN_POLICY');
+  });
+
+  test('for a port that is taken says which, stops its database and exits with 1', async () => {
+    const cwd = await newFolder();
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const port = String((holder.address() as AddressInfo).port);
+    const { exitCode, stderr } = await runProcess({ cwd, env: { PORT: port } });
+    holder.close();
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use`);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(await readdir(join(cwd, 'data', 'postgres'))).not.toContain('postmaster.pid');
+  });
+
+  test('for a database that cannot be reached says where to look, without its password, and exits with 1', async () => {
+    const { exitCode, stdout, stderr } = await runProcess({
+      cwd: await newFolder(),
+      env: { PORT: '0', ...unreachable },
+    });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/database.*DATABASE_URL/i);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(stdout + stderr).not.toContain('hunter2secret');
+  });
+});
+
+describe('a stop', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'by %s ends the service with 0 and its database with it',
+    async (signal) => {
+      const cwd = await newFolder();
+      const service = await start(cwd);
+      expect(await service.stop(signal)).toBe(0);
+      expect(await readdir(join(cwd, 'data', 'postgres'))).not.toContain('postmaster.pid');
+      await expect(fetch(service.url)).rejects.toThrow();
+    },
+  );
+
+  test('by SIGTERM answers a request that has begun, and takes no new one', async () => {
+    const service = await start(await newFolder());
+    const { port } = new URL(service.url);
+    const body = JSON.stringify({ secret: '123456', pin: '2468' });
+    const socket = connect(Number(port), '127.0.0.1');
+    const received = receive(socket);
+    socket.write(
+      `POST /v1/tokens/582a5abb-1335-4794-4855-11e067b8c55e/secret HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    // Sent when the headers have been read: from here on the request is in flight.
+    await received.until('100 Continue');
+    const stopped = service.stop('SIGTERM');
+    const isTakingRequests = () =>
+      fetch(service.url).then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(isTakingRequests, { timeout: 10_000 }).toBe(false);
+    socket.write(body);
+    await received.until('authorization_rejected');
+    const exitCode = await Promise.race([stopped, wait(25_000, 'not in time')]);
+    // Whatever still waits for this client goes on, so that the database is stopped too.
+    socket.destroy();
+    await stopped;
+    expect(exitCode).toBe(0);
+  }, 60_000);
+});
+
+/** Collects what a socket receives. */
+function receive(socket: Socket) {
+  let text = '';
+  socket.setEncoding('utf8');
+  socket.on('data', (chunk: string) => {
+    text += chunk;
+  });
+  return { until: (part: string) => expect.poll(() => text, { timeout: 15_000 }).toContain(part) };
+}

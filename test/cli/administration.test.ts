@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApiKeys } from '../../src/authentication/api-keys.js';
+import type { ApiKey, IssuedApiKey } from '../../src/contract/administration.js';
+import type { User } from '../../src/contract/user.js';
+import { sql } from '../../src/database/database.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { runCommand, temporaryFolder } from './command.js';
+
+let test: TestDatabase;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  [test, folder] = await Promise.all([createTestDatabase(), temporaryFolder()]);
+});
+afterAll(async () => {
+  await test.drop();
+  await folder.remove();
+});
+
+const command = (args: readonly string[], input?: string) =>
+  runCommand(args, { DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path }, input);
+const json = async <Body>(args: readonly string[], input?: string) => {
+  const { code, stdout, stderr } = await command([...args, '--json'], input);
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout) as Body;
+};
+
+describe('users create', () => {
+  it('makes a user, whose password comes from standard input without its line end', async () => {
+    const username = `cli-${randomUUID()}`;
+    const args = [
+      'users',
+      'create',
+      '--username',
+      username,
+      '--name',
+      'Ada',
+      '--role',
+      'operator',
+      '--pin',
+      '2468',
+      '--password-stdin',
+    ];
+    const user = await json<User>(args, 'a battery of horses\r\n');
+    expect(user).toMatchObject({ username, name: 'Ada', role: 'operator', has_password: true, has_pin: true });
+    const [event] = await test.database.query<{ actor: string }>(sql('select actor from events where user_id = $1'), [
+      user.id,
+    ]);
+    expect(event).toEqual({ actor: 'cli' });
+  });
+
+  it('prints the user for people', async () => {
+    const { code, stdout } = await command(['users', 'create', '--email', `${randomUUID()}@EXAMPLE.com`]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^id {5}[0-9a-f-]{36}\nemail {2}[0-9a-f-]{36}@example\.com\nrole {3}user\n$/);
+  });
+
+  it('names every fault, and shows no password', async () => {
+    const args = ['users', 'create', '--email', 'nowhere', '--phone', '1', '--pin', '12', '--password', 'qwertyuiop'];
+    const { code, stdout, stderr } = await command(args);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('email: This is not a valid email.');
+    expect(stderr).toContain('phone: This is not a valid phone.');
+    expect(stderr).toContain('password: This password is too common.');
+    expect(stderr).toContain('pin: A PIN has 4 to 12 digits.');
+    expect(stderr).not.toContain('qwertyuiop');
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('says which identity another user has', async () => {
+    const args = ['users', 'create', '--username', `cli-${randomUUID()}`];
+    expect((await command(args)).code).toBe(0);
+    expect(await command(args)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('username: Another user has this.'),
+    });
+  });
+});
+
+describe('keys', () => {
+  it('are made, listed without their token, and revoked', async () => {
+    const args = ['keys', 'create', '--name', 'billing', '--scopes', 'notifications:write,users:read'];
+    const key = await json<IssuedApiKey>([...args, '--expires-at', '2099-01-01T00:00:00Z']);
+    expect(key).toMatchObject({ name: 'billing', scopes: ['users:read', 'notifications:write'] });
+    const { verify } = createApiKeys({ database: test.database });
+    expect(await verify(key.token)).toEqual({ name: `key:${key.id}`, scopes: key.scopes });
+
+    const listed = await command(['keys', 'list']);
+    expect(listed.stdout).toContain(`${key.id}  billing  users:read,notifications:write`);
+    expect(listed.stdout).not.toContain('psk_');
+    expect(await json<ApiKey[]>(['keys', 'list'])).toMatchObject([
+      { id: key.id, expires_at: '2099-01-01T00:00:00.000000Z' },
+    ]);
+
+    expect(await command(['keys', 'revoke', key.id.toUpperCase()])).toEqual({
+      code: 0,
+      stdout: `Revoked ${key.id}.\n`,
+      stderr: '',
+    });
+    expect(await verify(key.token)).toBeUndefined();
+    expect(await command(['keys', 'list'])).toMatchObject({ code: 0, stdout: 'There are no keys.\n' });
+    for (const id of [key.id, randomUUID(), 'billing']) {
+      expect(await command(['keys', 'revoke', id])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `There is no key ${id}.\n`,
+      });
+    }
+  });
+
+  it('print their token for people, once', async () => {
+    const { stdout } = await command(['keys', 'create', '--name', 'mine', '--scopes', 'admin']);
+    expect(stdout).toMatch(/^key +psk_[A-Za-z0-9_-]{60}$/m);
+  });
+
+  it('are refused an end in the past', async () => {
+    const args = ['keys', 'create', '--name', 'late', '--scopes', 'admin', '--expires-at', '2001-01-01T00:00:00Z'];
+    expect(await command(args)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('expires_at: This must be in the future.'),
+    });
+  });
+});
+
+describe('migrate', () => {
+  it('says that there is nothing to do', async () => {
+    expect(await command(['migrate'])).toEqual({ code: 0, stdout: 'The schema is up to date.\n', stderr: '' });
+  });
+});

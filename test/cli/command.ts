@@ -1,0 +1,52 @@
+import { EventEmitter } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from '../../src/cli/run.js';
+
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunningCommand {
+  readonly done: Promise<Outcome>;
+  /** What it has printed so far. */
+  printed(): string;
+  signal(name: 'SIGTERM' | 'SIGINT'): void;
+  /** Listeners of signals that are left. */
+  listeners(): number;
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** Starts a command in this process, with an environment, input and signals of its own. */
+export function startCommand(args: readonly string[], env: Environment, input?: string): RunningCommand {
+  const written = { stdout: '', stderr: '' };
+  const signals = new EventEmitter();
+  const into = (stream: keyof typeof written) => ({
+    write(text: string) {
+      written[stream] += text;
+    },
+  });
+  const io = { stdout: into('stdout'), stderr: into('stderr'), env, isTerminal: false, signals };
+  const stdin = (async function* () {
+    if (input !== undefined) yield input;
+  })();
+  return {
+    done: run(args, { ...io, stdin }).then((code) => ({ code, ...written })),
+    printed: () => written.stdout,
+    signal: (name) => void signals.emit(name),
+    listeners: () => signals.listenerCount('SIGTERM') + signals.listenerCount('SIGINT'),
+  };
+}
+
+export const runCommand = (args: readonly string[], env: Environment = {}, input?: string): Promise<Outcome> =>
+  startCommand(args, env, input).done;
+
+/** A folder for the time of a test file. */
+export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'postern-cli-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}

@@ -1,0 +1,115 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sql } from '../../src/database/database.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { type Environment, runCommand, temporaryFolder } from './command.js';
+
+let test: TestDatabase;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let env: Environment;
+beforeAll(async () => {
+  [test, folder] = await Promise.all([createTestDatabase(), temporaryFolder()]);
+  const plain = { DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path, PORT: '0' };
+  env = { ...plain, SMS_PROVIDER: 'none' };
+});
+afterAll(async () => {
+  await test.drop();
+  await folder.remove();
+});
+
+/** The line about one thing. */
+const about = async (what: string, more: Environment = {}) => {
+  const { code, stdout, stderr } = await runCommand(['doctor'], { ...env, ...more });
+  expect(stderr).toBe('');
+  return [code, stdout.split('\n').find((line) => line.slice(6).startsWith(`${what}:`))];
+};
+
+describe('doctor', () => {
+  it('prints a line per check and exits with 0 when all is well', async () => {
+    const { code, stdout } = await runCommand(['doctor'], env);
+    expect(code).toBe(0);
+    expect(stdout.split('\n').map((line) => line.split(':')[0])).toEqual([
+      'ok    configuration',
+      'ok    data directory',
+      'ok    database',
+      'ok    migrations',
+      'ok    clock',
+      'ok    sms',
+      'ok    port',
+      '',
+    ]);
+  });
+
+  it('names every fault of the configuration', async () => {
+    const { code, stdout } = await runCommand(['doctor'], { PORT: 'x', DATABASE_URL: test.url });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^FAIL {2}configuration: PORT must be a whole number.+\nFAIL {2}configuration: SECRET_KEY is required.+\n$/,
+    );
+  });
+
+  it('fails for a database that is away, and goes on', async () => {
+    const { code, stdout } = await runCommand(['doctor'], {
+      ...env,
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
+    });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FAIL {2}database: The database cannot be reached/m);
+    expect(stdout).toMatch(/^ok {4}port: /m);
+  });
+
+  it('tells pending migrations, and a database that is newer', async () => {
+    const rename = (from: string, to: string) =>
+      test.database.query(sql('update schema_migrations set name = $2 where name = $1'), [from, to]);
+    const first = '0001_foundation.sql';
+    await test.database.query(sql('alter table schema_migrations rename to elsewhere'));
+    expect(await about('migrations')).toEqual([
+      0,
+      expect.stringMatching(/^warn {2}migrations: pending: 0001_foundation\.sql/),
+    ]);
+    await test.database.query(sql('alter table elsewhere rename to schema_migrations'));
+    await rename(first, '9999_future.sql');
+    expect(await about('migrations')).toEqual([
+      1,
+      expect.stringContaining('newer than this Postern (9999_future.sql)'),
+    ]);
+    await rename('9999_future.sql', first);
+  });
+
+  it('fails for a secret that others can read, and warns of a data directory that is open', async () => {
+    const file = join(folder.path, 'secret-key');
+    await writeFile(file, 'x'.repeat(64), { mode: 0o600 });
+    expect(await about('secret-key')).toEqual([0, "ok    secret-key: its owner's alone"]);
+    await chmod(file, 0o644);
+    expect(await about('secret-key')).toEqual([1, `FAIL  secret-key: others can read ${file}: chmod 600 it`]);
+    await chmod(file, 0o600);
+    await chmod(folder.path, 0o755);
+    expect(await about('data directory')).toEqual([0, expect.stringMatching(/^warn .* is open to other accounts/)]);
+    await chmod(folder.path, 0o700);
+  });
+
+  it('warns of the development provider, and fails for a webhook whose host nobody knows', async () => {
+    expect(await about('sms', { SMS_PROVIDER: 'console' })).toEqual([
+      0,
+      expect.stringMatching(/^warn {2}sms: codes are printed/),
+    ]);
+    const webhook = { SMS_PROVIDER: 'webhook', SMS_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}` };
+    const to = (host: string) => about('sms', { ...webhook, SMS_WEBHOOK_URL: `https://${host}/sms` });
+    expect(await to('[::1]')).toEqual([0, "ok    sms: the webhook's host [::1] is known"]);
+    expect(await to('nobody.invalid')).toEqual([1, "FAIL  sms: the webhook's host nobody.invalid cannot be resolved"]);
+  });
+
+  it('warns of a port that is in use, since the service may run', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const port = String((other.address() as AddressInfo).port);
+    expect(await about('port', { PORT: port })).toEqual([0, expect.stringMatching(/^warn {2}port: .* is in use/)]);
+    other.close();
+    expect(await about('port', { HOST: '192.0.2.1', ALLOW_CONSOLE_SMS: 'true' })).toEqual([
+      1,
+      expect.stringMatching(/^FAIL {2}port: cannot listen/),
+    ]);
+  });
+});

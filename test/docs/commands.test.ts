@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BUILD_TIMEOUT, buildService, startTestService, type TestService } from '../support/process.js';
+import { type Fence, fencesOf, root } from './markdown.js';
+
+const pages = ['README.md', 'docs/guide.md'];
+
+/** `sh` is run here; `json` and `http` are what the block before them answers; the others are not for this shell. */
+const languages = ['sh', 'json', 'http', 'console', 'js', ''];
+
+let service: TestService;
+beforeAll(async () => {
+  await buildService();
+  service = await startTestService();
+}, BUILD_TIMEOUT);
+afterAll(() => service.stop());
+
+/** What the commands of one block did. */
+interface Done {
+  readonly output: string;
+  /** Of each curl, in order. */
+  readonly statuses: readonly string[];
+}
+
+const separator = '-- end of block --';
+
+/** Runs the blocks of a page in one shell. `curl` is curl, and also tells each answer's status on descriptor 3. */
+async function runBlocks(blocks: readonly Fence[]): Promise<{ exitCode: number; stderr: string; done: Done[] }> {
+  const script = [
+    `curl() { command curl --disable --write-out '%{stderr}%{http_code}\\n' "$@" 2>&3; }`,
+    ...blocks.map((block) => `${block.text}\necho; echo '${separator}'; echo '${separator}' >&3`),
+  ].join('\n');
+  const shell = spawn('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8', BASE: service.url, KEY: service.adminKey },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  const [, output, errors, statusOutput] = shell.stdio;
+  const [stdout, stderr, statuses, [exitCode]] = await Promise.all([
+    text(output as Readable),
+    text(errors as Readable),
+    text(statusOutput as Readable),
+    once(shell, 'close') as Promise<[number]>,
+  ]);
+  const statusesOfBlocks = statuses.split(separator);
+  const done = stdout.split(separator).map((output, index) => ({
+    output: output.trim(),
+    statuses: statusesOfBlocks[index]?.trim().split(/\s+/).filter(Boolean) ?? [],
+  }));
+  return { exitCode, stderr: `${stderr}${exitCode === 0 ? '' : statuses}`, done };
+}
+
+const expectedStatuses = ({ text }: Fence) => [...text.matchAll(/# -> (\d{3})/g)].map(([, status]) => status);
+
+/** Tokens, ids and times are others each time. */
+const withoutChance = (text: string) =>
+  text
+    .replaceAll(/(ps[ask]_)(?:[\w-]{60,80}|…)/g, '$1…')
+    .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '(id)')
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z/g, '(time)');
+
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+const headerName = (line: string) => line.split(/[\s:]/, 1)[0];
+
+/** Of an answer with headers those that the page shows. */
+function shownHeaders(output: string, shown: readonly string[]): string[] {
+  const names = new Set(shown.map(headerName));
+  return linesOf(output).filter((line) => names.has(headerName(line)));
+}
+
+describe.each(pages)('%s', (page) => {
+  const fences = fencesOf(page);
+  const blocks = fences.filter(({ language }) => language === 'sh');
+  /** The block that a page shows right after the commands, if it is their answer. */
+  const answerTo = (block: Fence) => fences[fences.indexOf(block) + 1];
+
+  let run: Awaited<ReturnType<typeof runBlocks>>;
+  beforeAll(async () => {
+    run = await runBlocks(blocks);
+  });
+
+  test('has commands, and no block of a kind that nobody looks at', () => {
+    expect(blocks.length).toBeGreaterThan(3);
+    expect(fences.map(({ language }) => language).filter((language) => !languages.includes(language))).toEqual([]);
+  });
+
+  test('runs to its end in one shell without a command that fails', () => {
+    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(run.done).toHaveLength(blocks.length + 1);
+  });
+
+  test.each(blocks.map((block, index) => ({ ...block, block, index })))(
+    'line $line: the commands are answered as the page says',
+    ({ block, index }) => {
+      const { output, statuses } = run.done[index] ?? { output: '', statuses: ['the block did not run'] };
+      expect(statuses).toEqual(expectedStatuses(block));
+      const answer = answerTo(block);
+      if (answer?.language === 'json') {
+        expect(JSON.parse(withoutChance(output))).toEqual(JSON.parse(withoutChance(answer.text)));
+      } else if (answer?.language === 'http') {
+        expect(shownHeaders(output, linesOf(answer.text))).toEqual(linesOf(answer.text));
+      }
+    },
+  );
+});

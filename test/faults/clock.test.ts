@@ -1,0 +1,319 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { IssuedApiKey } from '../../src/contract/administration.js';
+import type { Authentication } from '../../src/contract/authentication.js';
+import type { Notification } from '../../src/contract/notification.js';
+import type { NewSession } from '../../src/contract/session.js';
+import { sql } from '../../src/database/database.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createPlace, type FaultyService, type Place } from '../support/faulty-service.js';
+import {
+  codeOf,
+  createUser,
+  login,
+  messageOf,
+  newPhone,
+  passwordLogin,
+  signIn,
+  smsLogin,
+  wrongCode,
+} from '../support/people.js';
+import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+
+const day = 86_400_000;
+const minute = 60_000;
+
+const answer = ({ api }: Pick<TestApp, 'api'>, id: string, secret: string) =>
+  api('POST', `/v1/tokens/${id}/secret`, { body: { secret, pin: '1234' } });
+const verify = ({ api }: Pick<TestApp, 'api'>, { token }: Pick<NewSession, 'token'>) =>
+  api('POST', '/v1/sessions/verify', { bearer: token });
+const newSession = ({ api }: Pick<TestApp, 'api'>, token: string) =>
+  api<NewSession>('POST', '/v1/sessions', { basic: token });
+const lock = ({ api, adminKey }: Pick<TestApp, 'api' | 'adminKey'>, userId: string, body: object) =>
+  api('POST', `/admin/v1/users/${userId}/lock`, { bearer: adminKey, body });
+const publish = ({ api, adminKey }: Pick<TestApp, 'api' | 'adminKey'>, userId: string, headers = {}) =>
+  api<Notification>('POST', '/admin/v1/notifications', {
+    bearer: adminKey,
+    body: { user_id: userId, notification_type: 'payment', description: 'Lunch' },
+    headers,
+  });
+/** One that is no later than the one before it, if there is. */
+const outOfOrder = (times: readonly string[]) =>
+  times.find((time, index) => index > 0 && time <= (times[index - 1] ?? ''));
+
+/** Code that runs before the service and sets the clock of its process: `offset` gives milliseconds, at any moment anew. */
+function setClock(offset: string): Readonly<Record<string, string>> {
+  const code = `
+    const Real = Date;
+    const offset = () => ${offset};
+    globalThis.Date = class Date extends Real {
+      constructor(...values) { super(...(values.length === 0 ? [Real.now() + offset()] : values)); }
+      static now() { return Real.now() + offset(); }
+    };`;
+  return { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(code)}`, LOG_LEVEL: 'info' };
+}
+
+describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump between both', () => {
+  let shared: TestDatabase;
+  let place: Place;
+  let hosts: readonly FaultyService[];
+  beforeAll(async () => {
+    await buildService();
+    shared = await createTestDatabase();
+    place = await createPlace({ DATABASE_URL: shared.url, GUESS_LIMIT: '5' });
+    hosts = await Promise.all(
+      [`${400 * day}`, `${-400 * day}`, `(Math.floor(performance.now() / 20) % 2 ? 1 : -1) * ${400 * day}`].map(
+        (offset) => place.start(setClock(offset)),
+      ),
+    );
+  }, BUILD_TIMEOUT);
+  afterAll(async () => {
+    await Promise.all(hosts.map((host) => host.stop()));
+    await place.remove();
+    await shared.drop();
+  });
+
+  /** Milliseconds between a time of the service and the database's clock. */
+  async function offClock(time: string): Promise<number> {
+    const now = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now';
+    const [clock] = await shared.database.query<{ now: number }>(sql(now));
+    return Math.abs(Date.parse(time) - (clock?.now ?? 0));
+  }
+  /** Every host beside another one: what one has made, the other one judges. */
+  const pairs = () => hosts.map((host, index) => [host, hosts[(index + 1) % hosts.length] ?? host] as const);
+
+  test('have these clocks', () => {
+    const years = hosts.map((host) => /"time":"(\d{4})-[^"]*","version"/.exec(host.stdout())?.[1]);
+    const here = new Date().getUTCFullYear();
+    expect(years.map((year) => Math.abs(Number(year) - here))).toEqual([1, 1, 1].map(() => expect.toBeOneOf([1, 2])));
+  });
+
+  test('agree on logins and sessions, whose times are the database’s', async () => {
+    for (const [one, other] of pairs()) {
+      const { body: authentication } = await login(one, await createUser(one));
+      expect(authentication.status).toBe('approved');
+      expect(await offClock(authentication.created_at)).toBeLessThan(minute);
+      expect(Date.parse(authentication.expires_at) - Date.parse(authentication.created_at)).toBe(365 * day);
+      const { body: session } = await newSession(other, authentication.token ?? '');
+      expect(await offClock(session.created_at)).toBeLessThan(minute);
+      expect(Date.parse(session.expires_at) - Date.parse(session.created_at)).toBe(15 * minute);
+      expect((await verify(one, session)).status).toBe(200);
+      await shared.database.query(sql('update sessions set expires_at = db_now() where id = $1'), [session.id]);
+      expect([(await verify(one, session)).status, (await verify(other, session)).status]).toEqual([401, 401]);
+    }
+  });
+
+  test('agree on codes: sent, right on any of them, and over when the database says so', async () => {
+    for (const [one, other] of pairs()) {
+      const { phone } = await createUser(one, { phone: newPhone() });
+      const { body: started } = await one.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(phone) });
+      expect((await answer(other, started.id, await codeOf(other, started.id))).status).toBe(201);
+
+      const { phone: late } = await createUser(one, { phone: newPhone() });
+      const { body: lapsed } = await one.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(late) });
+      const code = await codeOf(one, lapsed.id);
+      await shared.database.query(sql('update authentications set challenge_ends_at = db_now() where id = $1'), [
+        lapsed.id,
+      ]);
+      expect((await answer(other, lapsed.id, code)).status).toBe(400);
+    }
+  });
+
+  test('agree on locks of operators and on those earned by guesses, to the second', async () => {
+    for (const [one, other] of pairs()) {
+      const locked = await createUser(one);
+      const [hour] = await shared.database.query<{ later: string; before: string }>(
+        sql(`select db_now() + interval '1 hour' as later, db_now() - interval '1 minute' as before`),
+      );
+      expect((await lock(one, locked.id, { until: hour?.before })).status).toBe(422);
+      expect((await lock(one, locked.id, { until: hour?.later })).status).toBe(200);
+      const refused = await login(other, locked);
+      expect(refused.status).toBe(423);
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3500);
+      expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(3600);
+
+      const guessed = await createUser(one);
+      for (let guess = 0; guess < 5; guess += 1) {
+        await one.api('POST', '/v1/tokens', { body: passwordLogin(guessed.username, 'wrong') });
+      }
+      const earned = await login(other, guessed);
+      expect(earned.status).toBe(423);
+      expect(Number(earned.headers['retry-after'])).toBeLessThanOrEqual(30);
+    }
+  });
+
+  test('number and time one inbox in one order, and keep an Idempotency-Key for each other', async () => {
+    const [host] = hosts;
+    const user = await createUser(host ?? expect.unreachable('no host'));
+    const times: string[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      for (const [one, other] of pairs()) {
+        const key = { 'idempotency-key': `lunch ${times.length}` };
+        const { body: notification } = await publish(one, user.id, key);
+        const repeated = await publish(other, user.id, key);
+        expect(repeated.headers['idempotent-replayed']).toBe('true');
+        expect(repeated.body.id).toBe(notification.id);
+        expect(notification.sequence).toBe(times.push(notification.created_at));
+        expect(await offClock(notification.created_at)).toBeLessThan(minute);
+      }
+    }
+    expect(outOfOrder(times)).toBeUndefined();
+  });
+
+  test('agree on API keys', async () => {
+    for (const [one, other] of pairs()) {
+      const [hour] = await shared.database.query<{ later: string }>(
+        sql(`select db_now() + interval '1 hour' as later`),
+      );
+      const { body: key } = await one.api<IssuedApiKey>('POST', '/admin/v1/keys', {
+        bearer: one.adminKey,
+        body: { name: 'support', scopes: ['users:read'], expires_at: hour?.later },
+      });
+      const list = () => other.api('GET', '/admin/v1/users', { bearer: key.token });
+      expect((await list()).status).toBe(200);
+      await shared.database.query(sql('update api_keys set expires_at = db_now() where id = $1'), [key.id]);
+      expect((await list()).status).toBe(401);
+    }
+  });
+});
+
+describe('a step of the database’s clock', () => {
+  let postern: TestApp;
+  beforeAll(async () => {
+    postern = await startTestApp({
+      LOGIN_LIMIT_PER_ADDRESS: '0',
+      SMS_LIMIT_PER_ADDRESS: '0',
+      GUESS_LIMIT_PERMANENT: '8',
+    });
+  });
+  afterEach(() => step('0'));
+  afterAll(() => postern.close());
+
+  const step = (interval: string) =>
+    postern.database.query(
+      sql(`create or replace function db_now() returns timestamptz language sql volatile
+           as $$ select clock_timestamp() + interval '${interval}' $$`),
+    );
+  /** Backwards by a little, by a lot, and by more than codes, sessions and locks last; at last forward again. */
+  const steps = ['-10 seconds', '-1 day', '-400 days', '0'];
+  const afterEachStep = async (look: () => Promise<void>) => {
+    for (const interval of steps) {
+      await step(interval);
+      await look();
+    }
+  };
+  async function startSms() {
+    const user = await createUser(postern, { phone: newPhone() });
+    const { body } = await postern.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(user.phone) });
+    return { user, id: body.id, code: await codeOf(postern, body.id) };
+  }
+
+  test('back revives no code that was used', async () => {
+    const { id, code } = await startSms();
+    expect((await answer(postern, id, code)).status).toBe(201);
+    await afterEachStep(async () => expect((await answer(postern, id, code)).status).toBe(400));
+  });
+
+  test('back revives no authentication whose guesses are used up', async () => {
+    const { id, code, user } = await startSms();
+    for (let guess = 0; guess < 5; guess += 1) await answer(postern, id, wrongCode(code));
+    await postern.api('POST', `/admin/v1/users/${user.id}/unlock`, { bearer: postern.adminKey });
+    await afterEachStep(async () => {
+      expect((await answer(postern, id, code)).status).toBe(400);
+      expect((await postern.api('GET', `/v1/tokens/${id}`)).body).toEqual({ id, status: 'rejected' });
+    });
+  });
+
+  test('back revives no token that was superseded or deleted, nor its sessions', async () => {
+    const user = await createUser(postern);
+    const device = { id: crypto.randomUUID() };
+    const superseded = await signIn(postern, user, device);
+    const deleted = await signIn(postern, user);
+    const kept = await signIn(postern, user, device);
+    await postern.api('DELETE', `/v1/tokens/${deleted.authentication.id}`, { bearer: kept.session.token });
+    await afterEachStep(async () => {
+      for (const { token, session, authentication } of [superseded, deleted]) {
+        expect((await newSession(postern, token)).status).toBe(401);
+        expect((await verify(postern, session)).status).toBe(401);
+        expect((await postern.api('GET', `/v1/tokens/${authentication.id}`)).status).toBe(404);
+      }
+      expect((await newSession(postern, kept.token)).status).toBe(201);
+      expect((await verify(postern, kept.session)).status).toBe(200);
+    });
+  });
+
+  test.each([
+    ['was logged out', 'POST', '/logout', undefined, 401],
+    ['was locked for good', 'POST', '/lock', { permanent: true }, 403],
+    ['was given another password', 'PATCH', '', { password: 'a stable of batteries' }, 401],
+    ['was deactivated', 'PATCH', '', { status: 'deactivated' }, 400],
+    ['was deleted', 'DELETE', '', undefined, 401],
+  ])('back revives no login of a user who %s', async (_what, method, path, body, refusal) => {
+    const user = await createUser(postern);
+    const { token, session } = await signIn(postern, user);
+    const { api, adminKey } = postern;
+    const done = await api(method, `/admin/v1/users/${user.id}${path}`, {
+      bearer: adminKey,
+      ...(body === undefined ? {} : { body }),
+    });
+    expect(done.status).toBeLessThan(300);
+    await afterEachStep(async () => {
+      expect((await newSession(postern, token)).status).toBe(refusal);
+      expect((await verify(postern, session)).status).toBe(401);
+    });
+  });
+
+  test('back revives neither an API key that was revoked nor an account that guesses have locked for good', async () => {
+    const { api, adminKey } = postern;
+    const { body: key } = await api<IssuedApiKey>('POST', '/admin/v1/keys', {
+      bearer: adminKey,
+      body: { name: 'support', scopes: ['users:read'] },
+    });
+    await api('DELETE', `/admin/v1/keys/${key.id}`, { bearer: adminKey });
+    const user = await createUser(postern);
+    for (let guess = 0; guess < 8; guess += 1) {
+      await api('POST', '/v1/tokens', { body: passwordLogin(user.username, 'wrong') });
+      await postern.database.query(sql('update guess_budgets set locked_until = null where not permanent'));
+    }
+    await afterEachStep(async () => {
+      expect((await api('GET', '/admin/v1/users', { bearer: key.token })).status).toBe(401);
+      expect((await login(postern, user)).status).toBe(403);
+    });
+  });
+
+  test('back lets the newer of two logins on a device end the older one, though its time is earlier', async () => {
+    const user = await createUser(postern);
+    const device = { id: crypto.randomUUID() };
+    const older = await signIn(postern, user, device);
+    await step('-1 day');
+    const newer = await signIn(postern, user, device);
+    expect((await verify(postern, newer.session)).status).toBe(200);
+    expect((await newSession(postern, older.token)).status).toBe(401);
+  });
+
+  test('in any direction leaves the times of notifications growing with their numbers', async () => {
+    const user = await createUser(postern);
+    const { session } = await signIn(postern, user);
+    const published: Notification[] = [];
+    for (const interval of ['0', '-1 day', '-1 second', '-400 days', '1 day', '-3 days', '0']) {
+      await step(interval);
+      for (let count = 0; count < 3; count += 1) published.push((await publish(postern, user.id)).body);
+    }
+    await step('0');
+    const { body: listed } = await postern.api<Notification[]>('GET', '/v1/notifications?limit=100', {
+      bearer: session.token,
+    });
+    expect(listed.map(({ id }) => id)).toEqual(published.map(({ id }) => id).reverse());
+    expect(published.map(({ sequence }) => sequence)).toEqual(published.map((_, index) => index + 1));
+    expect(outOfOrder(published.map(({ created_at }) => created_at))).toBeUndefined();
+  });
+
+  test('back sends nothing a second time', async () => {
+    const { id } = await startSms();
+    const { updated_at, attempts } = await messageOf(postern, id);
+    await step('-1 day');
+    const { id: other } = await startSms();
+    await messageOf(postern, other);
+    expect(await messageOf(postern, id)).toMatchObject({ updated_at, attempts });
+  });
+});

@@ -1,0 +1,324 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { beforeAll, describe, expect, inject, type TestContext, test, vi } from 'vitest';
+import { createTestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { type Load, type Request, type Sample, sendAll, startLoad } from '../support/faulty-load.js';
+import { startFaultyProvider } from '../support/faulty-provider.js';
+import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.js';
+import { createPlace, type FaultyService, isLong } from '../support/faulty-service.js';
+import { createUser, login, messageOf, newPhone, passwordLogin, signIn, smsLogin } from '../support/people.js';
+import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+
+vi.setConfig({ testTimeout: isLong ? 600_000 : 120_000 });
+
+/** Milliseconds: 5 s are promised; the rest is for a machine that does other things too. */
+const longestAnswer = 8000;
+const longestRecovery = 8000;
+
+beforeAll(buildService, BUILD_TIMEOUT);
+
+/** Cleans up when a test ends, in reverse. Tests that run at the same time each have their own. */
+type OnTestFinished = TestContext['onTestFinished'];
+
+/** One request of each kind, with what it is answered as long as the database is there. */
+async function everyRequest(service: FaultyService): Promise<Record<string, Request>> {
+  const { api, adminKey } = service;
+  const user = await createUser(service);
+  const { session, token, authentication } = await signIn(service, user);
+  const ended = await signIn(service, user);
+  await api('DELETE', `/v1/tokens/${ended.authentication.id}`, { bearer: ended.session.token });
+
+  const status = (wanted: number) => (answer: { status: number }) => answer.status === wanted;
+  const became = (wanted: string) => (answer: { status: number; body: unknown }) =>
+    answer.status === 201 && (answer.body as { status: string }).status === wanted;
+  const logIn = (secret?: string) => () => api('POST', '/v1/tokens', { body: passwordLogin(user.username, secret) });
+  return {
+    'a valid session': {
+      send: () => api('POST', '/v1/sessions/verify', { bearer: session.token }),
+      expected: status(200),
+    },
+    'an ended session': {
+      send: () => api('POST', '/v1/sessions/verify', { bearer: ended.session.token }),
+      expected: status(401),
+    },
+    'a new session': { send: () => api('POST', '/v1/sessions', { basic: token }), expected: status(201) },
+    'a new session of an ended token': {
+      send: () => api('POST', '/v1/sessions', { basic: ended.token }),
+      expected: status(401),
+    },
+    'the status of a token': {
+      send: () => api('GET', `/v1/tokens/${authentication.id}`),
+      expected: became('approved'),
+    },
+    'a right password': { send: logIn(), expected: became('approved') },
+    'a wrong password': { send: logIn('wrong'), expected: became('rejected') },
+    'a code by SMS': {
+      send: () => api('POST', '/v1/tokens', { body: smsLogin(newPhone()) }),
+      expected: (answer) => answer.status === 201,
+    },
+    'a list of notifications': {
+      send: () => api('GET', '/v1/notifications', { bearer: session.token }),
+      expected: status(200),
+    },
+    'a notification': {
+      send: () =>
+        api('POST', '/admin/v1/notifications', {
+          bearer: adminKey,
+          body: { user_id: user.id, notification_type: 'payment', description: 'Lunch' },
+          headers: { 'idempotency-key': crypto.randomUUID() },
+        }),
+      expected: status(201),
+    },
+    'an operator who unlocks': {
+      send: () => api('POST', `/admin/v1/users/${user.id}/unlock`, { bearer: adminKey }),
+      expected: status(200),
+    },
+    readiness: { send: () => api('GET', '/readyz'), expected: status(200) },
+  };
+}
+
+const liveness = ({ api }: FaultyService): Record<string, Request> => ({
+  liveness: { send: () => api('GET', '/livez'), expected: ({ status }) => status === 200 },
+});
+
+const duration = ({ startedAt, endedAt }: Sample) => Math.round(endedAt - startedAt);
+const slow = (samples: readonly Sample[]) =>
+  samples
+    .filter((sample) => duration(sample) >= longestAnswer)
+    .map((sample) => `${sample.kind} took ${duration(sample)} ms`);
+/** Answers that are neither right nor a 503 with Retry-After: a "valid", "deleted" or "unknown" out of nothing. */
+const wrong = (samples: readonly Sample[]) =>
+  samples.filter(({ right, unavailable }) => !right && !unavailable).map(({ kind, text }) => `${kind}: ${text}`);
+const unavailable = (samples: readonly Sample[]) => samples.filter((sample) => sample.unavailable);
+
+/** Waits until every kind of request is answered rightly, and gives how long after `since` that was. */
+async function recovery(requests: Readonly<Record<string, Request>>, since: number): Promise<number> {
+  await eventually(
+    'right answers again',
+    async () => ((await sendAll(requests)).every(({ right }) => right) ? true : undefined),
+    60_000,
+  );
+  return Math.round(performance.now() - since);
+}
+
+/** Answers to the load that ended before `from` or began after `to`. */
+const outside = ({ samples }: Load, from: number, to: number) =>
+  samples.filter(({ startedAt, endedAt }) => endedAt < from || startedAt > to);
+
+describe('a PostgreSQL that is restarted under load', () => {
+  const connectionsAtMost: Record<string, number> = {
+    postern: 20,
+    'postern queue': 12,
+    'postern queue names': 1,
+    'postern membership': 1,
+  };
+
+  test('is away for a moment with 503 only, and leaves neither a wrong answer nor a lost connection', async ({
+    onTestFinished,
+  }) => {
+    const place = await createPlace();
+    onTestFinished(() => place.remove());
+    const service = await place.start();
+    onTestFinished(() => service.stop().then(() => undefined));
+    const address = { host: join(place.dataDir, 'postgres'), user: 'postern', database: 'postern' };
+    const query = async (text: string) => {
+      const client = new pg.Client(address);
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        return (await client.query<Record<string, unknown>>(text)).rows;
+      } finally {
+        client.end().catch(() => undefined);
+      }
+    };
+
+    const requests = await everyRequest(service);
+    for (let round = 0; round < (isLong ? 20 : 2); round += 1) {
+      const user = await createUser(service);
+      const doomed = await Promise.all(
+        Array.from({ length: 6 }, (_, device) => signIn(service, user, { make: `${device}` })),
+      );
+      const load = startLoad({ ...requests, ...liveness(service) });
+      await eventually('some load', async () => (load.samples.length > 30 ? true : undefined));
+
+      const stoppedAt = performance.now();
+      process.kill(Number.parseInt(readFileSync(join(address.host, 'postmaster.pid'), 'utf8'), 10), 'SIGINT');
+      const deletions = await Promise.all(
+        doomed.map(({ authentication, session }) =>
+          service.api('DELETE', `/v1/tokens/${authentication.id}`, { bearer: session.token }),
+        ),
+      );
+      await eventually('the server to be back', () => query('select 1').catch(() => undefined));
+      const returnedAt = performance.now();
+      const recoveredAfter = await recovery(requests, returnedAt);
+      const recoveredAt = performance.now();
+      const before = load.samples.length;
+      await eventually('some load', async () => (load.samples.length > before + 100 ? true : undefined));
+      await load.stop();
+
+      expect(recoveredAfter).toBeLessThan(longestRecovery);
+      expect(load.faults).toEqual([]);
+      expect(wrong(load.samples)).toEqual([]);
+      expect(slow(load.samples)).toEqual([]);
+      expect(unavailable(outside(load, stoppedAt, recoveredAt))).toEqual([]);
+      expect(unavailable(load.samples.filter(({ kind }) => kind === 'liveness'))).toEqual([]);
+
+      for (const [index, { status }] of deletions.entries()) {
+        expect([200, 503]).toContain(status);
+        const { authentication, session, token } = doomed[index] ?? expect.unreachable('there is one for each');
+        const still = (await service.api('GET', `/v1/tokens/${authentication.id}`)).status === 201;
+        if (status === 200) expect(still).toBe(false);
+        expect((await service.api('POST', '/v1/sessions', { basic: token })).status).toBe(still ? 201 : 401);
+        const verified = await service.api('POST', '/v1/sessions/verify', { bearer: session.token });
+        expect(verified.status).toBe(still ? 200 : 401);
+      }
+      const counts = await query(
+        `select application_name as name, count(*)::int as count from pg_stat_activity
+         where application_name like 'postern%' group by 1`,
+      );
+      for (const { name, count } of counts) {
+        expect({ name, count: Number(count) <= (connectionsAtMost[String(name)] ?? 0) }).toEqual({ name, count: true });
+      }
+    }
+    // The whole pool is there to be used, and so is the queue.
+    const many = Array.from({ length: 60 }, () => service.api('GET', '/readyz'));
+    expect(new Set((await Promise.all(many)).map(({ status }) => status))).toEqual(new Set([200]));
+    const { body } = await service.api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(newPhone()) });
+    await messageOf(service, body.id, ['dropped']);
+    expect(await service.stop()).toBe(0);
+  });
+});
+
+// At the same time: they mostly wait.
+describe.concurrent('a PostgreSQL at the other end of a network', () => {
+  async function startBehindProxy(onTestFinished: OnTestFinished, env: Readonly<Record<string, string>> = {}) {
+    const test = await createTestDatabase();
+    onTestFinished(() => test.drop());
+    const { host, port } = inject('server');
+    const proxy = await startFaultyProxy(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
+    onTestFinished(() => proxy.close());
+    const url = new URL(test.url);
+    url.searchParams.delete('host');
+    url.host = `127.0.0.1:${proxy.port}`;
+    const place = await createPlace({ DATABASE_URL: url.href, ...env });
+    onTestFinished(() => place.remove());
+    const service = await place.start();
+    onTestFinished(async () => {
+      proxy.up();
+      await service.stop();
+    });
+    return { service, proxy };
+  }
+
+  /** What is sent while the database is away, until the slowest is answered. */
+  async function expectUnavailable(service: FaultyService, requests: Readonly<Record<string, Request>>) {
+    const [samples, alive] = await Promise.all([sendAll(requests), sendAll(liveness(service))]);
+    expect(wrong(samples)).toEqual([]);
+    expect(samples.filter(({ right }) => right)).toEqual([]);
+    expect(alive.every(({ right }) => right)).toBe(true);
+    expect(slow(samples)).toEqual([]);
+  }
+
+  async function expectRecovery(requests: Readonly<Record<string, Request>>, proxy: FaultyProxy) {
+    proxy.up();
+    expect(await recovery(requests, performance.now())).toBeLessThan(longestRecovery);
+  }
+
+  test('may be gone for seconds: every answer is a quick 503, and messages under way are sent afterwards', async ({
+    onTestFinished,
+  }) => {
+    const provider = await startFaultyProvider();
+    onTestFinished(() => provider.close());
+    const { service, proxy } = await startBehindProxy(onTestFinished, provider.env);
+    const requests = await everyRequest(service);
+    provider.behave('hang');
+    const users = await Promise.all(
+      Array.from({ length: 12 }, () => createUser(service, { phone: newPhone(), password: undefined })),
+    );
+    const started = await Promise.all(
+      users.map(({ phone }) => service.api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(phone) })),
+    );
+    await eventually('every worker to send', async () => (provider.received.length === 10 ? true : undefined));
+
+    proxy.down();
+    const load = startLoad({ ...requests, ...liveness(service) });
+    provider.acceptLate();
+    provider.behave('accept');
+    await wait(isLong ? 30_000 : 2000);
+    await load.stop();
+    await expectUnavailable(service, requests);
+    expect(load.faults).toEqual([]);
+    expect(wrong(load.samples)).toEqual([]);
+    expect(slow(load.samples)).toEqual([]);
+    const right = load.samples.filter((sample) => sample.right).map(({ kind }) => kind);
+    expect(new Set(right)).toEqual(new Set(['liveness']));
+
+    await expectRecovery(requests, proxy);
+    for (const { body } of started) await messageOf(service, body.id, ['sent']);
+    expect(await service.stop()).toBe(0);
+  });
+
+  test('may hang: every answer is a 503 in bounded time, and all goes on when it does', async ({ onTestFinished }) => {
+    const { service, proxy } = await startBehindProxy(onTestFinished);
+    const requests = await everyRequest(service);
+    const load = startLoad(requests);
+    await eventually('some load', async () => (load.samples.length > 50 ? true : undefined));
+    proxy.hang();
+    const hangsSince = performance.now();
+    // First on connections that hang in the middle of something, then on connections that are never made.
+    await load.stop();
+    expect(load.faults).toEqual([]);
+    expect(wrong(load.samples)).toEqual([]);
+    expect(slow(load.samples)).toEqual([]);
+    expect(load.samples.some(({ endedAt }) => endedAt > hangsSince)).toBe(true);
+    await expectUnavailable(service, requests);
+    await expectRecovery(requests, proxy);
+    const { body } = await service.api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(newPhone()) });
+    await messageOf(service, body.id, ['dropped']);
+    expect(await service.stop()).toBe(0);
+  });
+
+  test('may forget the connections of now: requests and the queue go on with new ones', async ({ onTestFinished }) => {
+    const { service, proxy } = await startBehindProxy(onTestFinished);
+    const requests = await everyRequest(service);
+    proxy.strand();
+    const samples = await sendAll({ ...requests, ...liveness(service) });
+    expect(wrong(samples)).toEqual([]);
+    expect(slow(samples)).toEqual([]);
+    expect(await recovery(requests, performance.now())).toBeLessThan(longestRecovery);
+    const { body } = await service.api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(newPhone()) });
+    await messageOf(service, body.id, ['dropped']);
+    expect(await service.stop()).toBe(0);
+  });
+
+  test('may hang while the service is told to stop: it answers, and stops all the same', async ({ onTestFinished }) => {
+    const { service, proxy } = await startBehindProxy(onTestFinished);
+    await everyRequest(service);
+    proxy.hang();
+    const answer = service.api('GET', '/readyz');
+    await eventually('the request to be under way', async () =>
+      (await service.api('GET', '/livez')).status === 200 ? true : undefined,
+    );
+    const exitCode = await service.stop();
+    expect((await answer).status).toBe(503);
+    expect(exitCode).toBe(0);
+  });
+
+  test('has a user who logs in after all: what was refused changed nothing', async ({ onTestFinished }) => {
+    const { service, proxy } = await startBehindProxy(onTestFinished);
+    const user = await createUser(service);
+    proxy.down();
+    const refused = await Promise.all(Array.from({ length: 8 }, () => login(service, user)));
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
+    proxy.up();
+    const { session } = await signIn(service, user);
+    expect((await service.api('POST', '/v1/sessions/verify', { bearer: session.token })).status).toBe(200);
+    const { body } = await service.api<unknown[]>('GET', `/admin/v1/users/${user.id}/tokens`, {
+      bearer: service.adminKey,
+    });
+    expect(body).toHaveLength(1);
+  });
+});

@@ -1,0 +1,173 @@
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import type { NewSession } from '../../src/contract/session.js';
+import type { User } from '../../src/contract/user.js';
+import type { ApiAnswer } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { createFaultyDisk, type FaultyDisk } from '../support/faulty-disk.js';
+import { createPlace, type FaultyService, type Place } from '../support/faulty-service.js';
+import { createUser, newPhone, password, passwordLogin, signIn, smsLogin } from '../support/people.js';
+import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const batchSize = 50;
+/** Writing is refused: storage_unavailable, or what HTTP calls a full disk. */
+const refusals = [503, 507];
+
+let disk: FaultyDisk;
+let place: Place;
+let service: FaultyService;
+beforeAll(async () => {
+  await buildService();
+  disk = await createFaultyDisk();
+  place = await createPlace({ DATA_DIR: disk.dataDir });
+  service = await place.start();
+}, BUILD_TIMEOUT);
+afterAll(async () => {
+  await service.stop();
+  await place.remove();
+  await disk.remove();
+});
+
+/** What was acknowledged, and every answer that was neither that nor a refusal. */
+interface Written {
+  readonly users: string[];
+  readonly tokens: string[];
+  readonly batches: string[];
+  readonly codes: string[];
+  readonly wrong: string[];
+  refused: number;
+}
+
+/** One of each kind of write. */
+async function write(user: User, written: Written): Promise<void> {
+  const { api, adminKey } = service;
+  const keep = <T>(what: string, { status, text, body, headers }: ApiAnswer<T>, to: (body: T) => void) => {
+    if (status === 201) to(body);
+    else if (refusals.includes(status) && Number(headers['retry-after']) >= 1) written.refused += 1;
+    else written.wrong.push(`${what}: ${status} ${text}`);
+  };
+  const username = `user${crypto.randomUUID()}`;
+  const key = crypto.randomUUID();
+  const notification = {
+    user_id: user.id,
+    notification_type: 'payment',
+    notification_key: key,
+    // Of random characters: what can be compressed fills no disk.
+    description: Array.from({ length: 100 }, () => crypto.randomUUID()).join(''),
+  };
+  const batch = Array.from({ length: batchSize }, () => notification);
+  const [member, batched, login, code] = await Promise.all([
+    api<User>('POST', '/admin/v1/users', { bearer: adminKey, body: { username, password } }),
+    api('POST', '/admin/v1/notifications', {
+      bearer: adminKey,
+      body: batch,
+      headers: { 'idempotency-key': key },
+    }),
+    api<Authentication>('POST', '/v1/tokens', { body: passwordLogin(user.username) }),
+    api<Authentication>('POST', '/v1/tokens', { body: smsLogin(newPhone()) }),
+  ]);
+  keep('user', member, ({ id }) => written.users.push(id));
+  keep('batch', batched, () => written.batches.push(key));
+  keep('login', login, ({ token = '' }) => written.tokens.push(token));
+  keep('code', code, ({ id }) => written.codes.push(id));
+}
+
+async function count(text: string): Promise<number> {
+  const client = new pg.Client({ host: join(disk.dataDir, 'postgres'), user: 'postern', database: 'postern' });
+  await client.connect();
+  try {
+    return (await client.query<{ count: number }>(`select (${text})::int as count`)).rows[0]?.count ?? Number.NaN;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Everything that was acknowledged is there, and nothing half. */
+async function expectIntact(user: User, written: Written): Promise<void> {
+  const { api, adminKey } = service;
+  expect(written.wrong).toEqual([]);
+  for (const id of written.users) {
+    expect((await api('GET', `/admin/v1/users/${id}`, { bearer: adminKey })).status).toBe(200);
+  }
+  for (const token of written.tokens) expect((await api('POST', '/v1/sessions', { basic: token })).status).toBe(201);
+  for (const id of written.codes) expect((await api('GET', `/v1/tokens/${id}`)).status).toBe(201);
+
+  const list = `/admin/v1/users/${user.id}/notifications?limit=1&filter=notification_key:eq:`;
+  for (const key of written.batches) {
+    const { headers } = await api('GET', list + key, { bearer: adminKey });
+    expect(headers['x-total-count']).toBe(String(batchSize));
+  }
+  expect(
+    await count(`select count(*) from (
+      select from notifications group by user_id, notification_key having count(*) <> ${batchSize}) partial`),
+  ).toBe(0);
+  expect(
+    await count(`select count(*) from inboxes i
+      where total <> (select count(*) from notifications n where n.user_id = i.user_id)`),
+  ).toBe(0);
+  expect(
+    await count(`select count(*) from users u where not exists (select from inboxes i where i.user_id = u.id)
+      or not exists (select from identities i where i.user_id = u.id)`),
+  ).toBe(0);
+  expect(
+    await count(`select count(*) from identities i where not exists (select from users u where u.id = i.user_id)`),
+  ).toBe(0);
+  expect(
+    await count(`select count(*) from authentications a where authenticator = 'sms'
+      and not exists (select from outbox o where o.authentication_id = a.id)`),
+  ).toBe(0);
+}
+
+test('a full disk refuses what would be written, shows what is there, leaves nothing half, and recovers when there is room', async () => {
+  const { api } = service;
+  const user = await createUser(service);
+  const { session } = await signIn(service, user);
+  const verify = () => api<NewSession>('POST', '/v1/sessions/verify', { bearer: session.token });
+  const newWritten = (): Written => ({ users: [], tokens: [], batches: [], codes: [], wrong: [], refused: 0 });
+  const recovered = (written: Written) =>
+    eventually(
+      'every write to succeed',
+      async () => {
+        const before = written.refused;
+        await write(user, written);
+        return written.refused === before ? true : undefined;
+      },
+      30_000,
+    );
+
+  const written = newWritten();
+  await write(user, written);
+  expect(written.refused).toBe(0);
+
+  await disk.fill();
+  await eventually('writes to be refused', async () => {
+    await write(user, written);
+    return written.refused >= 20 ? true : undefined;
+  });
+  // PostgreSQL itself is well: what needs no room is answered.
+  expect((await verify()).status).toBe(200);
+  expect((await api('GET', '/v1/notifications', { bearer: session.token })).status).toBe(200);
+  await disk.free();
+  await recovered(written);
+  await expectIntact(user, written);
+
+  // Now the log has no room either: PostgreSQL ends, and cannot recover while the disk is full.
+  const starved = newWritten();
+  await disk.fill();
+  await disk.starve();
+  await eventually('writes to be refused', async () => {
+    await write(user, starved);
+    return starved.refused >= 20 ? true : undefined;
+  });
+  expect([200, 503]).toContain((await verify()).status);
+  expect((await api('GET', '/livez')).status).toBe(200);
+  await disk.free();
+  await recovered(starved);
+  expect((await verify()).status).toBe(200);
+  await expectIntact(user, starved);
+  await expectIntact(user, written);
+});

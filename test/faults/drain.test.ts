@@ -1,0 +1,241 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import { processesWith } from '../database/embedded-postern.js';
+import { createTestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { startLoad } from '../support/faulty-load.js';
+import { createPlace, type FaultyService, type Place } from '../support/faulty-service.js';
+import { createUser, passwordLogin, signIn } from '../support/people.js';
+import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+beforeAll(buildService, BUILD_TIMEOUT);
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function newPlace(env: Readonly<Record<string, string>> = {}): Promise<Place> {
+  const place = await createPlace(env);
+  cleanUps.push(() => place.remove());
+  return place;
+}
+
+async function start(place: Place): Promise<FaultyService> {
+  const service = await place.start();
+  cleanUps.push(() => service.stop());
+  return service;
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly text: string;
+}
+
+/** A connection of its own that is kept, as a client's or a load balancer's is. */
+function keepConnection(url: string) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const send = (method: string, path: string, body?: object) => {
+    const request = httpRequest(url + path, { method, agent, headers: { 'content-type': 'application/json' } });
+    const answer = new Promise<Answer>((resolve, reject) => {
+      request.on('response', (response) => resolve(read(response)));
+      request.on('error', reject);
+    });
+    // Whoever sends looks later than an early failure.
+    answer.catch(() => undefined);
+    const handedOver = once(request, 'finish');
+    request.end(body === undefined ? undefined : JSON.stringify(body));
+    return { answer, handedOver };
+  };
+  return { send, close: () => agent.destroy() };
+}
+
+async function read(response: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return { status: response.statusCode, text: Buffer.concat(chunks).toString() };
+}
+
+/** Whether a new connection is refused; undefined as long as it is not. */
+function refused(url: string): Promise<true | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(undefined);
+    });
+    socket.once('error', (error) => resolve('code' in error && error.code === 'ECONNREFUSED' ? true : undefined));
+  });
+}
+
+describe('a service that is told to stop', () => {
+  test('answers the 100 logins under way, refuses new connections, is not hurried by a second SIGTERM, and ends with 0', async () => {
+    const database = await createTestDatabase();
+    cleanUps.push(() => database.drop());
+    const place = await newPlace({ DATABASE_URL: database.url });
+    const service = await start(place);
+    const user = await createUser(service);
+
+    const connections = Array.from({ length: 100 }, () => keepConnection(service.url));
+    cleanUps.push(async () => {
+      for (const connection of connections) connection.close();
+    });
+    await Promise.all(connections.map(({ send }) => send('GET', '/livez').answer));
+    const logins = connections.map(({ send }, index) =>
+      send('POST', '/v1/tokens', passwordLogin(user.username, index % 2 === 0 ? undefined : 'wrong')),
+    );
+    await Promise.all(logins.map(({ handedOver }) => handedOver));
+    // What the kernel was given before is read before the answer to this: now every login is under way.
+    expect((await service.api('GET', '/livez')).status).toBe(200);
+
+    const ended = service.stop('SIGTERM');
+    await eventually('new connections to be refused', () => refused(service.url));
+    const again = service.stop('SIGTERM');
+
+    const answers = await Promise.all(logins.map(({ answer }) => answer));
+    const outcomes = answers.map(({ status, text }) => [status, (JSON.parse(text) as Authentication).status]);
+    expect(outcomes).toEqual(connections.map((_, index) => [201, index % 2 === 0 ? 'approved' : 'rejected']));
+    expect(await ended).toBe(0);
+    expect(await again).toBe(0);
+
+    const next = await start(place);
+    for (const { text } of answers.filter((_, index) => index % 2 === 0)) {
+      const { id, token = '' } = JSON.parse(text) as Authentication;
+      expect((await next.api('GET', `/v1/tokens/${id}`)).body).toMatchObject({ status: 'approved' });
+      expect(token).toMatch(/^psa_/);
+    }
+  });
+
+  test('answers a request that comes on an open connection meanwhile, then closes it', async () => {
+    const database = await createTestDatabase();
+    cleanUps.push(() => database.drop());
+    const service = await start(await newPlace({ DATABASE_URL: database.url }));
+    const user = await createUser(service);
+    // A request whose body is not complete keeps the service from ending and its connection open.
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(service.url).port) });
+    await once(socket, 'connect');
+    let received = '';
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      received += chunk;
+    });
+    const body = JSON.stringify(passwordLogin(user.username));
+    const head = [
+      'POST /v1/tokens HTTP/1.1',
+      'Host: localhost',
+      'Content-Type: application/json',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+    ].join('\r\n');
+    socket.write(`GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n${head}\r\n\r\n${body.slice(0, 10)}`);
+    await eventually('the first answer', async () => (received.includes('"ok"') ? true : undefined));
+
+    const closed = once(socket, 'close');
+    const ended = service.stop('SIGTERM');
+    await eventually('new connections to be refused', () => refused(service.url));
+    // The rest, and one more request behind it.
+    socket.write(`${body.slice(10)}GET /v1/notifications HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await closed;
+    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 201', 'HTTP/1.1 401']);
+    expect(received.match(/^content-type: .*/gm)?.at(-1)).toBe('content-type: application/problem+json; charset=utf-8');
+    expect(await ended).toBe(0);
+  });
+
+  test('does not wait for the keep-alive of a connection whose request was under way', async () => {
+    const database = await createTestDatabase();
+    cleanUps.push(() => database.drop());
+    const service = await start(await newPlace({ DATABASE_URL: database.url }));
+    const user = await createUser(service);
+    const connection = keepConnection(service.url);
+    cleanUps.push(async () => connection.close());
+    await connection.send('GET', '/livez').answer;
+    const { answer, handedOver } = connection.send('POST', '/v1/tokens', passwordLogin(user.username));
+    await handedOver;
+    expect((await service.api('GET', '/livez')).status).toBe(200);
+    // `stop` gives up, with null, when it takes longer than is promised.
+    expect(await service.stop('SIGTERM')).toBe(0);
+    expect((await answer).status).toBe(201);
+  });
+});
+
+describe('a service that is told to stop while it starts', () => {
+  const program = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
+
+  function launch(place: Place): { child: ChildProcess; output: () => string } {
+    const { PATH = '' } = process.env;
+    const env = { PATH, PORT: '0', DATA_DIR: place.dataDir, LOG_LEVEL: 'info', ADMIN_API_KEY: 'k'.repeat(40) };
+    const child = spawn(process.execPath, [program, 'serve'], { cwd: place.folder, env });
+    cleanUps.push(async () => void child.kill('SIGKILL'));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (chunk) => {
+        output += chunk;
+      });
+    }
+    return { child, output: () => output };
+  }
+
+  test.each([
+    ['has only begun', /Postern starts/],
+    ['has just started its database', /Started the embedded PostgreSQL/],
+    ['has just brought the schema up to date', /the schema was brought up to date|Server listening/],
+  ])('and %s ends with 0 and leaves no database running', async (_when, line) => {
+    const place = await newPlace();
+    const { child, output } = launch(place);
+    const ended = once(child, 'exit');
+    await eventually('its start', async () => (line.test(output()) ? true : undefined), 30_000);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect(existsSync(join(place.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+    expect(processesWith(place.dataDir)).toEqual([]);
+  });
+});
+
+describe('two services on one data directory', () => {
+  test.each([
+    ['is stopped', 'SIGTERM', 0],
+    ['is killed', 'SIGKILL', null],
+  ] as const)('do not notice when the one that started the database %s', async (_how, signal, exitCode) => {
+    const place = await newPlace();
+    const first = await start(place);
+    const second = await start(place);
+    const user = await createUser(first);
+    const { session } = await signIn(second, user);
+    const { api, adminKey } = second;
+    const load = startLoad({
+      session: {
+        send: () => api('POST', '/v1/sessions/verify', { bearer: session.token }),
+        expected: ({ status }) => status === 200,
+      },
+      login: {
+        send: () => api('POST', '/v1/tokens', { body: passwordLogin(user.username) }),
+        expected: ({ status }) => status === 201,
+      },
+      notification: {
+        send: () =>
+          api('POST', '/admin/v1/notifications', {
+            bearer: adminKey,
+            body: { user_id: user.id, notification_type: 'payment', description: 'Lunch' },
+          }),
+        expected: ({ status }) => status === 201,
+      },
+      readiness: { send: () => api('GET', '/readyz'), expected: ({ status }) => status === 200 },
+    });
+    await eventually('some load', async () => (load.samples.length > 20 ? true : undefined));
+    expect(await first.stop(signal)).toBe(exitCode);
+    const before = load.samples.length;
+    await eventually('some load', async () => (load.samples.length > before + 40 ? true : undefined));
+    await load.stop();
+    expect(load.faults).toEqual([]);
+    expect(load.samples.filter(({ right }) => !right)).toEqual([]);
+    expect(await second.stop()).toBe(0);
+    expect(existsSync(join(place.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+  });
+});

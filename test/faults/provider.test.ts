@@ -1,0 +1,268 @@
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { OutboxMessage } from '../../src/contract/administration.js';
+import type { Authentication } from '../../src/contract/authentication.js';
+import { type Queryable, sql } from '../../src/database/database.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { createTestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import {
+  type FaultyProvider,
+  type Misbehaviour,
+  misbehaviours,
+  startFaultyProvider,
+} from '../support/faulty-provider.js';
+import { createPlace, median } from '../support/faulty-service.js';
+import { createUser, messageOf, newPhone, smsLogin } from '../support/people.js';
+import { buildService } from '../support/process.js';
+
+type Client = Pick<TestApp, 'api' | 'adminKey'>;
+
+/** As many messages as the queue of one instance sends at a time. */
+const workers = 10;
+const settled = ['sent', 'failed', 'expired', 'dropped'];
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function newProvider(): Promise<FaultyProvider> {
+  const provider = await startFaultyProvider();
+  cleanUps.push(() => provider.close());
+  return provider;
+}
+
+async function newPostern(provider: FaultyProvider): Promise<TestApp> {
+  const postern = await startTestApp({ ...provider.env, LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0' });
+  cleanUps.push(() => postern.close());
+  return postern;
+}
+
+/** A user's phone; without a password, which only costs time. */
+async function newRecipient(client: Client): Promise<string> {
+  const { phone } = await createUser(client, { phone: newPhone(), password: undefined });
+  return phone ?? '';
+}
+
+/** Starts a login by SMS, and gives its id. */
+async function start(client: Client, phone: string): Promise<string> {
+  const { status, body } = await client.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(phone) });
+  expect(status).toBe(201);
+  return body.id;
+}
+
+const startMany = async (client: Client, count: number) => {
+  const phones = await Promise.all(Array.from({ length: count }, () => newRecipient(client)));
+  return Promise.all(phones.map(async (phone) => ({ phone, id: await start(client, phone) })));
+};
+
+/** Lets the time until the next attempt pass at once. */
+async function hurry(database: Queryable): Promise<void> {
+  await database.query(sql('update graphile_worker._private_jobs set run_at = now() where locked_by is null'));
+  await database.query(sql(`select pg_notify('jobs:insert', '{"count":10}')`));
+}
+
+const attemptsAt = (client: Client, id: string, attempts: number) =>
+  eventually(`attempt ${attempts} to fail`, async () => {
+    const message = await messageOf(client, id, ['queued', ...settled]);
+    return message.attempts >= attempts && message.last_error !== null ? message : undefined;
+  });
+
+const seen = (provider: FaultyProvider, phone: string) => provider.received.filter(({ to }) => to === phone);
+
+/** Ends the life of a login's code, as time would. */
+async function expire(database: Queryable, id: string): Promise<void> {
+  await database.query(sql('update outbox set expires_at = db_now() where authentication_id = $1'), [id]);
+  await database.query(sql('update authentications set challenge_ends_at = db_now() where id = $1'), [id]);
+}
+
+describe('a provider that hangs', () => {
+  test('does not slow the start of logins', async () => {
+    const [good, bad] = [await newProvider(), await newProvider()];
+    const [served, stuck] = [await newPostern(good), await newPostern(bad)];
+    bad.behave('hang');
+    const times = { served: [] as number[], stuck: [] as number[] };
+    for (let sample = 0; sample < 3 * workers; sample += 1) {
+      for (const [name, postern] of [['served', served] as const, ['stuck', stuck] as const]) {
+        const phone = await newRecipient(postern);
+        const startedAt = performance.now();
+        await start(postern, phone);
+        times[name].push(performance.now() - startedAt);
+      }
+    }
+    await eventually('every worker to be caught', async () => (bad.received.length >= workers ? true : undefined));
+    expect(median(times.stuck) / median(times.served)).toBeLessThan(2);
+    bad.heal();
+  });
+
+  test('keeps nobody from getting a message once it heals, though it had caught every worker', async () => {
+    const provider = await newProvider();
+    const postern = await newPostern(provider);
+    provider.behave('hang');
+    const caught = await startMany(postern, workers);
+    await eventually('every worker to be caught', async () =>
+      provider.received.length === workers ? true : undefined,
+    );
+    const waiting = await startMany(postern, 3);
+    provider.heal();
+    for (const { id } of [...waiting, ...caught]) expect((await messageOf(postern, id)).last_error).not.toBe('');
+    for (const { phone } of waiting) expect(seen(provider, phone)).toHaveLength(1);
+    for (const { phone } of caught) {
+      const [first, ...retries] = seen(provider, phone);
+      expect(retries).toEqual([first]);
+    }
+  });
+
+  test('never gets a code that expired while it waited', async () => {
+    const provider = await newProvider();
+    const postern = await newPostern(provider);
+    provider.behave('hang');
+    const [untried] = [await startMany(postern, workers), await startMany(postern, 1)].slice(-1).flat();
+    const { id = '', phone = '' } = untried ?? {};
+    await expire(postern.database, id);
+    provider.heal();
+    expect(await messageOf(postern, id, settled)).toMatchObject({ state: 'expired', attempts: 1 });
+    expect(seen(provider, phone)).toEqual([]);
+  });
+});
+
+describe('a provider that misbehaves to some', () => {
+  const bad = Object.keys(misbehaviours).filter((how): how is Misbehaviour => how !== 'accept');
+
+  test(`(${bad.join(', ')}) delays no other, and gets the same message again when it has healed`, async () => {
+    const provider = await newProvider();
+    const postern = await newPostern(provider);
+    const victims = await Promise.all(bad.map(async (how) => ({ how, phone: await newRecipient(postern), id: '' })));
+    for (const victim of victims) {
+      provider.behave(victim.how, victim.phone);
+      victim.id = await start(postern, victim.phone);
+    }
+    const [other] = await startMany(postern, 1);
+    expect(await messageOf(postern, other?.id ?? '')).toMatchObject({ state: 'sent', attempts: 1 });
+
+    await eventually('an attempt at each', async () =>
+      victims.every(({ phone }) => seen(provider, phone).length > 0) ? true : undefined,
+    );
+    provider.heal();
+    for (const { how, phone, id } of victims) {
+      const { state, last_error } = await messageOf(postern, id, settled);
+      expect({ how, state }).toEqual({ how, state: 'sent' });
+      const [first, ...retries] = seen(provider, phone);
+      expect({ how, retries }).toEqual({ how, retries: [first] });
+      expect(last_error).toMatch(/^(the SMS webhook answered (500|307)|127\.0\.0\.1 cannot be reached \(\w+\))$/);
+      expect(last_error).not.toContain(first?.code);
+    }
+  });
+});
+
+describe('a provider that fails for good', () => {
+  interface Job {
+    readonly attempts: number;
+    readonly delay: number;
+  }
+  const jobs = (database: Queryable) =>
+    database.query<Job>(
+      sql('select attempts, extract(epoch from run_at - now())::float8 as delay from graphile_worker._private_jobs'),
+    );
+
+  /** Lets attempts fail until one more would be `attempts + 1`, and gives the pauses after each. */
+  async function failures(postern: TestApp, id: string, attempts: number): Promise<number[]> {
+    const delays: number[] = [];
+    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+      await attemptsAt(postern, id, attempt);
+      const job = await eventually('the pause after it', async () =>
+        (await jobs(postern.database)).find((row) => row.attempts === attempt && row.delay > 0.5),
+      );
+      delays.push(job.delay);
+      await hurry(postern.database);
+    }
+    return delays;
+  }
+
+  test('is asked again after longer and longer pauses until the eighth failure, then the message has failed', async () => {
+    const provider = await newProvider();
+    const postern = await newPostern(provider);
+    provider.behave('answer 500');
+    const phone = await newRecipient(postern);
+    const id = await start(postern, phone);
+    const delays = await failures(postern, id, 7);
+    for (const [index, delay] of delays.entries()) expect(delay).toBeGreaterThan(1.5 * (delays[index - 1] ?? 0));
+    expect(await messageOf(postern, id, settled)).toMatchObject({
+      state: 'failed',
+      attempts: 8,
+      last_error: 'the SMS webhook answered 500',
+    });
+    expect(seen(provider, phone)).toHaveLength(8);
+    await eventually('an empty queue', async () => ((await jobs(postern.database)).length === 0 ? true : undefined));
+  });
+
+  test('is not asked any more when the code has expired, and the message has failed', async () => {
+    const provider = await newProvider();
+    const postern = await newPostern(provider);
+    provider.behave('answer 500');
+    const phone = await newRecipient(postern);
+    const id = await start(postern, phone);
+    await attemptsAt(postern, id, 1);
+    await expire(postern.database, id);
+    provider.heal();
+    await eventually('the job to wait', async () => (await jobs(postern.database)).find(({ delay }) => delay > 0.5));
+    await hurry(postern.database);
+    expect(await messageOf(postern, id, settled)).toMatchObject({ state: 'failed' });
+    expect(seen(provider, phone)).toHaveLength(1);
+  });
+
+  test('does not show in the status of a login', async () => {
+    const provider = await newProvider();
+    const postern = await newPostern(provider);
+    provider.behave('answer 500');
+    const [known, unknown] = [await newRecipient(postern), newPhone()];
+    const ids = [await start(postern, known), await start(postern, unknown)];
+    await attemptsAt(postern, ids[0] ?? '', 1);
+    await messageOf(postern, ids[1] ?? '', ['dropped']);
+    const statuses = await Promise.all(ids.map((id) => postern.api('GET', `/v1/tokens/${id}`)));
+    expect(statuses.map(({ body }) => body.status)).toEqual(['pending', 'pending']);
+  });
+});
+
+describe('a message that an instance is sending', () => {
+  test('is sent by the next start, under the same id, when the instance is killed', async () => {
+    await buildService();
+    const provider = await newProvider();
+    const test = await createTestDatabase();
+    cleanUps.push(() => test.drop());
+    const place = await createPlace({ ...provider.env, DATABASE_URL: test.url });
+    cleanUps.push(() => place.remove());
+    provider.behave('hang');
+    const killed = await place.start();
+    onTestFinished(() => killed.stop('SIGKILL').then(() => undefined));
+    const phone = await newRecipient(killed);
+    const id = await start(killed, phone);
+    await eventually('the attempt', async () => seen(provider, phone)[0]);
+    await killed.stop('SIGKILL');
+
+    provider.heal();
+    const next = await place.start();
+    onTestFinished(() => next.stop('SIGKILL').then(() => undefined));
+    expect(await messageOf(next, id)).toMatchObject({ state: 'sent', attempts: 2 } satisfies Partial<OutboxMessage>);
+    const [first, ...retries] = seen(provider, phone);
+    expect(retries).toEqual([first]);
+    expect(await next.stop()).toBe(0);
+  }, 200_000);
+
+  test('is left to it when another one starts', async () => {
+    const provider = await newProvider();
+    const postern = await newPostern(provider);
+    const phone = await newRecipient(postern);
+    provider.behave('hang', phone);
+    const id = await start(postern, phone);
+    await eventually('the attempt', async () => seen(provider, phone)[0]);
+
+    const second = await postern.another();
+    cleanUps.push(() => second.close());
+    // More than the first instance's free workers can take up: the second one's have looked for jobs.
+    for (const other of await startMany(second, 2 * workers)) await messageOf(second, other.id);
+    provider.acceptLate();
+    expect(await messageOf(postern, id)).toMatchObject({ state: 'sent', attempts: 1 });
+    expect(seen(provider, phone)).toHaveLength(1);
+  });
+});

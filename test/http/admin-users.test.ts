@@ -1,0 +1,580 @@
+import { randomUUID } from 'node:crypto';
+import { hash } from '@node-rs/argon2';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Event, IssuedApiKey, Scope } from '../../src/contract/administration.js';
+import type { User } from '../../src/contract/user.js';
+import { sql } from '../../src/database/database.js';
+import { type ApiAnswer, type ApiOptions, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { createUser, login, newPhone, password, passwordLogin, signIn, smsLogin } from '../support/people.js';
+
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp();
+});
+afterAll(() => postern.close());
+
+const admin = <Body = User>(method: string, path: string, body?: unknown, options: ApiOptions = {}) =>
+  postern.api<Body>(method, `/admin/v1${path}`, {
+    bearer: postern.adminKey,
+    ...(body !== undefined && { body }),
+    ...options,
+  });
+const refused = async (method: string, path: string, body?: unknown) => {
+  const answer = await admin<ProblemAnswer>(method, path, body);
+  return { status: answer.status, errors: answer.body.errors.map(({ field, code }) => [field, code]) };
+};
+const isValid = async (session: string) =>
+  (await postern.api('POST', '/v1/sessions/verify', { bearer: session })).status === 200;
+const eventsOf = async (id: string) => (await admin<Event[]>('GET', `/users/${id}/activity?sort=created_at:asc`)).body;
+const newKey = async (...scopes: Scope[]) =>
+  (await admin<IssuedApiKey>('POST', '/keys', { name: 'test', scopes })).body.token;
+const newName = () => `name-${randomUUID()}`;
+
+describe('creating a user', () => {
+  test('answers 201 with the user, identities in their shown form and no secret', async () => {
+    const phone = newPhone();
+    const name = newName();
+    const { status, body, text } = await admin('POST', '/users', {
+      username: name.toUpperCase(),
+      email: `${name}@EXAMPLE.com`,
+      phone: `${phone.slice(0, 5)} ${phone.slice(5)}`,
+      name: 'Ada Lovelace',
+      locale: 'en',
+      password,
+      pin: '2468',
+      role: 'support',
+      metadata: { plan: { tier: 2 } },
+    });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.any(String),
+      username: name.toUpperCase(),
+      email: `${name}@example.com`,
+      phone,
+      name: 'Ada Lovelace',
+      locale: 'en',
+      status: 'active',
+      role: 'support',
+      lock: null,
+      has_password: true,
+      has_pin: true,
+      metadata: { plan: { tier: 2 } },
+      created_at: time,
+      updated_at: body.created_at,
+    });
+    expect(text).not.toContain('argon2');
+    expect((await admin('GET', `/users/${body.id}`)).body).toEqual(body);
+  });
+
+  test('takes one identity alone, and fills in the rest', async () => {
+    const phone = newPhone();
+    const { body } = await admin('POST', '/users', { phone });
+    expect(body).toMatchObject({
+      username: null,
+      email: null,
+      phone,
+      name: '',
+      locale: null,
+      role: 'user',
+      metadata: {},
+    });
+    expect(body).toMatchObject({ has_password: false, has_pin: false });
+  });
+
+  test('needs an identity', async () => {
+    expect(await refused('POST', '/users', { name: 'Nobody' })).toEqual({
+      status: 422,
+      errors: [[undefined, 'identity_required']],
+    });
+  });
+
+  test('names every fault at once', async () => {
+    const body = {
+      username: 'a b',
+      email: 'not an address',
+      phone: '12',
+      password: 'password123',
+      password_hash: '$2b$12$nope',
+      metadata: { text: 'x'.repeat(17_000) },
+    };
+    expect(await refused('POST', '/users', body)).toEqual({
+      status: 422,
+      errors: [
+        ['email', 'invalid_identity'],
+        ['phone', 'invalid_identity'],
+        ['username', 'invalid_identity'],
+        ['password', 'password_too_common'],
+        ['password_hash', 'invalid_hash'],
+        ['password_hash', 'conflicting_fields'],
+        ['metadata', 'too_many_bytes'],
+      ],
+    });
+  });
+
+  test('refuses a PIN, a role and a locale of a wrong form', async () => {
+    const { status, errors } = await refused('POST', '/users', {
+      username: newName(),
+      pin: '12a4',
+      role: 'king',
+      locale: '?',
+    });
+    expect(status).toBe(422);
+    expect(errors).toEqual(
+      expect.arrayContaining([
+        ['pin', 'invalid_pin'],
+        ['role', 'invalid_choice'],
+        ['locale', 'invalid_format'],
+      ]),
+    );
+  });
+
+  test('takes metadata of 16 KiB and none of a byte more', async () => {
+    const metadata = { text: 'x'.repeat(16 * 1024 - '{"text":""}'.length) };
+    expect((await admin('POST', '/users', { username: newName(), metadata })).status).toBe(201);
+    metadata.text += 'x';
+    expect((await refused('POST', '/users', { username: newName(), metadata })).errors).toEqual([
+      ['metadata', 'too_many_bytes'],
+    ]);
+  });
+
+  test('answers 409 naming each identity that another user has, in any spelling, and keeps nothing', async () => {
+    const { username, email } = await createUser(postern, { email: `${newName()}@example.com` });
+    const phone = newPhone();
+    const again = { username: username?.toUpperCase(), email: email?.toUpperCase(), phone };
+    expect(await refused('POST', '/users', again)).toEqual({
+      status: 409,
+      errors: [
+        ['email', 'identity_taken'],
+        ['username', 'identity_taken'],
+      ],
+    });
+    expect((await admin('POST', '/users', { phone })).status).toBe(201);
+  });
+
+  test('gives an identity to one of many who ask for it at once', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const body = { username: newName(), email: `${newName()}@example.com`, phone: newPhone() };
+      const answers = await Promise.all(Array.from({ length: 8 }, () => admin('POST', '/users', body)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
+    }
+  });
+
+  test('takes over no member that it does not offer', async () => {
+    const offered = {
+      id: randomUUID(),
+      status: 'deactivated',
+      lock: { permanent: true },
+      epoch: 7,
+      created_at: '2001-01-01T00:00:00Z',
+    };
+    const { body } = await admin('POST', '/users', { username: newName(), ...offered });
+    expect(body).toMatchObject({ status: 'active', lock: null });
+    expect(body.id).not.toBe(offered.id);
+    expect(body.created_at).not.toContain('2001');
+  });
+
+  test('imports an argon2id hash, with which the user logs in', async () => {
+    const password_hash = await hash(password, { algorithm: 2, memoryCost: 8192, timeCost: 1, parallelism: 2 });
+    const user = await createUser(postern, { password: undefined, password_hash });
+    expect(user.has_password).toBe(true);
+    expect((await login(postern, user)).body.status).toBe('approved');
+  });
+
+  test('is done once for one Idempotency-Key', async () => {
+    const body = { username: newName(), password };
+    const headers = { 'idempotency-key': randomUUID() };
+    const [first, second] = [
+      await admin('POST', '/users', body, { headers }),
+      await admin('POST', '/users', body, { headers }),
+    ];
+    expect(second.body).toEqual(first.body);
+    expect(second.headers['idempotent-replayed']).toBe('true');
+  });
+
+  test('asks for the scope users:write', async () => {
+    const reader = await newKey('users:read');
+    const answer = await admin<ProblemAnswer>('POST', '/users', { username: newName() }, { bearer: reader });
+    expect(answer.status).toBe(403);
+    expect(answer.body.errors).toMatchObject([{ code: 'insufficient_scope' }]);
+    expect((await admin('GET', '/users', undefined, { bearer: reader })).status).toBe(200);
+    const writer = await newKey('users:write');
+    expect((await admin('GET', '/users', undefined, { bearer: writer })).status).toBe(403);
+    expect((await admin('POST', '/users', { username: newName() }, { bearer: writer })).status).toBe(201);
+  });
+});
+
+describe('reading a user', () => {
+  test('finds the id in any letter case', async () => {
+    const user = await createUser(postern);
+    expect((await admin('GET', `/users/${user.id.toUpperCase()}`)).body).toEqual(user);
+  });
+
+  test.each(['', '/devices', '/tokens', '/sessions', '/activity'])(
+    'is 404 for %j of an unknown id and of no id',
+    async (list) => {
+      expect((await admin('GET', `/users/${randomUUID()}${list}`)).status).toBe(404);
+      expect((await admin('GET', `/users/ada${list}`)).status).toBe(404);
+    },
+  );
+});
+
+describe('listing users', () => {
+  const namesOf = (users: readonly User[]) => users.map(({ name }) => name);
+
+  test('gives newest first, and every page by its links', async () => {
+    const family = newName();
+    for (const name of ['1', '2', '3', '4', '5']) await createUser(postern, { name: `${family} ${name}` });
+    const seen: string[] = [];
+    let path: string | undefined = `/admin/v1/users?filter=name:like:${family}&limit=2`;
+    let pages = 0;
+    while (path !== undefined) {
+      const page: ApiAnswer<User[]> = await postern.api<User[]>('GET', path, { bearer: postern.adminKey });
+      expect(page.headers['x-total-count']).toBe('5');
+      expect(page.headers).not.toHaveProperty('x-total-count-capped');
+      seen.push(...namesOf(page.body));
+      path = /<([^>]+)>; rel="next"/.exec(page.headers.link ?? '')?.[1];
+      pages += 1;
+    }
+    expect(pages).toBe(3);
+    expect(seen).toEqual(['5', '4', '3', '2', '1'].map((name) => `${family} ${name}`));
+  });
+
+  test('leads from beyond the end back to the last page', async () => {
+    const name = newName();
+    await createUser(postern, { name });
+    const { body, headers } = await admin<User[]>('GET', `/users?filter=name:${name}&page=9`);
+    expect(body).toEqual([]);
+    expect(headers.link).toContain(`page=1&filter=name%3A${name}>; rel="prev"`);
+    expect(headers.link).not.toContain('rel="next"');
+  });
+
+  test('filters by every kind of field, and sorts by changes', async () => {
+    const name = newName();
+    const ada = await createUser(postern, { name, role: 'operator', locale: 'es' });
+    const bob = await createUser(postern, { name, email: `${newName()}@filters.example` });
+    await admin('PATCH', `/users/${ada.id}`, { locale: 'en' });
+    const found = async (query: string) => (await admin<User[]>('GET', `/users?${query}`)).body.map(({ id }) => id);
+    expect(await found(`filter=name:${name},role:operator`)).toEqual([ada.id]);
+    expect(await found(`filter=name:${name},role:neq:operator`)).toEqual([bob.id]);
+    expect(await found(`filter=id:in:${ada.id};${bob.id}&sort=created_at:asc`)).toEqual([ada.id, bob.id]);
+    expect(await found('filter=email:like:FILTERS.example')).toEqual([bob.id]);
+    expect(await found(`filter=name:${name},locale:en,status:active`)).toEqual([ada.id]);
+    expect(await found(`filter=name:${name}&sort=updated_at`)).toEqual([ada.id, bob.id]);
+    expect(await found(`filter=name:${name}&since=${ada.created_at}`)).toEqual([bob.id]);
+    expect(await found(`filter=name:${name}&sort=updated_at&since=${bob.created_at}`)).toEqual([ada.id]);
+  });
+
+  test('finds a user by identity in any spelling, as a login does', async () => {
+    const [name, phone] = [newName(), newPhone()];
+    const ada = await createUser(postern, { username: name, phone, email: `${name}@example.com` });
+    const bob = await createUser(postern);
+    const found = async (filter: string) =>
+      (await admin<User[]>('GET', `/users?filter=${encodeURIComponent(filter)}`)).body.map(({ id }) => id).sort();
+    expect(await found(`username:${name.toUpperCase()}`)).toEqual([ada.id]);
+    expect(await found(`email:eq:${name}@EXAMPLE.com`)).toEqual([ada.id]);
+    expect(await found(`phone:${phone.slice(0, 5)} ${phone.slice(5)}`)).toEqual([ada.id]);
+    expect(await found(`username:in:${name};${bob.username};nobody`)).toEqual([ada.id, bob.id].sort());
+    expect(await found(`username:${name},role:operator`)).toEqual([]);
+    expect(await found('username:nobody')).toEqual([]);
+    expect(await found('email:no address')).toEqual([]);
+    expect(await found(`username:like:${name.slice(5)}`)).toEqual([ada.id]);
+  });
+
+  test('refuses what it cannot read, naming every parameter', async () => {
+    const { status, errors } = await refused(
+      'GET',
+      '/users?page=0&limit=101&sort=name&since=today&filter=password_hash:like:a',
+    );
+    expect(status).toBe(422);
+    expect(errors.map(([field]) => field)).toEqual(['page', 'limit', 'sort', 'since', 'filter']);
+  });
+
+  test('counts up to a thousand', async () => {
+    await postern.database.query(
+      sql(`insert into users (id, name, created_at, updated_at)
+           select gen_random_uuid(), 'counted', db_now(), db_now() from generate_series(1, 1001)`),
+    );
+    const capped = await admin<User[]>('GET', '/users?filter=name:counted&limit=100');
+    expect(capped.headers).toMatchObject({ 'x-total-count': '1000', 'x-total-count-capped': 'true' });
+    expect(capped.headers.link).not.toContain('rel="last"');
+    expect(capped.headers.link).toContain('rel="next"');
+    const end = await admin<User[]>('GET', '/users?filter=name:counted&limit=100&page=11');
+    expect(end.headers['x-total-count']).toBe('1001');
+    expect(end.headers.link).toContain('page=11&limit=100&filter=name%3Acounted>; rel="last"');
+    expect(end.body).toHaveLength(1);
+    await postern.database.query(sql(`delete from users where name = 'counted'`));
+  });
+});
+
+describe('changing a user', () => {
+  test('changes the members that are present and nothing else', async () => {
+    const user = await createUser(postern, { name: 'Ada', locale: 'en', metadata: { kept: true } });
+    const { status, body } = await admin('PATCH', `/users/${user.id}`, {
+      name: 'Ada King',
+      locale: null,
+      role: 'operator',
+    });
+    expect(status).toBe(200);
+    expect(body).toEqual({ ...user, name: 'Ada King', locale: null, role: 'operator', updated_at: time });
+    expect(body.updated_at > user.updated_at).toBe(true);
+    expect((await eventsOf(user.id)).at(-1)).toMatchObject({
+      type: 'user.changed',
+      actor: 'key:environment',
+      address: '127.0.0.1',
+      request_id: expect.any(String),
+      data: { fields: ['name', 'locale', 'role'] },
+    });
+  });
+
+  test('without members changes nothing, not even updated_at', async () => {
+    const user = await createUser(postern);
+    expect((await admin('PATCH', `/users/${user.id}`, {})).body).toEqual(user);
+    expect((await admin('PATCH', `/users/${user.id}`, { id: randomUUID(), has_pin: true, epoch: 9 })).body).toEqual(
+      user,
+    );
+    expect(await eventsOf(user.id)).toHaveLength(1);
+  });
+
+  test('moves an identity: the new one logs in, the old one is free', async () => {
+    const user = await createUser(postern);
+    const username = newName();
+    await admin('PATCH', `/users/${user.id}`, { username });
+    const attempt = async (name: string | null) =>
+      (await postern.api('POST', '/v1/tokens', { body: passwordLogin(name) })).body.status;
+    expect(await attempt(username)).toBe('approved');
+    expect(await attempt(user.username)).toBe('rejected');
+    expect((await admin('POST', '/users', { username: user.username })).status).toBe(201);
+    expect(await refused('PATCH', `/users/${user.id}`, { username: user.username })).toEqual({
+      status: 409,
+      errors: [['username', 'identity_taken']],
+    });
+    expect(await attempt(username)).toBe('approved');
+  });
+
+  test('lets a user spell their own name in another way', async () => {
+    const user = await createUser(postern);
+    const { status, body } = await admin('PATCH', `/users/${user.id}`, { username: user.username?.toUpperCase() });
+    expect(status).toBe(200);
+    expect(body.username).toBe(user.username?.toUpperCase());
+  });
+
+  test('takes away an identity, but not the last one', async () => {
+    const user = await createUser(postern, { phone: newPhone() });
+    expect((await admin('PATCH', `/users/${user.id}`, { username: null })).body.username).toBeNull();
+    expect(await refused('PATCH', `/users/${user.id}`, { phone: null })).toEqual({
+      status: 422,
+      errors: [[undefined, 'identity_required']],
+    });
+    expect((await admin('PATCH', `/users/${user.id}`, { phone: null, username: user.username })).body).toMatchObject({
+      phone: null,
+      username: user.username,
+    });
+  });
+
+  test('applies the rules of new users, naming every fault', async () => {
+    const user = await createUser(postern);
+    const change = { email: 'nowhere', phone: '1', password: 'qwertyuiop' };
+    expect((await refused('PATCH', `/users/${user.id}`, change)).errors).toEqual([
+      ['email', 'invalid_identity'],
+      ['phone', 'invalid_identity'],
+      ['password', 'password_too_common'],
+    ]);
+  });
+
+  test.each([{ password: 'another battery of horses' }, { password: null }])(
+    'ends every login with %j',
+    async (change) => {
+      const user = await createUser(postern);
+      const { token, session } = await signIn(postern, user);
+      expect(await isValid(session.token)).toBe(true);
+      expect((await admin('PATCH', `/users/${user.id}`, change)).status).toBe(200);
+      expect(await isValid(session.token)).toBe(false);
+      expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(401);
+      expect((await login(postern, user)).body.status).toBe('rejected');
+      expect((await eventsOf(user.id)).map(({ type }) => type)).toContain('user.password_changed');
+    },
+  );
+
+  test('of the PIN ends nothing, and the new PIN is asked for', async () => {
+    const user = await createUser(postern, { pin: '2468' });
+    const body = { ...passwordLogin(user.username), pin: '2468' };
+    const { token = '' } = (await postern.api<{ token?: string }>('POST', '/v1/tokens', { body })).body;
+    await admin('PATCH', `/users/${user.id}`, { pin: '13579' });
+    expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(201);
+    const attempt = async (pin: string) =>
+      (await postern.api('POST', '/v1/tokens', { body: { ...body, pin } })).body.status;
+    expect(await attempt('2468')).toBe('rejected');
+    expect(await attempt('13579')).toBe('approved');
+    expect((await admin('PATCH', `/users/${user.id}`, { pin: null })).body.has_pin).toBe(false);
+  });
+
+  test('deactivates: every login ends, none begins, until it is undone', async () => {
+    const user = await createUser(postern);
+    const { token, session } = await signIn(postern, user);
+    expect((await admin('PATCH', `/users/${user.id}`, { status: 'deactivated' })).body.status).toBe('deactivated');
+    expect(await isValid(session.token)).toBe(false);
+    expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(400);
+    expect((await login(postern, user)).body.status).toBe('rejected');
+    await admin('PATCH', `/users/${user.id}`, { status: 'active' });
+    expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(401);
+    expect((await login(postern, user)).body.status).toBe('approved');
+    const types = (await eventsOf(user.id)).map(({ type }) => type);
+    expect(types).toEqual(expect.arrayContaining(['user.deactivated', 'user.reactivated']));
+  });
+
+  test('is 404 for an unknown id', async () => {
+    expect((await refused('PATCH', `/users/${randomUUID()}`, { name: 'x' })).status).toBe(404);
+  });
+});
+
+describe('locking a user', () => {
+  test('shows the lock until it ends', async () => {
+    const user = await createUser(postern);
+    const until = '2099-01-01T00:00:00.000000Z';
+    const { status, body } = await admin('POST', `/users/${user.id}/lock`, {
+      until: '2099-01-01 00:00:00',
+      reason: 'Stolen',
+    });
+    expect(status).toBe(200);
+    expect(body.lock).toEqual({ permanent: false, until, reason: 'Stolen' });
+    expect((await eventsOf(user.id)).at(-1)).toMatchObject({
+      type: 'user.locked',
+      data: { permanent: false, until, reason: 'Stolen' },
+    });
+    await postern.database.query(sql(`update users set locked_until = db_now() where id = $1`), [user.id]);
+    expect((await admin('GET', `/users/${user.id}`)).body.lock).toBeNull();
+  });
+
+  test('replaces a temporary lock by a permanent one, and unlocks', async () => {
+    const user = await createUser(postern);
+    await admin('POST', `/users/${user.id}/lock`, { until: '2099-01-01T00:00:00Z', reason: 'Stolen' });
+    const { body } = await admin('POST', `/users/${user.id}/lock`, { permanent: true });
+    expect(body.lock).toEqual({ permanent: true, until: null, reason: null });
+    expect((await admin('POST', `/users/${user.id}/unlock`)).body.lock).toBeNull();
+    expect((await login(postern, user)).body.status).toBe('approved');
+  });
+
+  test.each([
+    [{}, ['until', 'required']],
+    [{ permanent: false }, ['until', 'required']],
+    [{ permanent: true, until: '2099-01-01T00:00:00Z' }, ['until', 'conflicting_fields']],
+    [{ until: '2099-02-30T00:00:00Z' }, ['until', 'invalid_time']],
+    [{ until: '2001-01-01T00:00:00Z' }, ['until', 'time_in_past']],
+    [{ until: 5 }, ['until', 'invalid_type']],
+  ])('refuses %j', async (request, fault) => {
+    const user = await createUser(postern);
+    expect(await refused('POST', `/users/${user.id}/lock`, request)).toEqual({ status: 422, errors: [fault] });
+    expect((await admin('GET', `/users/${user.id}`)).body.lock).toBeNull();
+  });
+
+  test.each(['lock', 'unlock', 'logout'])('%s is 404 for an unknown id', async (act) => {
+    expect((await refused('POST', `/users/${randomUUID()}/${act}`, { permanent: true })).status).toBe(404);
+  });
+});
+
+describe('logging a user out', () => {
+  test('ends every login on the next request and tells how many', async () => {
+    const user = await createUser(postern);
+    const phone = await signIn(postern, user, { model: 'phone' });
+    const tablet = await signIn(postern, user, { model: 'tablet' });
+    const { status, body } = await admin<{ ended: number }>('POST', `/users/${user.id}/logout`);
+    expect([status, body]).toEqual([200, { ended: 2 }]);
+    for (const { token, session } of [phone, tablet]) {
+      expect(await isValid(session.token)).toBe(false);
+      expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(401);
+    }
+    expect((await admin<{ ended: number }>('POST', `/users/${user.id}/logout`)).body).toEqual({ ended: 0 });
+    expect((await login(postern, user)).body.status).toBe('approved');
+  });
+});
+
+describe('deleting a user', () => {
+  test('ends everything at once, frees the identities, and leaves events alone', async () => {
+    const user = await createUser(postern, { phone: newPhone() });
+    const { token, session } = await signIn(postern, user);
+    await postern.api('POST', '/v1/tokens', { body: smsLogin(user.phone) });
+    const notification = { user_id: user.id, notification_type: 'payment', description: 'x' };
+    expect((await admin('POST', '/notifications', notification)).status).toBe(201);
+
+    expect((await admin<undefined>('DELETE', `/users/${user.id}`)).status).toBe(204);
+    expect(await isValid(session.token)).toBe(false);
+    expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(401);
+    expect((await admin('GET', `/users/${user.id}`)).status).toBe(404);
+    expect((await refused('DELETE', `/users/${user.id}`)).status).toBe(404);
+    expect((await login(postern, user)).body.status).toBe('rejected');
+    expect((await admin('POST', '/users', { username: user.username, phone: user.phone })).status).toBe(201);
+
+    const tables = ['devices', 'authentications', 'sessions', 'outbox', 'inboxes', 'notifications'];
+    const left = sql(
+      tables.map((table) => `select '${table}' as left from ${table} where user_id = $1`).join(' union '),
+    );
+    await eventually('the erasure', async () => {
+      const rows = await postern.database.query(left, [user.id]);
+      return rows.length === 0 ? true : undefined;
+    });
+    const { body: events } = await admin<Event[]>('GET', `/events?filter=user_id:${user.id}`);
+    expect(events.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['user.created', 'user.deleted', 'login.approved']),
+    );
+  });
+});
+
+describe('the lists of a user', () => {
+  test('show devices, tokens and sessions, newest first, and no token', async () => {
+    const user = await createUser(postern);
+    const first = await signIn(postern, user, { make: 'Acme', os_name: 'iOS' });
+    const second = await signIn(postern, user, { make: 'Zeta' });
+    await postern.api('POST', '/v1/tokens', { body: passwordLogin(user.username, 'wrong') });
+    const list = <Item>(name: string) => admin<Item[]>('GET', `/users/${user.id}/${name}`);
+
+    const devices = await list<{ id: string; make: string }>('devices');
+    expect(devices.body.map(({ id, make }) => [id, make])).toEqual([
+      [second.authentication.device_id, 'Zeta'],
+      [first.authentication.device_id, 'Acme'],
+    ]);
+    const tokens = await list<{ id: string; status: string; active: boolean; first_used_at: string | null }>('tokens');
+    expect(tokens.body).toMatchObject([
+      { status: 'rejected', active: false, first_used_at: null, authenticator: 'password' },
+      { id: second.authentication.id, status: 'approved', active: true, first_used_at: time },
+      { id: first.authentication.id, status: 'approved', active: true, first_used_at: time },
+    ]);
+    const sessions = await list<{ id: string; authentication_id: string }>('sessions');
+    expect(sessions.body.map(({ id, authentication_id }) => [id, authentication_id])).toEqual([
+      [second.session.id, second.authentication.id],
+      [first.session.id, first.authentication.id],
+    ]);
+    for (const { text, headers } of [devices, tokens, sessions]) {
+      expect(text).not.toMatch(/ps[as]_/);
+      expect(headers.link).toContain(`</admin/v1/users/${user.id}/`);
+    }
+
+    await admin('POST', `/users/${user.id}/logout`);
+    expect((await list('sessions')).body).toEqual([]);
+    expect((await list<{ active: boolean }>('tokens')).body.map(({ active }) => active)).toEqual([false, false, false]);
+  });
+
+  test('show a lapsed authentication as rejected, and filter it so', async () => {
+    const user = await createUser(postern, { phone: newPhone() });
+    await postern.api('POST', '/v1/tokens', { body: smsLogin(user.phone) });
+    await postern.database.query(sql(`update authentications set expires_at = db_now() where user_id = $1`), [user.id]);
+    const { body } = await admin<{ status: string }[]>('GET', `/users/${user.id}/tokens?filter=status:rejected`);
+    expect(body.map(({ status }) => status)).toEqual(['rejected']);
+  });
+
+  test('show what happened, newest first, filtered by type', async () => {
+    const user = await createUser(postern);
+    await login(postern, user);
+    await admin('POST', `/users/${user.id}/lock`, { permanent: true });
+    const { body } = await admin<Event[]>('GET', `/users/${user.id}/activity`);
+    expect(body.map(({ type }) => type)).toEqual(['user.locked', 'login.approved', 'user.created']);
+    expect(body[1]).toMatchObject({ user_id: user.id, actor: 'user', address: '127.0.0.1' });
+    const filtered = await admin<Event[]>(
+      'GET',
+      `/users/${user.id}/activity?filter=type:user.created,address:127.0.0.1`,
+    );
+    expect(filtered.body.map(({ type }) => type)).toEqual(['user.created']);
+  });
+});

@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newToken } from '../../src/lib/token-strings.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { type BadRequests, createBadRequests, expectRefusal, noLimits } from '../support/bad-requests.js';
+import { createUser, signIn } from '../support/people.js';
+
+let postern: TestApp;
+let bad: BadRequests;
+/** One good credential of each kind. */
+const good = { authentication: '', session: '', key: '' };
+beforeAll(async () => {
+  postern = await startTestApp(noLimits);
+  bad = createBadRequests(postern);
+  const { token, session } = await signIn(postern, await createUser(postern));
+  const { body: key } = await postern.api<{ token: string }>('POST', '/admin/v1/keys', {
+    bearer: postern.adminKey,
+    body: { name: 'test', scopes: ['users:read'] },
+  });
+  Object.assign(good, { authentication: token, session: session.token, key: key.token });
+  // A key's first use is written down.
+  await postern.api('GET', '/admin/v1/users', { bearer: key.token });
+});
+afterAll(() => postern.close());
+
+type Kind = keyof typeof good;
+interface Door {
+  readonly kind: Kind;
+  readonly method: string;
+  readonly path: string;
+  readonly scheme: 'Basic' | 'Bearer';
+  readonly code: string;
+}
+/** An operation for each kind of credential, and what it answers to one that is not good. */
+const doors: readonly Door[] = [
+  {
+    kind: 'authentication',
+    method: 'POST',
+    path: '/v1/sessions',
+    scheme: 'Basic',
+    code: 'invalid_authentication_token',
+  },
+  { kind: 'session', method: 'POST', path: '/v1/sessions/verify', scheme: 'Bearer', code: 'invalid_session_token' },
+  { kind: 'key', method: 'GET', path: '/admin/v1/users', scheme: 'Bearer', code: 'invalid_api_key' },
+];
+const kinds: readonly Kind[] = ['authentication', 'session', 'key'];
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const presented = ({ scheme }: Door, token: string) => `${scheme} ${scheme === 'Basic' ? base64(token) : token}`;
+
+/** By a socket: fetch tidies headers up, and refuses to send what is worth sending. */
+const knock = ({ method, path }: Door, ...authorization: readonly string[]) => {
+  const lines = [`${method} ${path} HTTP/1.1`, 'Host: x', 'Connection: close', 'Content-Length: 0'];
+  return bad.sendRaw(`${[...lines, ...authorization.map((value) => `Authorization: ${value}`)].join('\r\n')}\r\n\r\n`);
+};
+
+describe.each(doors.map((door) => [`${door.method} ${door.path}`, door] as const))('%s', (_, door) => {
+  const { kind, scheme, code } = door;
+  const other = scheme === 'Basic' ? 'Bearer' : 'Basic';
+
+  test('lets its own credential in', async () => {
+    expect((await knock(door, presented(door, good[kind])))?.status).toBeLessThan(300);
+  });
+
+  test.each(kinds.filter((wrong) => wrong !== kind))('takes no %s token', async (wrong) => {
+    expectRefusal(await bad.unchanged(() => knock(door, presented(door, good[wrong]))), 401, code);
+  });
+
+  test.each([
+    ['nothing', '', 401],
+    ['blanks', '   ', 401],
+    ['the scheme alone', scheme, 400],
+    ['the scheme and a blank', `${scheme} `, 400],
+    ['the other scheme alone', other, 400],
+    ['an unknown scheme', 'Digest username="x"', 401],
+    ['an unknown scheme with a token', 'Token abc', 401],
+    ['a word', 'x', 400],
+    ['two words', `${scheme} a b`, 400],
+    ['a list', `${scheme} a, ${scheme} b`, 400],
+    ['parameters', `${scheme} token="a"`, 401],
+    ['quotes', `${scheme} "a"`, 401],
+    ['513 characters', `${scheme} ${'x'.repeat(513 - scheme.length - 1)}`, 400],
+    ['15,000 characters', `${scheme} ${'x'.repeat(15_000)}`, 400],
+    ['bytes beyond ASCII', `${scheme} \xff\xfe`, 401],
+    ['a tab', `${scheme}\tabc`, 400],
+  ])('refuses an Authorization of %s', async (_, value, status) => {
+    expectRefusal(await bad.unchanged(() => knock(door, value)), status);
+  });
+
+  test('refuses a missing Authorization with 401', async () => {
+    expectRefusal(await bad.unchanged(() => knock(door)), 401, 'missing_credentials');
+  });
+
+  test('refuses the right token under the other scheme with 401', async () => {
+    const value = `${other} ${other === 'Basic' ? base64(good[kind]) : good[kind]}`;
+    expectRefusal(await bad.unchanged(() => knock(door, value)), 401, 'missing_credentials');
+  });
+
+  test('refuses two Authorization headers with 400, whichever is right', async () => {
+    const [right, wrong] = [presented(door, good[kind]), presented(door, 'x')];
+    for (const values of [
+      [right, right],
+      [right, wrong],
+      [wrong, right],
+      [right, ''],
+    ] as const) {
+      expectRefusal(await bad.unchanged(() => knock(door, ...values)), 400, 'invalid_authorization_header');
+    }
+  });
+
+  test.each<[string, (token: string) => string]>([
+    ['without its last character', (token) => token.slice(0, -1)],
+    ['without its prefix', (token) => token.slice(4)],
+    ['with a character more', (token) => `${token}A`],
+    ['with padding', (token) => `${token}=`],
+    ['twice', (token) => token + token],
+    ['in upper case', (token) => token.toUpperCase()],
+    ['in lower case', (token) => token.toLowerCase()],
+    ['with its prefix in upper case', (token) => token.slice(0, 4).toUpperCase() + token.slice(4)],
+    ['with another last character', (token) => token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
+    ['with another first character', (token) => token.replace(/(?<=_)./, (first) => (first === 'A' ? 'B' : 'A'))],
+    ['with two characters swapped', (token) => `${token.slice(0, 40)}${token[41]}${token[40]}${token.slice(42)}`],
+    ['in the other alphabet', (token) => token.replace('_', '/')],
+    ['with a NUL behind it', (token) => `${token}%00`],
+    ['percent-encoded', (token) => token.replaceAll('_', '%5f')],
+    ['in quotes', (token) => `"${token}"`],
+    ['in Cyrillic letters', (token) => token.replace('p', '\u0440')],
+  ])('refuses the right token %s', async (_, change) => {
+    expect(change(good[kind])).not.toBe(good[kind]);
+    expectRefusal(await bad.unchanged(() => knock(door, presented(door, change(good[kind])))), 401, code);
+  });
+
+  test('refuses a token that is well formed, and that nobody was given', async () => {
+    const { token } = newToken(kind, kind === 'key' ? [randomUUID()] : [randomUUID(), randomUUID()]);
+    expectRefusal(await bad.unchanged(() => knock(door, presented(door, token))), 401, code);
+  });
+
+  test('refuses a token with the ids of a good one and other random bits', async () => {
+    const bytes = Buffer.from(good[kind].slice(4), 'base64url');
+    const id = (at: number) =>
+      bytes
+        .subarray(at, at + 16)
+        .toString('hex')
+        .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+    const { token } = newToken(kind, kind === 'key' ? [id(0)] : [id(0), id(16)]);
+    expect(token.slice(0, 20)).toBe(good[kind].slice(0, 20));
+    expectRefusal(await bad.unchanged(() => knock(door, presented(door, token))), 401, code);
+  });
+
+  test.each(['access_token', 'token', 'api_key', 'authorization'])('takes nothing from ?%s=', async (name) => {
+    const asked = { ...door, path: `${door.path}?${name}=${good[kind]}` };
+    expectRefusal(await bad.unchanged(() => knock(asked)), 401, 'missing_credentials');
+  });
+});
+
+describe('Basic credentials are refused', () => {
+  const [door] = doors as readonly [Door];
+  test.each<[string, () => string]>([
+    ['not in base64', () => good.authentication],
+    ['in base64 of nothing', () => '===='],
+    ['in base64 without its padding', () => base64(`${good.authentication}:`).replaceAll('=', '')],
+    ['in base64url', () => base64(`${good.authentication}:\xff\xfe`).replaceAll('+', '-').replaceAll('/', '_')],
+    ['in base64 with rubbish around', () => `${base64(good.authentication)}!`],
+    ['in base64 with rubbish inside', () => base64(good.authentication).replace(/^.{8}/, '$&*')],
+    ['in base64 of base64', () => base64(base64(good.authentication))],
+    ['with a password', () => base64(`${good.authentication}:x`)],
+    ['as the password', () => base64(`:${good.authentication}`)],
+    ['with two colons', () => base64(`${good.authentication}::`)],
+    ['with a line feed', () => base64(`${good.authentication}\n`)],
+    ['with a NUL', () => base64(`${good.authentication}\0`)],
+    ['in UTF-16', () => Buffer.from(good.authentication, 'utf16le').toString('base64')],
+  ])('%s', async (_, credentials) => {
+    expectRefusal(
+      await bad.unchanged(() => knock(door, `Basic ${credentials()}`)),
+      401,
+      'invalid_authentication_token',
+    );
+  });
+});
+
+test('a key without the scope is 403', async () => {
+  const headers = { Authorization: `Bearer ${good.key}`, 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ username: 'x' });
+  expectRefusal(
+    await bad.unchanged(() => bad.send('POST', '/admin/v1/users', { headers, body })),
+    403,
+    'insufficient_scope',
+  );
+  expectRefusal(await bad.unchanged(() => bad.send('GET', '/admin/v1/keys', { headers })), 403, 'insufficient_scope');
+});
+
+test('who may not enter learns nothing of what is wrong with the body or the query', async () => {
+  const sent = { headers: { 'Content-Type': 'application/json' }, body: '{"username":7}' };
+  expectRefusal(await bad.unchanged(() => bad.send('POST', '/admin/v1/users', sent)), 401, 'missing_credentials');
+  expectRefusal(await bad.unchanged(() => bad.send('GET', '/v1/notifications?page=0')), 401, 'missing_credentials');
+});
+
+describe('an Idempotency-Key', () => {
+  const send = (path: string, ...keys: readonly string[]) => {
+    const lines = [`POST ${path} HTTP/1.1`, 'Host: x', 'Connection: close', 'Content-Type: application/json'];
+    const authorization = `Authorization: Bearer ${postern.adminKey}`;
+    const all = [...lines, authorization, 'Content-Length: 2', ...keys.map((key) => `Idempotency-Key: ${key}`)];
+    return bad.sendRaw(`${all.join('\r\n')}\r\n\r\n{}`);
+  };
+
+  test.each([
+    ['of 256 characters', ['x'.repeat(256)]],
+    ['of 10,000 characters', ['x'.repeat(10_000)]],
+    ['that is empty', ['']],
+    ['with a tab', ['a\tb']],
+    ['with a DEL', ['a\x7fb']],
+    ['beyond ASCII', ['caf\xe9']],
+    ['that comes twice', ['a', 'b']],
+    ['that comes twice alike', ['a', 'a']],
+  ])('%s is 400, on every operation', async (_, keys) => {
+    for (const path of ['/admin/v1/users', '/admin/v1/notifications', '/v1/tokens', '/livez', '/nothing']) {
+      const answer = await bad.unchanged(() => send(path, ...keys));
+      expectRefusal(answer, 400, 'malformed_request');
+      expect(answer?.headers).not.toHaveProperty('idempotency-key');
+    }
+  });
+
+  test.each([
+    'x'.repeat(255),
+    '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
+    "'; drop table idempotency_keys; --",
+    '{"a": [1]}',
+  ])('%.60s is echoed as it is', async (key) => {
+    const answer = await send('/v1/tokens', key);
+    expectRefusal(answer, 422, 'required');
+    expect(answer?.headers['idempotency-key']).toBe(key);
+  });
+});
+
+test('nothing of this made the service log a failure of its own, or a credential', () => {
+  expect(bad.failures()).toEqual([]);
+  const logged = postern.logged.join('\n');
+  for (const token of Object.values(good)) expect(logged).not.toContain(token.slice(4));
+});

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isPlainJsonType, parseJson } from '../../src/http/plugins/json-body.js';
+import { Problem } from '../../src/lib/problem.js';
+
+const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
+describe('a JSON body', () => {
+  test('of any JSON value is that value', () => {
+    const value = fc
+      .jsonValue({ maxDepth: 5 })
+      .filter((json) => !/"(?:__proto__|constructor)":|\\u0000/.test(JSON.stringify(json)));
+    fc.assert(
+      fc.property(value, (json) => {
+        expect(parseJson(JSON.stringify(json))).toEqual(JSON.parse(JSON.stringify(json)));
+      }),
+    );
+  });
+
+  test('of any text whatever is a value or a problem, and never carries a prototype', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+        try {
+          parseJson(`{"__proto__":{"polluted":true},"a":${text}}`);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Problem);
+        }
+        expect({}).not.toHaveProperty('polluted');
+      }),
+    );
+    expect(parseJson('{"__proto__":{"a":1},"constructor":{"prototype":{"b":1}},"c":1}')).toEqual({ c: 1 });
+  });
+
+  test('may be 32 levels deep, brackets in strings not counted', () => {
+    expect(() => parseJson(nested(32))).not.toThrow();
+    expect(() => parseJson(nested(33))).toThrow('malformed_json');
+    expect(parseJson(JSON.stringify({ a: '['.repeat(100), b: '\\"[[' }))).toEqual({ a: '['.repeat(100), b: '\\"[[' });
+  });
+
+  test('may hold neither NUL nor half a surrogate pair, in names and values at any depth', () => {
+    for (const text of ['{"a":["\\u0000"]}', '{"a\\u0000":1}', '["\\ud800"]', '{"a":{"b":"x\\udc00"}}']) {
+      expect(() => parseJson(text)).toThrow('validation_failed');
+    }
+    expect(parseJson('["\\ud83d\\ude00"]')).toEqual(['😀']);
+  });
+});
+
+test('a content type of any length is refused in linear time', async () => {
+  const cost = (spaces: number) => {
+    const start = performance.now();
+    for (let time = 0; time < 20; time += 1) isPlainJsonType(`application/json; charset=utf-8${' '.repeat(spaces)}x`);
+    return performance.now() - start;
+  };
+  cost(1000);
+  // Sixteen times as long: quadratic would be 256 times the cost.
+  expect(cost(16_000)).toBeLessThan(Math.max(1, cost(1000)) * 100);
+  for (const type of ['application/json', 'Application/JSON ; charset="UTF-8" ;', 'application/json;']) {
+    expect(isPlainJsonType(type)).toBe(true);
+  }
+  for (const type of ['application/jsonx', 'application/json; charset=latin1', 'application/json; a=b', 'text/json']) {
+    expect(isPlainJsonType(type)).toBe(false);
+  }
+});

@@ -1,0 +1,392 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import type { NewSession } from '../../src/contract/session.js';
+import { sql } from '../../src/database/database.js';
+import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import {
+  codeOf,
+  createUser,
+  login,
+  messageOf,
+  newPhone,
+  password,
+  passwordLogin,
+  signIn,
+  smsLogin,
+  wrongCode,
+} from '../support/people.js';
+
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp({ GUESS_LIMIT: '50', LOGIN_LIMIT_PER_ADDRESS: '0' });
+});
+afterAll(() => postern.close());
+
+const start = (body: object) => postern.api<Authentication>('POST', '/v1/tokens', { body });
+const answer = (id: string, body: object, headers = {}) =>
+  postern.api<Authentication & Pick<ProblemAnswer, 'errors'>>('POST', `/v1/tokens/${id}/secret`, { body, headers });
+const status = (id: string) => postern.api<{ id: string; status: string }>('GET', `/v1/tokens/${id}`);
+const newSession = (token: string | undefined) =>
+  postern.api<NewSession & Pick<ProblemAnswer, 'errors'>>('POST', '/v1/sessions', { basic: token ?? '' });
+
+describe('a single-step login', () => {
+  test('answers approved with a token, times in microseconds and the device in lower case', async () => {
+    const user = await createUser(postern);
+    const { status, body } = await login(postern, user, { id: '582A5ABB-1335-4794-4855-11E067B8C55E', make: 'Apple' });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(uuid),
+      device_id: '582a5abb-1335-4794-4855-11e067b8c55e',
+      status: 'approved',
+      token: expect.stringMatching(/^psa_[A-Za-z0-9_-]{80}$/),
+      error_code: '',
+      error_message: '',
+      expires_at: expect.stringMatching(time),
+      created_at: expect.stringMatching(time),
+      updated_at: body.created_at,
+    });
+    expect(Date.parse(body.expires_at) - Date.parse(body.created_at)).toBe(365 * 86_400_000);
+  });
+
+  test('makes and returns a device id when none is given', async () => {
+    const { body } = await login(postern, await createUser(postern));
+    expect(body.device_id).toMatch(uuid);
+  });
+
+  test('answers a wrong secret with a rejected authentication that can be read', async () => {
+    const user = await createUser(postern);
+    const { status: code, body } = await start(passwordLogin(user.username, 'not the password', { id: randomUUID() }));
+    expect(code).toBe(201);
+    expect(body).toMatchObject({ status: 'rejected', error_code: 'invalid_credentials', expires_at: body.created_at });
+    expect(body.error_message).not.toBe('');
+    expect(body).not.toHaveProperty('token');
+    expect((await status(body.id)).body).toEqual({ id: body.id, status: 'rejected' });
+  });
+
+  test('answers an unknown identity, a deactivated user and a user without a password exactly as a wrong secret', async () => {
+    const deactivated = await createUser(postern);
+    await postern.api('PATCH', `/admin/v1/users/${deactivated.id}`, {
+      bearer: postern.adminKey,
+      body: { status: 'deactivated' },
+    });
+    const passwordless = await createUser(postern, { password: undefined });
+    const wrong = await start(passwordLogin((await createUser(postern)).username, 'not the password'));
+    for (const username of ['nobody-at-all', deactivated.username, passwordless.username]) {
+      const other = await start(passwordLogin(username));
+      expect(other.status).toBe(wrong.status);
+      expect({ ...other.headers, date: '', 'request-id': '' }).toEqual({
+        ...wrong.headers,
+        date: '',
+        'request-id': '',
+      });
+      const { id, device_id, expires_at, created_at, updated_at } = wrong.body;
+      expect({ ...other.body, id, device_id, expires_at, created_at, updated_at }).toEqual(wrong.body);
+    }
+  });
+
+  test('finds the user by each of its identities in any spelling', async () => {
+    const phone = newPhone();
+    const user = await createUser(postern, { phone, email: `Ada.${phone.slice(1)}@Example.COM` });
+    const identities = [
+      { type: 'username', value: user.username?.toUpperCase() },
+      { type: 'email', value: `ADA.${phone.slice(1)}@example.com` },
+      { type: 'phone', value: `${phone.slice(0, 2)} (${phone.slice(2, 5)}) ${phone.slice(5)}` },
+    ];
+    for (const identity of identities) {
+      expect((await start({ ...passwordLogin(null), identity })).body.status).toBe('approved');
+    }
+  });
+
+  test('tells every fault of a request at once', async () => {
+    const { status, body } = await postern.api<ProblemAnswer>('POST', '/v1/tokens', {
+      body: { identity: { type: 'pigeon', value: '' }, authenticator: 7, device: { make: 5 } },
+    });
+    expect(status).toBe(422);
+    expect(body.errors.map(({ field, code }) => [field, code]).sort()).toEqual([
+      ['authenticator', 'invalid_type'],
+      ['device.make', 'invalid_type'],
+      ['identity.type', 'invalid_choice'],
+      ['identity.value', 'required'],
+    ]);
+  });
+
+  test('needs a secret', async () => {
+    const { secret: _, ...body } = passwordLogin('somebody');
+    const refused = await postern.api<ProblemAnswer>('POST', '/v1/tokens', { body });
+    expect(refused.status).toBe(422);
+    expect(refused.body.errors).toMatchObject([{ field: 'secret', code: 'required' }]);
+  });
+
+  test('takes over neither an id nor a status nor a token that the client offers', async () => {
+    const user = await createUser(postern);
+    const offered = { id: randomUUID(), status: 'approved', token: 'psa_mine' };
+    const { body } = await start({ ...passwordLogin(user.username, 'wrong'), ...offered });
+    expect(body.id).not.toBe(offered.id);
+    expect(body.status).toBe('rejected');
+    expect(body.token).toBeUndefined();
+  });
+
+  test('wants the right PIN of a user who has one, and ignores the PIN of one who has none', async () => {
+    const withPin = await createUser(postern, { pin: '2468' });
+    const results = [];
+    for (const pin of [undefined, '1357', '2468']) {
+      results.push((await start({ ...passwordLogin(withPin.username), pin })).body.status);
+    }
+    expect(results).toEqual(['rejected', 'rejected', 'approved']);
+    const without = await createUser(postern);
+    expect((await start({ ...passwordLogin(without.username), pin: '1357' })).body.status).toBe('approved');
+    expect((await start({ ...passwordLogin(without.username), pin: '9999' })).body.status).toBe('approved');
+  });
+});
+
+describe('a two-step login', () => {
+  async function begin(fields: object = {}) {
+    const user = await createUser(postern, { phone: newPhone(), ...fields });
+    const { body } = await start(smsLogin(user.phone));
+    return { user, body, code: await codeOf(postern, body.id) };
+  }
+
+  test('answers created without a token and lapses after ten minutes', async () => {
+    const user = await createUser(postern, { phone: newPhone() });
+    const { status: code, body } = await start(smsLogin(user.phone));
+    expect(code).toBe(201);
+    expect(Object.keys(body).sort()).toEqual([
+      'created_at',
+      'device_id',
+      'error_code',
+      'error_message',
+      'expires_at',
+      'id',
+      'status',
+      'updated_at',
+    ]);
+    expect(body.status).toBe('created');
+    expect(Date.parse(body.expires_at) - Date.parse(body.created_at)).toBe(600_000);
+  });
+
+  test('becomes pending when the queue takes its message up, then approved by the code', async () => {
+    const { body, code } = await begin();
+    expect((await status(body.id)).body).toEqual({ id: body.id, status: 'pending' });
+    const approved = await answer(body.id, { secret: code, pin: '2468' });
+    expect(approved.status).toBe(201);
+    expect(approved.body).toMatchObject({ id: body.id, device_id: body.device_id, status: 'approved', error_code: '' });
+    expect(approved.body.token).toMatch(/^psa_/);
+    expect((await status(body.id)).body.status).toBe('approved');
+    expect((await newSession(approved.body.token)).status).toBe(201);
+  });
+
+  test('ignores a secret at step 1', async () => {
+    const user = await createUser(postern, { phone: newPhone() });
+    expect((await start({ ...smsLogin(user.phone), secret: password })).body.status).toBe('created');
+  });
+
+  test('needs a PIN of 4 to 12 digits at step 2', async () => {
+    const { body, code } = await begin();
+    for (const pin of [undefined, '123', '1234567890123', '12a4', '١٢٣٤']) {
+      const refused = await answer(body.id, { secret: code, pin });
+      expect(refused.status).toBe(422);
+      expect(refused.body.errors[0]?.field).toBe('pin');
+    }
+    expect((await answer(body.id, { secret: code, pin: '1234' })).status).toBe(201);
+  });
+
+  test('refuses the right code with the wrong PIN', async () => {
+    const { body, code } = await begin({ pin: '2468' });
+    expect((await answer(body.id, { secret: code, pin: '1357' })).status).toBe(400);
+    expect((await answer(body.id, { secret: code, pin: '2468' })).status).toBe(201);
+  });
+
+  test('judges a PIN of step 1 too, but tells only at step 2', async () => {
+    const user = await createUser(postern, { phone: newPhone(), pin: '2468' });
+    const { body } = await start({ ...smsLogin(user.phone), pin: '1357' });
+    expect(body.status).toBe('created');
+    expect((await answer(body.id, { secret: await codeOf(postern, body.id), pin: '2468' })).status).toBe(400);
+  });
+
+  test('answers a wrong code, a used-up one, a decided and an unknown id alike, and stays pending meanwhile', async () => {
+    const { body, code } = await begin();
+    const answers = [];
+    for (let guess = 1; guess <= 5; guess += 1) {
+      answers.push(await answer(body.id, { secret: wrongCode(code), pin: '2468' }));
+      expect((await status(body.id)).body.status).toBe(guess < 5 ? 'pending' : 'rejected');
+    }
+    answers.push(await answer(body.id, { secret: code, pin: '2468' }));
+    answers.push(await answer(randomUUID(), { secret: code, pin: '2468' }));
+    const shapes = answers.map(({ status, body }) => {
+      const { id: _, ...authentication } = (body as unknown as { authentication: Authentication }).authentication;
+      return { status, codes: body.errors.map((error) => error.code), authentication };
+    });
+    expect(new Set(shapes.map((shape) => JSON.stringify(shape))).size).toBe(1);
+    expect(shapes[0]).toEqual({
+      status: 400,
+      codes: ['authorization_rejected'],
+      authentication: { status: 'rejected', error_code: 'authorization_rejected', error_message: expect.any(String) },
+    });
+  });
+
+  test('gives an unknown number the same answer, row and queue, and never approves it', async () => {
+    const known = await begin();
+    const unknown = await start(smsLogin(newPhone()));
+    expect(unknown.status).toBe(201);
+    expect(Object.keys(unknown.body)).toEqual(Object.keys(known.body));
+    expect(unknown.body).toMatchObject({ status: 'created', error_code: '', error_message: '' });
+    const message = await messageOf(postern, unknown.body.id, ['dropped']);
+    expect(message).toMatchObject({ recipient: null, attempts: 1 });
+    expect((await status(unknown.body.id)).body.status).toBe('pending');
+    for (let guess = 1; guess <= 5; guess += 1) {
+      expect((await answer(unknown.body.id, { secret: message.code ?? '', pin: '2468' })).status).toBe(400);
+    }
+    expect((await status(unknown.body.id)).body.status).toBe('rejected');
+  });
+
+  test('approves one of fifty parallel right answers', async () => {
+    const { body, code } = await begin();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => answer(body.id, { secret: code, pin: '2468' })));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(49);
+  });
+
+  test('binds a code to its own authentication', async () => {
+    const user = await createUser(postern, { phone: newPhone() });
+    const one = (await start(smsLogin(user.phone))).body;
+    await postern.database.query(sql('delete from message_limits'));
+    const other = (await start(smsLogin(user.phone))).body;
+    const [code, otherCode] = [await codeOf(postern, one.id), await codeOf(postern, other.id)];
+    if (code !== otherCode) expect((await answer(other.id, { secret: code, pin: '2468' })).status).toBe(400);
+    expect((await answer(one.id, { secret: code, pin: '2468' })).status).toBe(201);
+    expect((await answer(other.id, { secret: otherCode, pin: '2468' })).status).toBe(201);
+  });
+
+  test('lapses: the code after five minutes, the authentication after ten', async () => {
+    const { body, code } = await begin();
+    const age = (minutes: number) =>
+      postern.database.query(
+        sql(`update authentications set challenge_ends_at = challenge_ends_at - $2 * interval '1 minute',
+             expires_at = expires_at - $2 * interval '1 minute' where id = $1`),
+        [body.id, minutes],
+      );
+    await age(5);
+    expect((await answer(body.id, { secret: code, pin: '2468' })).status).toBe(400);
+    expect((await status(body.id)).body.status).toBe('pending');
+    await age(5);
+    expect((await status(body.id)).body.status).toBe('rejected');
+  });
+
+  test('approves a repeat with the same Idempotency-Key again while the token is unused', async () => {
+    const { body, code } = await begin();
+    const key = { 'Idempotency-Key': randomUUID() };
+    const first = await answer(body.id, { secret: code, pin: '2468' }, key);
+    expect(first.headers['idempotency-key']).toBe(key['Idempotency-Key']);
+    const repeat = await answer(body.id, { secret: code, pin: '2468' }, key);
+    expect(repeat.body.status).toBe('approved');
+    expect(repeat.body.token).not.toBe(first.body.token);
+    expect((await newSession(first.body.token)).status).toBe(401);
+    expect((await answer(body.id, { secret: wrongCode(code), pin: '2468' }, key)).status).toBe(400);
+    expect((await answer(body.id, { secret: code, pin: '2468' })).status).toBe(400);
+    expect((await newSession(repeat.body.token)).status).toBe(201);
+    expect((await answer(body.id, { secret: code, pin: '2468' }, key)).status).toBe(400);
+  });
+});
+
+describe('an operator lock', () => {
+  const lock = (id: string, body: object) =>
+    postern.api('POST', `/admin/v1/users/${id}/lock`, { bearer: postern.adminKey, body });
+
+  test('is told with 423 and the seconds left, or 403, only to who gives the right secret', async () => {
+    const user = await createUser(postern, { phone: newPhone() });
+    const sms = (await start(smsLogin(user.phone))).body;
+    const code = await codeOf(postern, sms.id);
+    const until = new Date(Date.now() + 60_000).toISOString();
+    await lock(user.id, { until });
+    expect((await start(passwordLogin(user.username, 'wrong'))).body.status).toBe('rejected');
+    const temporary = await postern.api<ProblemAnswer>('POST', '/v1/tokens', { body: passwordLogin(user.username) });
+    expect(temporary.status).toBe(423);
+    expect(temporary.body.errors[0]?.code).toBe('account_temporarily_locked');
+    expect(Number(temporary.headers['retry-after'])).toBeGreaterThan(50);
+    expect(Number(temporary.headers['retry-after'])).toBeLessThanOrEqual(60);
+    expect((await answer(sms.id, { secret: wrongCode(code), pin: '2468' })).status).toBe(400);
+    expect((await answer(sms.id, { secret: code, pin: '2468' })).status).toBe(423);
+    await lock(user.id, { permanent: true });
+    expect((await postern.api('POST', '/v1/tokens', { body: passwordLogin(user.username) })).status).toBe(403);
+    expect((await answer(sms.id, { secret: code, pin: '2468' })).status).toBe(403);
+    await postern.api('POST', `/admin/v1/users/${user.id}/unlock`, { bearer: postern.adminKey });
+    expect((await start(passwordLogin(user.username))).body.status).toBe('approved');
+  });
+
+  test('stops sessions at once: 403 for a new one, 401 for those there are, until it is lifted', async () => {
+    const user = await createUser(postern);
+    const { token, session } = await signIn(postern, user);
+    await lock(user.id, { permanent: true });
+    expect((await newSession(token)).status).toBe(403);
+    expect((await postern.api('POST', '/v1/sessions/verify', { bearer: session.token })).status).toBe(401);
+    await postern.api('POST', `/admin/v1/users/${user.id}/unlock`, { bearer: postern.adminKey });
+    expect((await postern.api('POST', '/v1/sessions/verify', { bearer: session.token })).status).toBe(200);
+  });
+});
+
+describe('the status of an authentication', () => {
+  test('is 404 for an unknown id and for a text that is no id', async () => {
+    expect((await status(randomUUID())).status).toBe(404);
+    expect((await status('x')).status).toBe(404);
+  });
+});
+
+describe('deleting a token', () => {
+  test('ends it and its sessions, from another device of the same user', async () => {
+    const user = await createUser(postern);
+    const [phone, tablet] = [await signIn(postern, user), await signIn(postern, user)];
+    const deleted = await postern.api('DELETE', `/v1/tokens/${phone.authentication.id}`, {
+      bearer: tablet.session.token,
+    });
+    expect(deleted.status).toBe(200);
+    expect(deleted.body).toEqual({ id: phone.authentication.id });
+    expect((await newSession(phone.token)).status).toBe(401);
+    expect((await postern.api('POST', '/v1/sessions/verify', { bearer: phone.session.token })).status).toBe(401);
+    expect((await status(phone.authentication.id)).status).toBe(404);
+    expect((await postern.api('POST', '/v1/sessions/verify', { bearer: tablet.session.token })).status).toBe(200);
+  });
+
+  test('is 401 for an unknown, foreign, deleted or unapproved one', async () => {
+    const user = await createUser(postern);
+    const { session } = await signIn(postern, user);
+    const gone = await signIn(postern, user);
+    await postern.api('DELETE', `/v1/tokens/${gone.authentication.id}`, { bearer: session.token });
+    const foreign = await signIn(postern, await createUser(postern));
+    const rejected = await start(passwordLogin(user.username, 'wrong'));
+    for (const id of [randomUUID(), 'x', gone.authentication.id, foreign.authentication.id, rejected.body.id]) {
+      const refused = await postern.api<ProblemAnswer>('DELETE', `/v1/tokens/${id}`, { bearer: session.token });
+      expect(refused.status).toBe(401);
+      expect(refused.body.errors[0]?.code).toBe('no_active_token');
+      expect(refused.headers['www-authenticate']).toContain('Bearer');
+    }
+    expect((await newSession(foreign.token)).status).toBe(201);
+  });
+
+  test('works with the token itself as Basic credentials', async () => {
+    const { token, authentication } = await signIn(postern, await createUser(postern));
+    const deleted = await postern.api('DELETE', '/v1/tokens', { basic: token });
+    expect(deleted.body).toEqual({ id: authentication.id });
+    expect((await postern.api('DELETE', '/v1/tokens', { basic: token })).status).toBe(401);
+  });
+});
+
+describe('the provider of messages', () => {
+  test('shows in the user’s activity and the outbox, never in the public status', async () => {
+    const user = await createUser(postern, { phone: newPhone() });
+    const { body } = await start(smsLogin(user.phone));
+    await codeOf(postern, body.id);
+    const events = await eventually('the event of the message', async () => {
+      const activity = await postern.api<{ type: string }[]>('GET', `/admin/v1/users/${user.id}/activity`, {
+        bearer: postern.adminKey,
+      });
+      return activity.body.some(({ type }) => type === 'message.sent') ? activity.body : undefined;
+    });
+    expect(events.map(({ type }) => type)).toEqual(['message.sent', 'login.started', 'user.created']);
+    expect(postern.printed.some((line) => line.includes(user.phone ?? '-'))).toBe(true);
+  });
+});

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { type FilterClause, type FilterFields, kinds, operatorsOf } from '../../../src/lib/filter/fields.js';
+
+/** One field of every kind, and one whose column is not called like it. */
+export const fields: FilterFields = {
+  id: { kind: 'id' },
+  actor: { kind: 'string', like: true },
+  make: { kind: 'string', column: 'device_make' },
+  type: { kind: 'enum', values: ['payment', 'pool', 'request'] },
+  key: { kind: 'key' },
+  amount: { kind: 'number' },
+  sequence: { kind: 'integer' },
+  created_at: { kind: 'time' },
+};
+
+/** Canonical values for each field. */
+export type Values = Readonly<Record<string, fc.Arbitrary<string>>>;
+
+const special = fc.string({ unit: fc.constantFrom(...'aB%_\\,|:;[] éÉσΣ'), maxLength: 6 });
+const text = fc.oneof(
+  special,
+  fc.string({ unit: 'grapheme', maxLength: 8 }).filter((value) => !value.includes('\0')),
+);
+
+export const values: Values = {
+  id: fc.uuid(),
+  actor: text,
+  make: text,
+  type: fc.constantFrom('payment', 'pool', 'request'),
+  key: text.filter((value) => value !== ''),
+  amount: fc
+    .tuple(fc.integer({ min: -999_999_999_999_999, max: 999_999_999_999_999 }), fc.integer({ min: -20, max: 20 }))
+    .map(([digits, exponent]) => String(Number(`${digits}e${exponent}`))),
+  sequence: fc.maxSafeInteger().map(String),
+  created_at: fc
+    .tuple(fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }), fc.nat(999_999))
+    .map(([date, microseconds]) => `${date.toISOString().slice(0, 19)}.${String(microseconds).padStart(6, '0')}Z`),
+};
+
+/** Clauses as the parser makes them, with values out of `from`. */
+export function clauses(from: Values): fc.Arbitrary<FilterClause> {
+  const perField = Object.entries(fields).flatMap(([name, field]) => {
+    const value = from[name] ?? fc.constant('');
+    return operatorsOf(field)
+      .filter((operator) => operator !== 'in')
+      .map((operator) => {
+        const maxLength = operator === 'eq' || (operator === 'neq' && kinds[field.kind].separatedByColon) ? 4 : 1;
+        return fc
+          .array(value, { minLength: 1, maxLength })
+          .map((chosen) => ({ name, field, operator, values: chosen }));
+      });
+  });
+  return fc.oneof(...perField);
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import type { Notification, NotificationInput } from '../../src/contract/notification.js';
+import { type Database, sql } from '../../src/database/database.js';
+import { type FieldError, Problem } from '../../src/lib/problem.js';
+import type { NotificationQuery } from '../../src/notifications/list-queries.js';
+import { createNotifications, type Notifications } from '../../src/notifications/notifications.js';
+
+export const types = ['payment', 'pool', 'request'];
+
+/** The service with the rules of a new installation, but for URLs: those of `bad.example` are refused. */
+export function createTestNotifications(database: Database): Notifications {
+  const checkUrl = (url: string) => {
+    if (!URL.canParse(url)) return 'not a valid URL';
+    return new URL(url).hostname === 'bad.example' ? 'a bad example' : undefined;
+  };
+  return createNotifications({ database, types, checkUrl });
+}
+
+/** Users with empty inboxes, as the creation of a user leaves them. */
+export async function createInboxes(database: Database, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => randomUUID());
+  const insert = `insert into users (id, created_at, updated_at) select id, db_now(), db_now() from unnest($1::uuid[]) id`;
+  await database.query(sql(insert), [ids]);
+  await database.query(sql('insert into inboxes (user_id) select id from unnest($1::uuid[]) id'), [ids]);
+  return ids;
+}
+
+export async function createInbox(database: Database): Promise<string> {
+  const [id = ''] = await createInboxes(database, 1);
+  return id;
+}
+
+/** An input for a user that is valid whatever is added. */
+export function input(userId: string, fields: Partial<NotificationInput> = {}): NotificationInput {
+  return { user_id: userId, notification_type: 'payment', description: 'A payment', ...fields };
+}
+
+/** Publishes in a transaction of its own. */
+export function publishAll(
+  { database, notifications }: { database: Database; notifications: Notifications },
+  inputs: readonly NotificationInput[],
+): Promise<Notification[]> {
+  return database.transaction((tx) => notifications.publish(tx, inputs));
+}
+
+/** What the list does without parameters. */
+export const newestFirst: NotificationQuery = {
+  page: 1,
+  limit: 20,
+  sort: [{ field: 'created_at', direction: 'desc' }],
+  filter: [],
+  countsExactly: false,
+};
+
+export interface Head {
+  readonly last_sequence: number;
+  readonly last_change_sequence: number;
+  readonly last_time: string;
+  readonly total: number;
+}
+
+export async function headOf(database: Database, userId: string): Promise<Head> {
+  const columns = "last_sequence, last_change_sequence, nullif(last_time, '-infinity') as last_time, total";
+  const [head] = await database.query<Head>(sql(`select ${columns} from inboxes where user_id = $1`), [userId]);
+  if (head === undefined) throw new Error(`user ${userId} has no inbox`);
+  return head;
+}
+
+/** The faults that a refused act names; the act must be refused as `validation_failed`. */
+export async function faultsOf(act: Promise<unknown>): Promise<readonly FieldError[]> {
+  const problem = await problemOf(act);
+  if (problem.code !== 'validation_failed') throw problem;
+  return problem.options.errors ?? [];
+}
+
+/** The problem that an act is refused with; it must be. */
+export async function problemOf(act: Promise<unknown>): Promise<Problem> {
+  const refused = await act.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (refused instanceof Problem) return refused;
+  throw refused ?? new Error('nothing was refused');
+}

@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Stands in for npm: notes its arguments, waits while the test holds it, and installs the compiler below. */
+const NPM = `
+import { appendFileSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
+console.error('npm runs');
+appendFileSync(process.env.FAKE + '/npm.log', JSON.stringify(process.argv.slice(2)) + '\\n');
+const starter = process.ppid;
+// Who started it may be gone with its test: then nobody lets go any more.
+while (existsSync(process.env.FAKE + '/hold') && process.ppid === starter) await new Promise((resolve) => setTimeout(resolve, 10));
+// Absolute: with a relative path Node tries for ever where the working directory was removed meanwhile.
+mkdirSync(process.cwd() + '/node_modules/typescript/bin', { recursive: true });
+copyFileSync(process.env.FAKE + '/tsc.cjs', 'node_modules/typescript/bin/tsc');
+process.exitCode = existsSync(process.env.FAKE + '/offline') ? 1 : 0;
+`;
+
+/** Stands in for tsc: writes a service that prints the source and its arguments, also when it then fails. */
+const TSC = `
+const fs = require('node:fs');
+fs.appendFileSync(process.env.FAKE + '/tsc.log', 'built\\n');
+const source = fs.readFileSync('src/main.ts', 'utf8');
+const out = process.argv[process.argv.indexOf('--outDir') + 1];
+fs.mkdirSync(out + '/cli', { recursive: true });
+fs.writeFileSync(out + '/cli/bin.js', 'console.log(' + JSON.stringify(source) + ', ...process.argv.slice(2))');
+process.exitCode = source === 'type error' ? 2 : 0;
+`;
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A starter that still runs. */
+export interface Starter {
+  readonly process: ChildProcess;
+  readonly finished: Promise<Finished>;
+  /** Resolves when standard error holds the text; rejects after 10 seconds or when the process ends without it. */
+  said(text: string): Promise<void>;
+}
+
+/** A project folder with the real scripts, and fakes of npm and tsc that count their calls. */
+export class FakeProject {
+  readonly parent = mkdtempSync(join(tmpdir(), 'postern-scripts-'));
+  readonly root = join(this.parent, 'project');
+  /** Where the fakes live, note their calls, and look for what the test tells them. */
+  readonly fakes = join(this.parent, 'fakes');
+
+  /** @param original a project to copy, with the calls noted so far */
+  constructor(original?: FakeProject) {
+    if (original) {
+      cpSync(original.parent, this.parent, { recursive: true });
+      return;
+    }
+    cpSync(join(import.meta.dirname, '..', '..', 'scripts'), join(this.root, 'scripts'), { recursive: true });
+    this.write('package.json', '{"type":"module"}');
+    this.write('package-lock.json', '{"packages":{"":{}}}');
+    this.write('tsconfig.json', '{}');
+    this.write('tsconfig.build.json', '{}');
+    this.write('migrations/0001_first.sql', 'select 1;');
+    this.write('src/main.ts', 'first');
+    this.write('src/other.ts', '');
+    this.write('../fakes/npm-cli.js', "import('./npm.mjs');");
+    this.write('../fakes/npm.mjs', NPM);
+    this.write('../fakes/tsc.cjs', TSC);
+  }
+
+  write(path: string, content: string): void {
+    mkdirSync(dirname(join(this.root, path)), { recursive: true });
+    writeFileSync(join(this.root, path), content);
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.root, path), 'utf8');
+  }
+
+  has(path: string): boolean {
+    return existsSync(join(this.root, path));
+  }
+
+  remove(path: string): void {
+    rmSync(join(this.root, path), { recursive: true });
+  }
+
+  /** The arguments of each call of npm so far. */
+  get installs(): string[][] {
+    return this.log('npm.log').map((line) => JSON.parse(line));
+  }
+
+  get builds(): number {
+    return this.log('tsc.log').length;
+  }
+
+  start(args: string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Finished> {
+    return this.starter(args, env).finished;
+  }
+
+  starter(args: string[] = [], env: NodeJS.ProcessEnv = {}): Starter {
+    const child = spawn(process.execPath, [join(this.root, 'scripts', 'start.mjs'), ...args], {
+      cwd: this.root,
+      env: {
+        PATH: process.env.PATH,
+        HOME: this.parent,
+        FAKE: this.fakes,
+        npm_execpath: join(this.fakes, 'npm-cli.js'),
+        ...env,
+      },
+    });
+    const output = { stdout: '', stderr: '' };
+    child.stdout.on('data', (chunk) => {
+      output.stdout += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      output.stderr += chunk;
+    });
+    const finished = once(child, 'close').then(() => ({ code: child.exitCode, ...output }));
+    const said = async (text: string) => {
+      const deadline = performance.now() + 10_000;
+      while (!output.stderr.includes(text)) {
+        if (performance.now() > deadline || child.exitCode !== null) throw new Error(`not said: ${text}`);
+        await pause(5);
+      }
+    };
+    return { process: child, finished, said };
+  }
+
+  delete(): void {
+    rmSync(this.parent, { recursive: true, maxRetries: 5 });
+  }
+
+  private log(name: string): string[] {
+    const path = join(this.fakes, name);
+    return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+  }
+}

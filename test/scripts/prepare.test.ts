@@ -1,0 +1,164 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { FakeProject } from './fake-project.js';
+
+let started: FakeProject;
+beforeAll(async () => {
+  started = new FakeProject();
+  await started.start();
+});
+afterAll(() => started.delete());
+
+let project: FakeProject;
+afterEach(() => project.delete());
+
+/** A project as a clone leaves it. */
+const fresh = () => {
+  project = new FakeProject();
+};
+/** A project that was started once. */
+const prepared = () => {
+  project = new FakeProject(started);
+};
+
+describe('the first start', () => {
+  beforeEach(fresh);
+
+  test('installs, builds and serves with the given arguments', async () => {
+    const { code, stdout } = await project.start(['--port', '0']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'first serve --port 0\n' });
+    expect(project.installs).toEqual([expect.arrayContaining(['ci', '--include=dev', '--ignore-scripts'])]);
+    expect(project.builds).toBe(1);
+  });
+});
+
+describe('a later start', () => {
+  beforeEach(prepared);
+
+  test('with nothing changed neither installs nor builds, nor says anything', async () => {
+    const { stderr } = await project.start();
+    expect({ installs: project.installs.length, builds: project.builds, stderr }).toEqual({
+      installs: 1,
+      builds: 1,
+      stderr: '',
+    });
+  });
+
+  test.each([
+    ['src/new/file.ts', 'new', { installs: 1, builds: 2 }],
+    ['tsconfig.json', '{"a":1}', { installs: 1, builds: 2 }],
+    ['package.json', '{"type":"module","dependencies":{"a":"1"}}', { installs: 2, builds: 1 }],
+    ['package-lock.json', '{"packages":{"":{},"node_modules/a":{"version":"1"}}}', { installs: 2, builds: 2 }],
+    ['README.md', 'hello', { installs: 1, builds: 1 }],
+  ])('after a change of %s does what follows from it', async (path, content, calls) => {
+    project.write(path, content);
+    expect((await project.start()).code).toBe(0);
+    expect({ installs: project.installs.length, builds: project.builds }).toEqual(calls);
+  });
+
+  test('after a source was deleted builds again', async () => {
+    project.remove('src/other.ts');
+    await project.start();
+    expect(project.builds).toBe(2);
+  });
+
+  test('does not install over packages that agree with the lock', async () => {
+    project.write('package-lock.json', '{"packages":{"":{},"node_modules/a":{"version":"1"}}}');
+    project.write('node_modules/.package-lock.json', '{"packages":{"node_modules/a":{"version":"1"}}}');
+    expect((await project.start()).code).toBe(0);
+    expect(project.installs).toHaveLength(1);
+  });
+
+  test.each([
+    ['another version', { 'node_modules/a': { version: '2' } }],
+    ['another platform', { 'node_modules/a': { version: '1', os: ['plan9'] } }],
+    ['a missing package', {}],
+  ])('installs over packages of %s', async (_, packages) => {
+    project.write('package-lock.json', '{"packages":{"":{},"node_modules/a":{"version":"1"}}}');
+    project.write('node_modules/.package-lock.json', JSON.stringify({ packages }));
+    expect((await project.start()).code).toBe(0);
+    expect(project.installs).toHaveLength(2);
+  });
+});
+
+describe('a failure', () => {
+  beforeEach(prepared);
+
+  test('of the compiler ends the start and leaves the last build as it was', async () => {
+    project.write('src/main.ts', 'type error');
+    const { code, stdout, stderr } = await project.start();
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('Building failed');
+    expect(project.read('dist/cli/bin.js')).toContain('first');
+    expect(project.has('.prepare-lock')).toBe(false);
+  });
+
+  test('of npm ends the start and leaves the installed packages as they were', async () => {
+    project.write('node_modules/mark', 'old');
+    project.write('package-lock.json', '{"packages":{"":{},"node_modules/a":{"version":"1"}}}');
+    project.write('../fakes/offline', '');
+    const { code, stderr } = await project.start();
+    expect(code).toBe(1);
+    expect(stderr).toContain('Installing the packages failed');
+    expect(project.read('node_modules/mark')).toBe('old');
+  });
+});
+
+describe('several starts at once', () => {
+  beforeEach(fresh);
+
+  test('install and build once', async () => {
+    project.write('../fakes/hold', '');
+    const starters = [project.starter(), project.starter(), project.starter()];
+    await Promise.any(starters.map((starter) => starter.said('npm runs')));
+    // Two of the three; which ones, the race decides.
+    const waiting = starters.map((starter) => starter.said('Waiting for process').then(() => 1));
+    await Promise.any(waiting);
+    project.remove('../fakes/hold');
+    const results = await Promise.all(starters.map((starter) => starter.finished));
+    await Promise.allSettled(waiting);
+    expect(results.map(({ stdout }) => stdout)).toEqual(Array(3).fill('first serve\n'));
+    expect({ installs: project.installs.length, builds: project.builds }).toEqual({ installs: 1, builds: 1 });
+    expect(project.has('.prepare-lock')).toBe(false);
+  });
+
+  test('go on when the one that works is killed', async () => {
+    project.write('../fakes/hold', '');
+    const first = project.starter();
+    await first.said('npm runs');
+    const second = project.starter();
+    await second.said('Waiting for process');
+    first.process.kill('SIGKILL');
+    await second.said('npm runs');
+    project.remove('../fakes/hold');
+    expect(await second.finished).toMatchObject({ code: 0, stdout: 'first serve\n' });
+    expect(project.has('.prepare-lock')).toBe(false);
+  });
+
+  test('go on when the one that works is told to stop', async () => {
+    project.write('../fakes/hold', '');
+    const first = project.starter();
+    await first.said('npm runs');
+    first.process.kill('SIGTERM');
+    expect(await first.finished).toMatchObject({ code: 143, stdout: '' });
+    project.remove('../fakes/hold');
+    expect(await project.start()).toMatchObject({ code: 0, stdout: 'first serve\n' });
+  });
+});
+
+describe("npm's cache", () => {
+  beforeEach(fresh);
+
+  test('is its own where it can be written', async () => {
+    await project.start();
+    expect(project.installs[0]).not.toContain('--cache');
+  });
+
+  // A folder that cannot be made, as on a read-only file system: permissions would not keep root out.
+  test.each([
+    ['HOME', { HOME: '/dev/null' }],
+    ['configured cache', { npm_config_cache: '/dev/null/cache' }],
+  ])('is in the project where the %s cannot be written', async (_, env) => {
+    await project.start([], env);
+    expect(project.installs[0]?.slice(-2)).toEqual(['--cache', expect.stringMatching(/project\/\.npm-cache$/)]);
+  });
+});

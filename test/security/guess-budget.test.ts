@@ -1,0 +1,290 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import type { User } from '../../src/contract/user.js';
+import { sql } from '../../src/database/database.js';
+import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import {
+  codeOf,
+  createUser,
+  newPhone,
+  password,
+  passwordLogin,
+  signIn,
+  smsLogin,
+  wrongCode,
+} from '../support/people.js';
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0' });
+});
+afterAll(() => postern.close());
+beforeEach(() => postern.database.query(sql('delete from message_limits')));
+
+type LoginBody = Authentication & Pick<ProblemAnswer, 'errors'>;
+const attempt = (username: string | null, secret: string, device: object = {}, at = postern) =>
+  at.api<LoginBody>('POST', '/v1/tokens', { body: passwordLogin(username, secret, device) });
+const outcome = ({ status, body }: { status: number; body: LoginBody }) => (status === 201 ? body.status : status);
+const wrong = async (username: string | null, times: number, device: object = {}) => {
+  const outcomes = [];
+  for (let time = 0; time < times; time += 1) outcomes.push(outcome(await attempt(username, 'wrong', device)));
+  return outcomes;
+};
+/** Lets a lock end, as time would. */
+const endLock = () =>
+  postern.database.query(sql('update guess_budgets set locked_until = db_now() where locked_until is not null'));
+const counted = async (user: User) => {
+  const rows = await postern.database.query<{ total: number }>(
+    sql('select coalesce(sum(total_failures), 0)::int as total from guess_budgets where user_id = $1'),
+    [user.id],
+  );
+  return rows[0]?.total;
+};
+
+describe('wrong secrets in a row', () => {
+  test('lock the account for 30 s, doubling with each further lock to an hour, with the exact seconds', async () => {
+    const user = await createUser(postern);
+    for (const expected of [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]) {
+      expect(await wrong(user.username, 5)).toEqual(Array(5).fill('rejected'));
+      const refused = await attempt(user.username, password);
+      expect(refused.status).toBe(423);
+      expect(refused.body.errors[0]?.code).toBe('account_temporarily_locked');
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(expected - 5);
+      expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(expected);
+      await endLock();
+    }
+  });
+
+  test('while locked are not counted, and the right secret is refused too', async () => {
+    const user = await createUser(postern);
+    await wrong(user.username, 5);
+    expect(await wrong(user.username, 10)).toEqual(Array(10).fill(423));
+    expect(await counted(user)).toBe(5);
+    await endLock();
+    expect(outcome(await attempt(user.username, password))).toBe('approved');
+  });
+
+  test('are forgotten after a right one', async () => {
+    const user = await createUser(postern);
+    for (let round = 0; round < 3; round += 1) {
+      await wrong(user.username, 4);
+      expect(outcome(await attempt(user.username, password))).toBe('approved');
+    }
+    await wrong(user.username, 5);
+    await endLock();
+    await attempt(user.username, password);
+    await wrong(user.username, 5);
+    const again = await attempt(user.username, password);
+    expect(Number(again.headers['retry-after'])).toBeLessThanOrEqual(30);
+  });
+
+  test('lock the account for good after a hundred, until an operator unlocks it', async () => {
+    const user = await createUser(postern);
+    for (let lock = 0; lock < 20; lock += 1) {
+      await wrong(user.username, 5);
+      await endLock();
+    }
+    const refused = await attempt(user.username, password);
+    expect(refused.status).toBe(403);
+    expect(refused.body.errors[0]?.code).toBe('account_locked');
+    await postern.api('POST', `/admin/v1/users/${user.id}/unlock`, { bearer: postern.adminKey });
+    expect(outcome(await attempt(user.username, password))).toBe('approved');
+  });
+
+  test('lock an identity that names nobody exactly alike', async () => {
+    const [known, unknown] = [(await createUser(postern)).username, `nobody${randomUUID().slice(0, 8)}`];
+    for (let lock = 0; lock < 3; lock += 1) {
+      expect(await wrong(unknown, 5)).toEqual(await wrong(known, 5));
+      const [one, other] = [await attempt(known, 'x'), await attempt(unknown, 'x')];
+      expect(other.status).toBe(one.status);
+      expect(other.body.errors).toEqual(one.body.errors);
+      expect(Math.abs(Number(other.headers['retry-after']) - Number(one.headers['retry-after']))).toBeLessThanOrEqual(
+        2,
+      );
+      await endLock();
+    }
+  });
+
+  test('never end or block what was granted', async () => {
+    const user = await createUser(postern);
+    const { token, session } = await signIn(postern, user);
+    await wrong(user.username, 5);
+    expect((await attempt(user.username, password)).status).toBe(423);
+    expect((await postern.api('POST', '/v1/sessions', { basic: token })).status).toBe(201);
+    expect((await postern.api('POST', '/v1/sessions/verify', { bearer: session.token })).status).toBe(200);
+  });
+
+  test('show in the audit trail when they lock', async () => {
+    const user = await createUser(postern);
+    await wrong(user.username, 5);
+    const { body } = await postern.api<{ type: string }[]>('GET', `/admin/v1/users/${user.id}/activity`, {
+      bearer: postern.adminKey,
+    });
+    expect(body.filter(({ type }) => type === 'account.locked_by_guesses')).toHaveLength(1);
+  });
+});
+
+describe('one budget', () => {
+  test('is shared by all identities, authenticators, steps and the PIN of an account', async () => {
+    const phone = newPhone();
+    const user = await createUser(postern, { phone, email: `${phone.slice(1)}@example.com`, pin: '2468' });
+    const sms = (await postern.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(phone) })).body;
+    const code = await codeOf(postern, sms.id);
+    await attempt(user.username, 'wrong');
+    const byMail = { ...passwordLogin(null, 'wrong'), identity: { type: 'email', value: user.email } };
+    await postern.api('POST', '/v1/tokens', { body: byMail });
+    await postern.api('POST', '/v1/tokens', { body: { ...passwordLogin(user.username), pin: '1357' } });
+    const answer = (secret: string, pin: string) =>
+      postern.api('POST', `/v1/tokens/${sms.id}/secret`, { body: { secret, pin } });
+    expect((await answer(wrongCode(code), '2468')).status).toBe(400);
+    expect((await answer(code, '1357')).status).toBe(400);
+    expect((await answer(code, '2468')).status).toBe(423);
+    expect((await attempt(user.username, password)).status).toBe(423);
+  });
+
+  test('of a known device is apart from the one of all other devices', async () => {
+    const user = await createUser(postern);
+    const device = { id: randomUUID() };
+    await signIn(postern, user, device);
+    await wrong(user.username, 5, { id: randomUUID() });
+    expect((await attempt(user.username, password, { id: randomUUID() })).status).toBe(423);
+    expect(outcome(await attempt(user.username, password, device))).toBe('approved');
+    expect((await attempt(user.username, password)).status).toBe(423);
+    await endLock();
+    await wrong(user.username, 5, device);
+    expect((await attempt(user.username, password, device)).status).toBe(423);
+    expect(outcome(await attempt(user.username, password, { id: randomUUID() }))).toBe('approved');
+  });
+});
+
+describe('in parallel, over twenty rounds,', () => {
+  const rounds = Array.from({ length: 20 }, (_, round) => round);
+
+  test('fifty wrong secrets get five evaluations', async () => {
+    for (const _ of rounds) {
+      const user = await createUser(postern);
+      const answers = await Promise.all(Array.from({ length: 50 }, () => attempt(user.username, 'wrong')));
+      const outcomes = answers.map(outcome);
+      expect(outcomes.filter((one) => one === 'rejected')).toHaveLength(5);
+      expect(outcomes.filter((one) => one === 423)).toHaveLength(45);
+      expect(await counted(user)).toBe(5);
+    }
+  });
+
+  test('twenty right secrets all succeed and lock nobody', async () => {
+    const user = await createUser(postern);
+    for (const _ of rounds) {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => attempt(user.username, password)));
+      expect(answers.map(outcome)).toEqual(Array(20).fill('approved'));
+      expect(await counted(user)).toBe(0);
+    }
+  });
+
+  test('forty-nine wrong ones and a right one end as some serial order would', async () => {
+    for (const _ of rounds) {
+      const user = await createUser(postern);
+      const secrets = Array.from({ length: 50 }, (_, index) => (index === 25 ? password : 'wrong'));
+      const outcomes = (await Promise.all(secrets.map((secret) => attempt(user.username, secret)))).map(outcome);
+      const approved = outcomes[25] === 'approved';
+      const evaluated = outcomes.filter((one) => one === 'rejected').length;
+      expect(['approved', 423]).toContain(outcomes[25]);
+      // Before the right one at most four wrong ones, after it five more; without it exactly five.
+      expect(evaluated).toBeGreaterThanOrEqual(5);
+      expect(evaluated).toBeLessThanOrEqual(approved ? 9 : 5);
+      expect((await attempt(user.username, password)).status).toBe(423);
+    }
+  });
+});
+
+describe('two instances on one database', () => {
+  test('share the budget', async () => {
+    const other = await postern.another();
+    try {
+      const user = await createUser(postern);
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          attempt(user.username, 'wrong', {}, index % 2 === 0 ? postern : other),
+        ),
+      );
+      expect(answers.map(outcome).filter((one) => one === 'rejected')).toHaveLength(5);
+      const friend = await createUser(postern);
+      const logins = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          attempt(friend.username, password, {}, index % 2 === 0 ? postern : other),
+        ),
+      );
+      expect(logins.map(outcome)).toEqual(Array(20).fill('approved'));
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe('a guess whose process died', () => {
+  test('counts as wrong after fifteen seconds', async () => {
+    const user = await createUser(postern);
+    const nil = '00000000-0000-0000-0000-000000000000';
+    await postern.database.query(
+      sql(`insert into guess_budgets (user_id, bucket, slots, slots_taken_at, updated_at)
+           select $1, $2, array_agg(gen_random_uuid()), array_agg(db_now() - interval '15 seconds'), db_now()
+           from generate_series(1, 5)`),
+      [user.id, nil],
+    );
+    expect((await attempt(user.username, password)).status).toBe(423);
+    expect(await counted(user)).toBe(5);
+  });
+});
+
+describe('limits and locks of any size', () => {
+  test.each([
+    ['1', '3650d', '3650d', 3650 * 86_400],
+    ['1', '1s', '1s', 1],
+    ['1', '3649d', '3650d', 3650 * 86_400],
+  ])('%s failure, lock %s, longest %s still lock', async (limit, lock, longest, seconds) => {
+    const other = await startTestApp({
+      GUESS_LIMIT: limit,
+      GUESS_LOCK: lock,
+      GUESS_LOCK_MAX: longest,
+      GUESS_LIMIT_PERMANENT: '0',
+    });
+    try {
+      const user = await createUser(other);
+      for (let count = 0; count < 3; count += 1) {
+        expect(outcome(await attempt(user.username, 'wrong', {}, other))).toBe('rejected');
+        const refused = await attempt(user.username, password, {}, other);
+        if (seconds > 1) expect(refused.status).toBe(423);
+        await other.database.query(sql('update guess_budgets set locked_until = db_now()'));
+        if (count === 2 && seconds > 1) expect(Number(refused.headers['retry-after'])).toBeGreaterThan(seconds - 60);
+      }
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+test('a guess that waited for a row which was then deleted is counted all the same', async () => {
+  const user = await createUser(postern);
+  const nil = '00000000-0000-0000-0000-000000000000';
+  const [first, second] = [randomUUID(), randomUUID()];
+  const take = (slot: string) =>
+    sql(`select outcome from take_guess('${user.id}', '${nil}', '${slot}', 5, 100, 30, 3600)`);
+  const settle = (slot: string, result: string) =>
+    sql(`select settle_guess('${user.id}', '${nil}', '${slot}', '${result}', 5, 100, 30, 3600)`);
+  await postern.database.query(take(first));
+  let waiting: Promise<unknown> | undefined;
+  await postern.database.transaction(async (tx) => {
+    await tx.query(settle(first, 'right'));
+    waiting = postern.database.query(take(second));
+    await eventually('the second guess to wait', async () => {
+      const blocked = await postern.database.query(
+        sql(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%take_guess%'`),
+      );
+      return blocked.length > 0 ? true : undefined;
+    });
+  });
+  expect(await waiting).toEqual([{ outcome: 'taken' }]);
+  await postern.database.query(settle(second, 'wrong'));
+  expect(await counted(user)).toBe(1);
+});

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { createUser, passwordLogin, signIn } from '../support/people.js';
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', LOG_LEVEL: 'silent' });
+});
+afterAll(() => postern.close());
+
+const quantile = (values: readonly number[], part: number) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length * part)] ?? 0;
+
+test('of 500 logins at once the excess is refused quickly with Retry-After, and sessions are verified meanwhile', {
+  timeout: 120_000,
+}, async () => {
+  const user = await createUser(postern);
+  const { session } = await signIn(postern, user);
+  let isFlooded = true;
+  const start = performance.now();
+  const flood = Promise.all(
+    Array.from({ length: 500 }, async (_, index) => {
+      // Everybody tries another account: nothing but the hashing is scarce.
+      const answer = await postern.api<Authentication>('POST', '/v1/tokens', {
+        body: passwordLogin(`stranger${index}`),
+      });
+      return { ...answer, after: performance.now() - start };
+    }),
+  ).finally(() => {
+    isFlooded = false;
+  });
+  const verified: number[] = [];
+  while (isFlooded) {
+    const asked = performance.now();
+    expect((await postern.api('POST', '/v1/sessions/verify', { bearer: session.token })).status).toBe(200);
+    verified.push(performance.now() - asked);
+  }
+  const answers = await flood;
+  const evaluated = answers.filter(({ status }) => status === 201);
+  const refused = answers.filter(({ status }) => status === 503);
+  expect(evaluated.length + refused.length).toBe(500);
+  expect(evaluated.length).toBeGreaterThanOrEqual(128);
+  expect(refused.length).toBeGreaterThan(100);
+  for (const { headers } of refused) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  // Refusals do not wait for the hashes of the others: half of them come before half of the evaluated ones.
+  expect(
+    quantile(
+      refused.map(({ after }) => after),
+      0.5,
+    ),
+  ).toBeLessThan(
+    quantile(
+      evaluated.map(({ after }) => after),
+      0.5,
+    ),
+  );
+  // A session is verified between two hashes, not after them.
+  const perHash =
+    quantile(
+      evaluated.map(({ after }) => after),
+      0.99,
+    ) / evaluated.length;
+  expect(quantile(verified, 0.5)).toBeLessThan(perHash * 10);
+  expect(verified.length).toBeGreaterThan(20);
+  expect(
+    (await postern.api<Authentication>('POST', '/v1/tokens', { body: passwordLogin(user.username) })).body.status,
+  ).toBe('approved');
+});

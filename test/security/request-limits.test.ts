@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+import { network } from '../../src/authentication/request-limits.js';
+import type { Authentication } from '../../src/contract/authentication.js';
+import { sql } from '../../src/database/database.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { createUser, messageOf, newPhone, passwordLogin, signIn, smsLogin } from '../support/people.js';
+
+const running: TestApp[] = [];
+const start = async (env: Record<string, string>) => {
+  const postern = await startTestApp(env);
+  running.unshift(postern);
+  return postern;
+};
+afterEach(async () => {
+  for (const postern of running.splice(0)) await postern.close();
+});
+
+const post = (postern: TestApp, body: object, headers: Record<string, string> = {}) =>
+  postern.api<Authentication>('POST', '/v1/tokens', { body, headers });
+
+describe('logins of one address', () => {
+  test('are limited per minute over both steps and all instances, with the seconds to wait', async () => {
+    const postern = await start({ LOGIN_LIMIT_PER_ADDRESS: '20' });
+    const other = await postern.another();
+    running.unshift(other);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => {
+        const { api } = index % 2 === 0 ? postern : other;
+        return index % 4 < 2
+          ? api('POST', '/v1/tokens', { body: passwordLogin(`user${index}`, 'wrong') })
+          : api('POST', `/v1/tokens/${randomUUID()}/secret`, { body: { secret: '123456', pin: '2468' } });
+      }),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    // Refilled steadily: one more every three seconds.
+    expect(refused.length).toBeGreaterThanOrEqual(15);
+    expect(refused.length).toBeLessThanOrEqual(20);
+    for (const { headers } of refused) {
+      expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      expect(Number(headers['retry-after'])).toBeLessThanOrEqual(3);
+    }
+  });
+
+  test('are told apart by X-Forwarded-For only behind a trusted proxy', async () => {
+    const untrusting = await start({ LOGIN_LIMIT_PER_ADDRESS: '1' });
+    const trusting = await start({ LOGIN_LIMIT_PER_ADDRESS: '1', TRUST_PROXY: '127.0.0.1' });
+    const from = (postern: TestApp, address: string) =>
+      post(postern, passwordLogin(`user${randomUUID()}`, 'wrong'), { 'x-forwarded-for': address }).then(
+        ({ status }) => status,
+      );
+    expect([await from(untrusting, '192.0.2.1'), await from(untrusting, '192.0.2.2')]).toEqual([201, 429]);
+    expect([await from(trusting, '192.0.2.1'), await from(trusting, '192.0.2.2')]).toEqual([201, 201]);
+    expect([await from(trusting, '2001:db8::1'), await from(trusting, '2001:db8::2:1')]).toEqual([201, 429]);
+    expect(await from(trusting, '::ffff:192.0.2.1')).toBe(429);
+    // What a client put there itself stands left of what the proxy added.
+    expect(await from(trusting, '203.0.113.9, 192.0.2.2')).toBe(429);
+  });
+
+  test('have no limit with 0', async () => {
+    const postern = await start({ LOGIN_LIMIT_PER_ADDRESS: '0' });
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, at) => post(postern, passwordLogin(`user${at}`, 'x'))),
+    );
+    expect(answers.every(({ status }) => status === 201)).toBe(true);
+  });
+});
+
+test('an address is counted by IPv4, or by the /64 of IPv6', () => {
+  expect(network('192.0.2.1')).toBe('192.0.2.1');
+  expect(network('::ffff:192.0.2.1')).toBe('192.0.2.1');
+  expect(network('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');
+  expect(network('2001:db8:1:2::')).toBe('2001:db8:1:2::/64');
+  expect(network('2001:db8:1:3::')).not.toBe(network('2001:db8:1:2::'));
+  expect(network('rubbish')).toBe('unknown');
+});
+
+describe('codes of one identity', () => {
+  const unlimited = { LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0' };
+
+  test('are one a minute even when fifty ask at once on two instances, for unknown numbers alike', async () => {
+    const postern = await start(unlimited);
+    const other = await postern.another();
+    running.unshift(other);
+    for (const phone of [(await createUser(postern, { phone: newPhone() })).phone, newPhone()]) {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, index) => post(index % 2 === 0 ? postern : other, smsLogin(phone))),
+      );
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+      for (const { status, headers } of answers.filter((answer) => answer.status !== 201)) {
+        expect(status).toBe(429);
+        expect(Number(headers['retry-after'])).toBeGreaterThan(50);
+        expect(Number(headers['retry-after'])).toBeLessThanOrEqual(60);
+      }
+    }
+  });
+
+  test('are five an hour and ten a day', async () => {
+    const postern = await start(unlimited);
+    const { phone } = await createUser(postern, { phone: newPhone() });
+    const later = (time: string) =>
+      postern.database.query(
+        sql(
+          `update message_limits set sent_at = (select array_agg(t - $1::interval order by t desc) from unnest(sent_at) t)`,
+        ),
+        [time],
+      );
+    const statuses = [];
+    for (let count = 0; count < 7; count += 1) {
+      const { status, headers } = await post(postern, smsLogin(phone));
+      statuses.push(status === 429 ? Number(headers['retry-after']) > 60 : status);
+      await later('1 minute');
+    }
+    expect(statuses).toEqual([201, 201, 201, 201, 201, true, true]);
+    await later('1 hour');
+    for (let count = 0; count < 5; count += 1) {
+      expect((await post(postern, smsLogin(phone))).status).toBe(201);
+      await later('2 minutes');
+    }
+    await later('1 hour');
+    expect(Number((await post(postern, smsLogin(phone))).headers['retry-after'])).toBeGreaterThan(3600);
+    await later('22 hours');
+    expect((await post(postern, smsLogin(phone))).status).toBe(201);
+  });
+
+  test('are counted apart for a known device, so that a stranger cannot use up the owner’s', async () => {
+    const postern = await start(unlimited);
+    const user = await createUser(postern, { phone: newPhone() });
+    const device = { id: randomUUID() };
+    await signIn(postern, user, device);
+    expect((await post(postern, smsLogin(user.phone))).status).toBe(201);
+    expect((await post(postern, smsLogin(user.phone))).status).toBe(429);
+    const own = await post(postern, smsLogin(user.phone, device));
+    expect(own.status).toBe(201);
+    expect((await messageOf(postern, own.body.id, ['sent'])).recipient).toBe(user.phone);
+  });
+
+  test('asked for through another identity of the same account answer 201 and are not sent', async () => {
+    const postern = await start(unlimited);
+    const user = await createUser(postern, { phone: newPhone() });
+    const first = await post(postern, smsLogin(user.phone));
+    await messageOf(postern, first.body.id, ['sent']);
+    const byName = { ...smsLogin(null), identity: { type: 'username', value: user.username } };
+    const second = await post(postern, byName);
+    expect(second.status).toBe(201);
+    await messageOf(postern, second.body.id, ['dropped']);
+    expect((await post(postern, byName)).status).toBe(429);
+  });
+});
+
+describe('codes of one address, one prefix and in total', () => {
+  test('an address may ask for so many an hour, whoever for', async () => {
+    const postern = await start({ SMS_LIMIT_PER_ADDRESS: '3' });
+    const statuses = [];
+    for (let count = 0; count < 5; count += 1) statuses.push((await post(postern, smsLogin(newPhone()))).status);
+    expect(statuses).toEqual([201, 201, 201, 429, 429]);
+  });
+
+  test.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])(
+    'beyond %s nothing is sent and nobody is told',
+    async (limit) => {
+      const postern = await start({ [limit]: '2' });
+      const states = [];
+      for (let count = 0; count < 3; count += 1) {
+        // Numbers that nobody has do not use the budget up.
+        await post(postern, smsLogin(newPhone()));
+        const { phone } = await createUser(postern, { phone: `+1555123${String(count).padStart(4, '0')}` });
+        const { status, body } = await post(postern, smsLogin(phone));
+        expect(status).toBe(201);
+        states.push((await messageOf(postern, body.id, ['sent', 'dropped'])).state);
+      }
+      expect(states).toEqual(['sent', 'sent', 'dropped']);
+    },
+  );
+});
+
+test('a stranger who uses up the logins of an account does not shut out its known devices', async () => {
+  const postern = await start({ LOGIN_LIMIT_PER_ADDRESS: '10', TRUST_PROXY: '127.0.0.1', GUESS_LIMIT: '1000' });
+  const user = await createUser(postern);
+  const device = { id: randomUUID() };
+  await signIn(postern, user, device);
+  const from = (address: string, body: object) => post(postern, body, { 'x-forwarded-for': address });
+  const stranger = [];
+  for (let at = 1; at <= 15; at += 1) stranger.push(from(`192.0.2.${at}`, passwordLogin(user.username, 'wrong')));
+  expect((await Promise.all(stranger)).some(({ status }) => status === 429)).toBe(true);
+  const owner = await from('198.51.100.1', passwordLogin(user.username, undefined, device));
+  expect(owner.body.status).toBe('approved');
+});
+
+test('what a proxy hands on as the address is taken without port and zone, and never breaks a login', async () => {
+  const postern = await start({ TRUST_PROXY: '1' });
+  const user = await createUser(postern);
+  const forwarded = {
+    '192.0.2.7:5678': '192.0.2.7',
+    '[2001:db8::1]:443': '2001:db8::1',
+    'fe80::1%eth0': 'fe80::1',
+    unknown: '127.0.0.1',
+    '10.0.0.0/8': '127.0.0.1',
+  };
+  for (const [header, address] of Object.entries(forwarded)) {
+    const { status } = await post(postern, passwordLogin(user.username, 'wrong'), { 'x-forwarded-for': header });
+    expect(status).toBe(201);
+    const { body } = await postern.api<{ address: string }[]>('GET', `/admin/v1/users/${user.id}/activity`, {
+      bearer: postern.adminKey,
+    });
+    expect(body[0]?.address).toBe(address);
+    await postern.api('POST', `/admin/v1/users/${user.id}/unlock`, { bearer: postern.adminKey });
+  }
+});

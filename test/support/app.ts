@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import { type Config, readConfig } from '../../src/config.js';
+import type { Database } from '../../src/database/database.js';
+import type { App } from '../../src/http/route.js';
+import type { Services } from '../../src/http/routes.js';
+import { createLog } from '../../src/log.js';
+import { startPostern } from '../../src/main.js';
+import { createConformance, type OpenApi } from './conformance.js';
+import { createTestDatabase } from './database.js';
+
+export interface ApiOptions {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A session token or an API key. */
+  readonly bearer?: string;
+  /** An authentication token. */
+  readonly basic?: string;
+}
+
+export interface ApiAnswer<Body> {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** The parsed JSON. The caller says what it expects; the conformance check has seen that it is so. */
+  readonly body: Body;
+}
+
+/** The members of a problem that tests look at. */
+export interface ProblemAnswer {
+  readonly type: string;
+  readonly status: number;
+  readonly errors: readonly { readonly field?: string; readonly code: string; readonly message: string }[];
+}
+
+export type Api = <Body = Record<string, unknown>>(
+  method: string,
+  path: string,
+  options?: ApiOptions,
+) => Promise<ApiAnswer<Body>>;
+
+export interface TestApp {
+  readonly url: string;
+  readonly app: App;
+  readonly services: Services;
+  readonly database: Database;
+  readonly config: Config;
+  /** ADMIN_API_KEY: every scope. */
+  readonly adminKey: string;
+  /** What the console SMS provider printed. */
+  readonly printed: readonly string[];
+  /** What was logged, a line an entry. */
+  readonly logged: readonly string[];
+  /** A request over real HTTP; the answer is checked against the OpenAPI document. */
+  readonly api: Api;
+  /** A second instance on the same database and with the same keys. */
+  another(env?: Readonly<Record<string, string>>): Promise<TestApp>;
+  close(): Promise<void>;
+}
+
+/** A Postern on a free port of 127.0.0.1 with a database of its own. Close it in `afterAll`. */
+export async function startTestApp(env: Readonly<Record<string, string>> = {}): Promise<TestApp> {
+  const test = await createTestDatabase();
+  const shared = {
+    PORT: '0',
+    DATABASE_URL: test.url,
+    SECRET_KEY: randomBytes(32).toString('hex'),
+    ADMIN_API_KEY: `admin-${randomBytes(24).toString('hex')}`,
+    LOG_LEVEL: 'debug',
+    ...env,
+  };
+  return startInstance(shared, test.database, () => test.drop());
+}
+
+async function startInstance(
+  env: Readonly<Record<string, string>>,
+  database: Database,
+  drop: () => Promise<void>,
+): Promise<TestApp> {
+  const config = readConfig(env);
+  const printed: string[] = [];
+  const logged: string[] = [];
+  const log = createLog(config.LOG_LEVEL, { write: (line) => void logged.push(line) });
+  const postern = await startPostern(config, { log, print: (line) => void printed.push(line) });
+  const { app, services, url } = postern;
+  return {
+    ...{ url, app, services, database, config, printed, logged },
+    adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
+    api: createApi(url, JSON.parse(JSON.stringify(app.swagger())) as OpenApi),
+    another: (more = {}) => startInstance({ ...env, ...more }, database, async () => undefined),
+    async close() {
+      await postern.close();
+      await drop();
+    },
+  };
+}
+
+/** A client of plain fetch that checks every answer against a document. */
+export function createApi(url: string, document: OpenApi): Api {
+  const conforms = createConformance(document);
+  return async <Body>(method: string, path: string, options: ApiOptions = {}) => {
+    const { body, bearer, basic } = options;
+    const headers: Record<string, string> = { ...options.headers };
+    if (bearer !== undefined) headers.authorization = `Bearer ${bearer}`;
+    if (basic !== undefined) headers.authorization = `Basic ${Buffer.from(basic).toString('base64')}`;
+    if (body !== undefined) headers['content-type'] ??= 'application/json';
+    const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+    const response = await fetch(url + path, { method, headers, redirect: 'manual', ...sent });
+    const text = await response.text();
+    const answer = { status: response.status, headers: Object.fromEntries(response.headers), text };
+    conforms({ ...answer, method, path: path.split('?', 1)[0] ?? path });
+    const isJson = /\bjson\b/.test(answer.headers['content-type'] ?? '') && text !== '';
+    return { ...answer, body: (isJson ? JSON.parse(text) : undefined) as Body };
+  };
+}

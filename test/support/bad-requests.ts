@@ -1,0 +1,179 @@
+import { connect } from 'node:net';
+import { expect } from 'vitest';
+import type { Notification } from '../../src/contract/notification.js';
+import { type Database, sql } from '../../src/database/database.js';
+import type { TestApp } from './app.js';
+import { createConformance, type OpenApi, type SeenAnswer } from './conformance.js';
+import { createUser, signIn } from './people.js';
+
+/** An answer to a request that should never have been sent. */
+export type BadAnswer = Omit<SeenAnswer, 'method' | 'path'>;
+
+export interface Sent {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer | ReadableStream;
+}
+
+/** Who asks (a name of Known), a method, and a path whose placeholders are names of Known. */
+export type Route = readonly [who: keyof Known, method: string, path: string];
+
+/** What exists, and what lets one in: whole Authorization headers. */
+export interface Known {
+  readonly user: string;
+  readonly username: string;
+  readonly authentication: string;
+  readonly notification: string;
+  readonly nobody: '';
+  readonly session: string;
+  readonly token: string;
+  readonly admin: string;
+}
+
+export interface BadRequests {
+  /** By fetch. The answer is checked against the OpenAPI document. */
+  send(method: string, path: string, sent?: Sent): Promise<BadAnswer>;
+  /** The same, on a route and with its credentials. */
+  ask(known: Known, route: Route, sent: Sent): Promise<BadAnswer>;
+  /** These very bytes, a string's as latin1. Undefined: the connection was closed without an answer. */
+  sendRaw(request: string | Buffer): Promise<BadAnswer | undefined>;
+  /** Does something that must change nothing in the database, after which the service must still be alive. */
+  unchanged<T>(act: () => Promise<T>): Promise<T>;
+  /** A user who is logged in and has a notification. */
+  createKnown(): Promise<Known>;
+  /** What the service logged as its own failure. */
+  failures(): readonly string[];
+}
+
+/** One address sends more bad requests than any client may. */
+export const noLimits = { GUESS_LIMIT: '1000', GUESS_LIMIT_PERMANENT: '0', LOGIN_LIMIT_PER_ADDRESS: '0' };
+
+const deadline = 20_000;
+
+export function createBadRequests(postern: TestApp): BadRequests {
+  const { url, app, database, adminKey, logged } = postern;
+  const conforms = createConformance(JSON.parse(JSON.stringify(app.swagger())) as OpenApi);
+  const snapshot = createSnapshot(database);
+  async function send(method: string, path: string, { headers = {}, body }: Sent = {}): Promise<BadAnswer> {
+    const content = body === undefined ? {} : { body, duplex: 'half' as const };
+    const response = await fetch(url + path, { method, headers, ...content });
+    const { status, headers: got } = response;
+    const answer = { status, headers: Object.fromEntries(got), text: await response.text() };
+    conforms({ ...answer, method, path: path.split('?', 1)[0] ?? path });
+    return answer;
+  }
+  return {
+    send,
+    ask(known, [who, method, path], { headers, ...sent }) {
+      const filled = path.replace(/\{(\w+)\}/, (_, name: keyof Known) => known[name]);
+      const authorization = known[who] === '' ? {} : { Authorization: known[who] };
+      return send(method, filled, { ...sent, headers: { ...authorization, ...headers } });
+    },
+    sendRaw: (request) => sendRaw(Number(new URL(url).port), request),
+    async unchanged(act) {
+      const before = await snapshot();
+      const result = await act();
+      expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      expect(await snapshot()).toEqual(before);
+      return result;
+    },
+    async createKnown() {
+      const user = await createUser(postern);
+      const { authentication, token, session } = await signIn(postern, user);
+      const body = { user_id: user.id, notification_type: 'pool', description: 'x' };
+      const { body: notification } = await postern.api<Notification>('POST', '/admin/v1/notifications', {
+        bearer: adminKey,
+        body,
+      });
+      return {
+        ...{
+          user: user.id,
+          username: user.username ?? '',
+          authentication: authentication.id,
+          notification: notification.id,
+        },
+        ...{ nobody: '', session: `Bearer ${session.token}`, admin: `Bearer ${adminKey}` },
+        token: `Basic ${Buffer.from(token).toString('base64')}`,
+      };
+    },
+    failures: () => logged.filter((line) => /"level":"(?:error|fatal)"/.test(line)),
+  };
+}
+
+/** Checks that an answer is a problem of this status, and of this code unless any will do. */
+export function expectRefusal(answer: BadAnswer | undefined, status: number, code?: string): void {
+  if (answer === undefined) throw new Error('the connection was closed without an answer');
+  const { headers, text } = answer;
+  expect(answer.status, text).toBe(status);
+  expect(headers).toMatchObject({
+    'content-type': 'application/problem+json; charset=utf-8',
+    'cache-control': 'no-store',
+  });
+  const problem = JSON.parse(text);
+  expect(problem).toMatchObject({ status, request_id: headers['request-id'], title: expect.stringMatching(/\w/) });
+  expect(problem.errors[0]).toMatchObject({
+    code: code ?? expect.stringMatching(/\w/),
+    message: expect.stringMatching(/\w/),
+  });
+  if (status === 401) expect(headers).toHaveProperty('www-authenticate');
+}
+
+async function sendRaw(port: number, request: string | Buffer): Promise<BadAnswer | undefined> {
+  const bytes = typeof request === 'string' ? Buffer.from(request, 'latin1') : request;
+  const received = await new Promise<Buffer>((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    const late = setTimeout(() => socket.destroy(new Error(`no answer within ${deadline} ms`)), deadline);
+    let chunks = Buffer.alloc(0);
+    const end = () => {
+      clearTimeout(late);
+      socket.destroy();
+      resolve(chunks);
+    };
+    socket.on('data', (chunk) => {
+      chunks = Buffer.concat([chunks, chunk]);
+      if (isComplete(chunks)) end();
+    });
+    // The server closes while we may still be sending: what it said before counts.
+    socket.on('error', (error: NodeJS.ErrnoException) => (error.code === undefined ? reject(error) : end()));
+    socket.on('end', end);
+    socket.on('close', end);
+  });
+  return received.length === 0 ? undefined : parseAnswer(received);
+}
+
+function parseAnswer(bytes: Buffer): BadAnswer {
+  const head = bytes.subarray(0, bytes.indexOf('\r\n\r\n')).toString('latin1');
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  return { status: Number(statusLine.split(' ')[1]), headers, text: bytes.subarray(head.length + 4).toString('utf8') };
+}
+
+function isComplete(bytes: Buffer): boolean {
+  if (!bytes.includes('\r\n\r\n')) return false;
+  const { headers, text } = parseAnswer(bytes);
+  return Buffer.byteLength(text) >= Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
+}
+
+/** Every row of the product's own tables, but for the counters: refusals count. */
+function createSnapshot(database: Database): () => Promise<unknown> {
+  let statement: Promise<string> | undefined;
+  const build = async () => {
+    const tables = await database.query<{ name: string }>(
+      sql(
+        `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'public'
+           and tablename not in ('guess_budgets', 'request_limits', 'message_limits') order by 1`,
+      ),
+    );
+    return tables
+      .map(
+        ({ name }) =>
+          `select '${name}' as name, md5(coalesce(string_agg(t::text, ';' order by t::text), '')) as rows from ${name} t`,
+      )
+      .join(' union all ');
+  };
+  return async () => {
+    statement ??= build();
+    return database.query(sql(await statement));
+  };
+}

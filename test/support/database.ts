@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { createDatabase, type Database } from '../../src/database/database.js';
+import { type TestServer, templateName } from './global-setup.js';
+
+export type TestTarget = TestServer & { readonly database: string };
+
+export interface TestDatabase {
+  readonly target: TestTarget;
+  /** The same as a connection string, for processes that are started by a test. */
+  readonly url: string;
+  readonly database: Database;
+  drop(): Promise<void>;
+}
+
+/** A fresh database with the product's schema, on the run's server. Drop it in `afterAll`. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = inject('server');
+  const name = `postern_test_${randomBytes(6).toString('hex')}`;
+  await asAdmin(server, `create database ${name} template ${templateName}`);
+  const target = { ...server, database: name };
+  const database = createDatabase({ target, size: 10, onConnectionError: () => undefined });
+  return {
+    target,
+    url: connectionString(target),
+    database,
+    async drop() {
+      await database.close();
+      await asAdmin(server, `drop database if exists ${name} with (force)`);
+    },
+  };
+}
+
+function connectionString({ host, port, user, password, database }: TestTarget): string {
+  const auth = password === undefined ? user : `${user}:${encodeURIComponent(password)}`;
+  // A socket's folder stands as a parameter: a host name cannot hold slashes.
+  if (host.startsWith('/')) return `postgres://${auth}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+  return `postgres://${auth}@${host}:${port}/${database}`;
+}
+
+async function asAdmin(server: TestServer, statement: string): Promise<void> {
+  const client = new pg.Client({ ...server, database: 'postgres' });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { startEmbeddedPostgres } from '../../src/database/embedded.js';
+import { migrate } from '../../src/database/migrate.js';
+
+/** The tests' PostgreSQL server, as fields for `pg`. */
+export interface TestServer {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password?: string;
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    server: TestServer;
+  }
+}
+
+export const templateName = 'postern_test_template';
+
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/**
+ * One PostgreSQL for the whole run: that of TEST_DATABASE_URL, or an embedded one that is thrown away afterwards. Test
+ * files clone its migrated template database.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { server, stop } = await openServer(process.env.TEST_DATABASE_URL);
+  const admin = new pg.Client({ ...server, database: 'postgres' });
+  await admin.connect();
+  await admin.query(`drop database if exists ${templateName}`);
+  await admin.query(`create database ${templateName}`);
+  await migrate({ ...server, database: templateName });
+  await admin.end();
+  project.provide('server', server);
+  return stop;
+}
+
+async function openServer(url: string | undefined): Promise<{ server: TestServer; stop: () => Promise<void> }> {
+  if (url !== undefined) {
+    const { hostname, port, username, password } = new URL(url);
+    const server = { host: hostname, port: Number(port || 5432), user: decodeURIComponent(username) };
+    return {
+      server: password === '' ? server : { ...server, password: decodeURIComponent(password) },
+      stop: async () => undefined,
+    };
+  }
+  const dataDir = await mkdtemp(join(tmpdir(), 'postern-test-'));
+  const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
+  const { host, port, user } = embedded.address;
+  return {
+    // The socket's folder is reached by a descriptor of this process; the tests' processes go through it.
+    server: { host: host.replace('/proc/self/', `/proc/${process.pid}/`), port, user },
+    stop: async () => {
+      await embedded.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createTestDatabase } from './database.js';
+import { eventually } from './eventually.js';
+
+const projectFile = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const program = projectFile('dist/cli/bin.js');
+
+/** Building is a no-op when dist/ is fresh; when it is not, the machine may be busy with other tests meanwhile. */
+export const BUILD_TIMEOUT = 180_000;
+/** Below the tests' own time limit, so that a failure comes with what the service wrote. */
+const startDeadline = 25_000;
+/** What the service promises for its drain. */
+const stopDeadline = 30_000;
+
+/** One address logs in and guesses more in a test than any client may. */
+const noLimits = { GUESS_LIMIT: '1000', LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0' };
+
+export interface ProcessOptions {
+  /** All that the process gets beside PATH and HOME: nothing of the test's own environment leaks in. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where it is started. Never the project's folder, whose `.env` it would read. */
+  readonly cwd: string;
+}
+
+/** A service that runs as a process of its own. */
+export interface ServiceProcess {
+  /** Where it says that it listens. */
+  readonly url: string;
+  stdout(): string;
+  stderr(): string;
+  /** Sends the signal and waits for the end. Gives the exit code, null when the signal itself ended it. Safe to repeat. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface TestService extends ServiceProcess {
+  /** ADMIN_API_KEY: every scope. */
+  readonly adminKey: string;
+}
+
+/** What a process that has ended leaves. */
+export interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Brings dist/ up to date. For `beforeAll`, with BUILD_TIMEOUT. */
+export async function buildService(): Promise<void> {
+  await promisify(execFile)(process.execPath, [projectFile('scripts/build.mjs')]);
+}
+
+/** `postern serve` of dist/, once it is ready. Fails with what it wrote when it ends instead. */
+export async function startProcess(options: ProcessOptions): Promise<ServiceProcess> {
+  const running = launch(options);
+  const url = await eventually(
+    'the service to be ready',
+    async () => {
+      const { child, stdout, stderr } = running;
+      if (hasEnded(child)) throw new Error(`The service ended (${child.exitCode}): ${stdout()}\n${stderr()}`);
+      const [, announced] = /^Postern is ready at (\S+)/m.exec(stdout()) ?? [];
+      if (announced === undefined) return undefined;
+      return (await fetch(`${announced}/readyz`)).status === 200 ? announced : undefined;
+    },
+    startDeadline,
+  );
+  return { url, ...running };
+}
+
+/** Runs `postern serve` where it is expected not to start. */
+export async function runProcess(options: ProcessOptions): Promise<Ended> {
+  const { child, stdout, stderr, stop } = launch(options);
+  const deadline = AbortSignal.timeout(startDeadline);
+  try {
+    await once(child, 'close', { signal: deadline });
+  } catch (error) {
+    await stop('SIGKILL');
+    throw new Error(`The service did not end by itself: ${stdout()}`, { cause: error });
+  }
+  return { exitCode: child.exitCode, stdout: stdout(), stderr: stderr() };
+}
+
+/** A service on a fresh database of the tests' server. `stop` also drops the database. */
+export async function startTestService(env: Readonly<Record<string, string>> = {}): Promise<TestService> {
+  const [cwd, test] = await Promise.all([mkdtemp(join(tmpdir(), 'postern-service-')), createTestDatabase()]);
+  const adminKey = `admin-${randomBytes(24).toString('hex')}`;
+  const clean = async () => {
+    await test.drop();
+    await rm(cwd, { recursive: true });
+  };
+  try {
+    const secret = randomBytes(32).toString('hex');
+    const own = { PORT: '0', DATABASE_URL: test.url, SECRET_KEY: secret, ADMIN_API_KEY: adminKey, LOG_LEVEL: 'warn' };
+    const service = await startProcess({ env: { ...own, ...noLimits, ...env }, cwd });
+    return {
+      ...service,
+      adminKey,
+      async stop(signal) {
+        const exitCode = await service.stop(signal);
+        await clean();
+        return exitCode;
+      },
+    };
+  } catch (error) {
+    await clean();
+    throw error;
+  }
+}
+
+function launch({ env = {}, cwd }: ProcessOptions) {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [program, 'serve'], {
+    cwd,
+    env: { PATH, HOME, HOST: '127.0.0.1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'close');
+  // A test run that is broken off must not leave services behind; they stop their own database on this signal.
+  const endWithUs = () => void child.kill('SIGTERM');
+  process.once('exit', endWithUs);
+  ended.finally(() => process.off('exit', endWithUs));
+  return {
+    child,
+    stdout: collect(child.stdout),
+    stderr: collect(child.stderr),
+    async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+      if (!hasEnded(child)) child.kill(signal);
+      const late = setTimeout(() => child.kill('SIGKILL'), stopDeadline);
+      await ended;
+      clearTimeout(late);
+      return child.exitCode;
+    },
+  };
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  let text = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (chunk: string) => {
+    text += chunk;
+  });
+  return () => text;
+}
