@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Database, prepared, type Queryable, sql } from '../database/database.js';
+import { type Database, prepared, type Queryable } from '../database/database.js';
 import { isOutdated, type PasswordHasher } from './passwords.js';
 
 /**
@@ -11,8 +11,7 @@ export interface PasswordSchemes {
   payForOthers(verified: string | undefined): Promise<void>;
 }
 
-/** Milliseconds after which an import is noticed. */
-const refreshAfter = 10_000;
+const readSchemes = prepared('password_schemes', 'select scheme from password_schemes order by scheme');
 
 const addScheme = prepared(
   'password_scheme_add',
@@ -25,23 +24,13 @@ export async function noteScheme(tx: Queryable, stored: string): Promise<void> {
 }
 
 export function createPasswordSchemes(database: Database, hasher: PasswordHasher): PasswordSchemes {
-  let schemes: readonly string[] = [];
-  let readAt = Number.NEGATIVE_INFINITY;
-
-  async function current(): Promise<readonly string[]> {
-    if (performance.now() - readAt < refreshAfter) return schemes;
-    const rows = await database.query<{ scheme: string }>(sql('select scheme from password_schemes order by scheme'));
-    schemes = rows.map(({ scheme }) => scheme);
-    readAt = performance.now();
-    return schemes;
-  }
-
   return {
     async payForOthers(verified) {
       const own = verified !== undefined && isOutdated(verified) ? schemeOf(verified) : undefined;
       // Who has one of the others has not paid for today's yet.
       if (own !== undefined) await hasher.verify(undefined, '');
-      for (const scheme of await current()) {
+      // Read anew each time: a list that lags behind an import would tell who was imported meanwhile.
+      for (const { scheme } of await database.query<{ scheme: string }>(readSchemes)) {
         if (scheme !== own) await hasher.verify(standIn(scheme), '');
       }
     },
