@@ -133,13 +133,15 @@ create index events_by_created_at on events (created_at, id);
 
 -- One head per user orders the inbox. It is locked until commit, so number order is commit order.
 create table inboxes (
-  user_id              uuid primary key,
-  last_sequence        bigint not null default 0,
-  last_change_sequence bigint not null default 0,
-  last_time            timestamptz not null default '-infinity',
-  total                bigint not null default 0
-);
+  user_id                   uuid primary key,
+  last_change_sequence      bigint not null default 0,
+  last_time                 timestamptz not null default '-infinity',
+  total                     bigint not null default 0,
+  -- Deletions up to this one are no longer told apart: who last synchronised before it starts anew.
+  forgotten_change_sequence bigint not null default 0
+) with (fillfactor = 70);
 
+-- change_sequence is new on each create, update and delete; sequence is the one that the notification was created with.
 create table notifications (
   user_id            uuid not null,
   id                 uuid not null,
@@ -161,17 +163,64 @@ create table notifications (
 -- created_at grows with sequence and updated_at with change_sequence, so these two serve every sort.
 create unique index notifications_by_sequence on notifications (user_id, sequence);
 create unique index notifications_by_change on notifications (user_id, change_sequence);
+create index notifications_by_type on notifications (user_id, notification_type, sequence);
 -- Changing and deleting know the id alone.
 create index notifications_by_id on notifications (id);
+-- Who is deleted disappears from others' inboxes; an image that nothing shows is removed.
+create index notifications_by_actor on notifications (actor_id) where actor_id is not null;
+create index notifications_by_image on notifications (image_id) where image_id is not null;
 
-create table images (
-  id              uuid primary key,
-  url             text not null,
-  full_screen_url text not null,
-  thumbnail_url   text not null,
-  created_at      timestamptz not null,
-  updated_at      timestamptz not null
+-- How many notifications of a type have their sequence in a block of 1024: what finds the page of a typed number
+-- without counting its way there.
+create table inbox_blocks (
+  user_id           uuid not null,
+  block             bigint not null,
+  notification_type text not null,
+  rows              integer not null,
+  primary key (user_id, block, notification_type)
+) with (fillfactor = 70);
+
+-- That a notification was deleted, for who synchronises. Kept 30 days.
+create table notification_tombstones (
+  user_id         uuid not null,
+  change_sequence bigint not null,
+  id              uuid not null,
+  sequence        bigint not null,
+  deleted_at      timestamptz not null,
+  primary key (user_id, change_sequence)
 );
+create index notification_tombstones_by_deleted_at on notification_tombstones (deleted_at);
+
+-- Up to where a user has read. Absent: nothing yet.
+create table markers (
+  user_id            uuid primary key,
+  last_read_sequence bigint not null,
+  updated_at         timestamptz not null
+) with (fillfactor = 70);
+
+-- Filters in the grammar of lists: what matches one is listed, but not pushed.
+create table mutes (
+  user_id    uuid not null,
+  id         uuid not null,
+  filter     text not null,
+  created_at timestamptz not null,
+  primary key (user_id, id)
+);
+
+-- An image is hosted elsewhere (its URLs are kept), or stored here in three renditions (its URLs follow from its id).
+create table images (
+  id           uuid primary key,
+  -- Who uploaded it, if a user did.
+  user_id      uuid,
+  external_url text,
+  bytes        integer not null default 0,
+  -- When it is to be looked at next: an image that no notification shows is removed then.
+  check_after  timestamptz not null,
+  created_at   timestamptz not null,
+  updated_at   timestamptz not null
+);
+create index images_by_check on images (check_after);
+create index images_by_user on images (user_id) where user_id is not null;
 
 create table api_keys (
   id           uuid primary key,

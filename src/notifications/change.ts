@@ -1,6 +1,7 @@
 import type { Notification, NotificationChange } from '../contract/notification.js';
 import { prepared, type Queryable, sql } from '../database/database.js';
 import { Problem, refuseFaults } from '../lib/problem.js';
+import { blockSize } from './blocks.js';
 import { type ContentRules, changedContent, contentFaults, imageIds, imageUrls } from './content.js';
 import { createImages, findImages } from './images.js';
 import { type NotificationRow, notificationColumns, toNotification } from './row.js';
@@ -17,9 +18,12 @@ const raiseHead = (set = '') => `with head as (
     returning last_change_sequence, last_time
   )`;
 
-/** Columns are names of ours, never a client's. */
+/**
+ * Columns are names of ours, never a client's. A changed type moves the row to another count of its block: `before`
+ * reads the row as it was, which the head's lock keeps still.
+ */
 const updateRow = (columns: readonly string[]) =>
-  sql(`${raiseHead()}
+  sql(`${raiseHead()}${columns.includes('notification_type') ? moveCount(columns.indexOf('notification_type') + 3) : ''}
     update notifications
     set change_sequence = last_change_sequence,
         updated_at = last_time${columns.map((column, index) => `, ${column} = $${index + 3}`).join('')}
@@ -30,8 +34,34 @@ const updateRow = (columns: readonly string[]) =>
 const deleteRow = prepared(
   'notifications_delete',
   `${raiseHead(', total = total - 1')}
-  delete from notifications using head where user_id = $1 and id = $2 returning id`,
+  , gone as (
+    delete from notifications using head where user_id = $1 and id = $2 returning id, sequence, notification_type
+  ),
+  uncounted as (
+    update inbox_blocks set rows = rows - 1 from gone
+    where user_id = $1 and block = gone.sequence / ${blockSize} and inbox_blocks.notification_type = gone.notification_type
+  )
+  insert into notification_tombstones (user_id, change_sequence, id, sequence, deleted_at)
+  select $1, last_change_sequence, id, sequence, last_time from gone cross join head
+  returning id`,
 );
+
+function moveCount(typeParameter: number): string {
+  return `, before as (
+      select sequence / ${blockSize} as block, notification_type
+      from notifications where user_id = $1 and id = $2 and notification_type <> $${typeParameter}
+    ),
+    uncounted as (
+      update inbox_blocks set rows = rows - 1 from before
+      where user_id = $1 and inbox_blocks.block = before.block
+        and inbox_blocks.notification_type = before.notification_type
+    ),
+    counted as (
+      insert into inbox_blocks (user_id, block, notification_type, rows)
+      select $1, block, $${typeParameter}, 1 from before
+      on conflict (user_id, block, notification_type) do update set rows = inbox_blocks.rows + 1
+    )`;
+}
 
 /**
  * Changes the members that are present. The change is numbered and timed under the lock of the user's head, as a new

@@ -25,14 +25,16 @@ function canonical(url: string): string {
 
 const insertImages = prepared(
   'images_insert',
-  `insert into images (id, url, full_screen_url, thumbnail_url, created_at, updated_at)
-   select id, url, url, url, now, now
+  `insert into images (id, external_url, check_after, created_at, updated_at)
+   select id, url, now + interval '1 day', now, now
    from unnest($1::uuid[], $2::text[]) as image (id, url), (select db_now() as now) clock
-   returning id, url, full_screen_url, thumbnail_url, created_at, updated_at`,
+   returning id, external_url as url, external_url as full_screen_url, external_url as thumbnail_url,
+     created_at, updated_at`,
 );
 const selectImages = prepared(
   'images_find',
-  `select id, url, full_screen_url, thumbnail_url, created_at, updated_at from images where id = any($1::uuid[])`,
+  `select id, external_url as url, external_url as full_screen_url, external_url as thumbnail_url, created_at, updated_at
+   from images where id = any($1::uuid[])`,
 );
 
 /**

@@ -38,11 +38,11 @@ const countCap = 1000;
 
 /** created_at grows with sequence and updated_at with change_sequence: each pair is one order with one index. */
 const orders = {
-  created_at: { place: 'sequence', lastPlace: 'last_sequence' },
-  updated_at: { place: 'change_sequence', lastPlace: 'last_change_sequence' },
+  created_at: { place: 'sequence' },
+  updated_at: { place: 'change_sequence' },
 } as const;
 
-type ListRow = { total: number; last_sequence: number } & (NotificationRow | { id: null });
+type ListRow = { total: number; last_change_sequence: number } & (NotificationRow | { id: null });
 
 /** One page of a user's inbox; undefined when there is no such inbox. */
 export async function selectPage(
@@ -61,7 +61,7 @@ export async function selectPage(
     hasNext: rows.length > query.limit,
     total: totalIsExact ? first.total : countCap,
     totalIsExact,
-    mark: Math.min(query.mark ?? first.last_sequence, first.last_sequence),
+    mark: Math.min(query.mark ?? first.last_change_sequence, first.last_change_sequence),
   };
 }
 
@@ -85,9 +85,9 @@ export function listStatement(userId: string, query: NotificationQuery): { state
     .join(' and ');
 
   const text = `with recursive head as (
-      select last_sequence, last_change_sequence, total from inboxes where user_id = $1
+      select last_change_sequence, total from inboxes where user_id = $1
     )${bounds}
-    select head.last_sequence, ${totalOf(query, matching, markValue)} as total, page.*
+    select head.last_change_sequence, ${totalOf(query, matching, markValue)} as total, page.*
     from head left join (
       select ${notificationColumns}, change_sequence ${matching} order by ${place} ${direction} limit $2 offset $3
     ) page on true
@@ -124,9 +124,9 @@ function totalOf(query: NotificationQuery, matching: string, mark: string | unde
  * through all that is older, which a poll for news would be.
  */
 function boundsOf(field: NotificationSortField, since: string): string {
-  const { place, lastPlace } = orders[field];
+  const { place } = orders[field];
   return `bounds (low, high) as (
-      select 0::bigint, ${lastPlace} from head
+      select 0::bigint, last_change_sequence from head
       union all
       select case when is_newer then low else middle end, case when is_newer then place - 1 else high end
       from bounds

@@ -2,6 +2,7 @@ import type { Image, Notification, NotificationInput } from '../contract/notific
 import { prepared, type Queryable } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import { type FieldError, refuseFaults } from '../lib/problem.js';
+import { blockSize } from './blocks.js';
 import { type ContentRules, contentFaults, contentOf, imageIds, imageUrls, type Written } from './content.js';
 import { createImages, findImages } from './images.js';
 import { type Content, toNotification } from './row.js';
@@ -59,12 +60,12 @@ const insertDeliveries = prepared(
                     object_data_string, description, image_id, item)
     ),
     head as materialized (
-      select user_id, last_sequence, last_change_sequence, last_time
+      select user_id, last_change_sequence, last_time
       from inboxes where user_id = any ($2::uuid[]) order by user_id for update
     ),
     clock as materialized (select count(*) as locked, db_now() as now from head),
     numbered as (
-      select delivery.id, user_id, item, last_sequence, last_change_sequence,
+      select delivery.id, user_id, item, last_change_sequence,
              greatest(now, last_time + interval '1 microsecond') as start,
              row_number() over (partition by user_id order by place) as nth
       from delivery join head using (user_id) cross join clock
@@ -72,23 +73,26 @@ const insertDeliveries = prepared(
     created as (
       insert into notifications (user_id, id, sequence, change_sequence, actor_id, actor, notification_type,
         notification_key, object_id, object_data_number, object_data_string, description, image_id, created_at, updated_at)
-      select user_id, id, last_sequence + nth, last_change_sequence + nth, actor_id, actor, notification_type,
+      select user_id, id, last_change_sequence + nth, last_change_sequence + nth, actor_id, actor, notification_type,
         notification_key, object_id, object_data_number, object_data_string, description, image_id, time, time
       from numbered
         join content using (item)
         cross join lateral (select start + (nth - 1) * interval '1 microsecond' as time) moment
-      returning id, user_id, sequence, change_sequence, created_at
+      returning id, user_id, sequence, notification_type, created_at
     ),
     moved as (
       update inboxes
-      set last_sequence = added.sequence, last_change_sequence = added.change_sequence, last_time = added.time,
-          total = total + added.rows
+      set last_change_sequence = added.sequence, last_time = added.time, total = total + added.rows
       from (
-        select user_id, max(sequence) as sequence, max(change_sequence) as change_sequence, max(created_at) as time,
-               count(*) as rows
+        select user_id, max(sequence) as sequence, max(created_at) as time, count(*) as rows
         from created group by user_id
       ) added
       where inboxes.user_id = added.user_id
+    ),
+    counted as (
+      insert into inbox_blocks (user_id, block, notification_type, rows)
+      select user_id, sequence / ${blockSize}, notification_type, count(*) from created group by 1, 2, 3
+      on conflict (user_id, block, notification_type) do update set rows = inbox_blocks.rows + excluded.rows
     )
   select id, user_id, sequence, created_at from created`,
 );

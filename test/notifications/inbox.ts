@@ -53,14 +53,13 @@ export const newestFirst: NotificationQuery = {
 };
 
 export interface Head {
-  readonly last_sequence: number;
   readonly last_change_sequence: number;
   readonly last_time: string;
   readonly total: number;
 }
 
 export async function headOf(database: Database, userId: string): Promise<Head> {
-  const columns = "last_sequence, last_change_sequence, nullif(last_time, '-infinity') as last_time, total";
+  const columns = "last_change_sequence, nullif(last_time, '-infinity') as last_time, total";
   const [head] = await database.query<Head>(sql(`select ${columns} from inboxes where user_id = $1`), [userId]);
   if (head === undefined) throw new Error(`user ${userId} has no inbox`);
   return head;

@@ -30,9 +30,7 @@ beforeAll(async () => {
     [users],
   );
   await test.database.query(
-    sql(
-      `update inboxes set last_sequence = 100, last_change_sequence = 100, total = 100, last_time = '2020-01-01 02:00Z'`,
-    ),
+    sql(`update inboxes set last_change_sequence = 100, total = 100, last_time = '2020-01-01 02:00Z'`),
   );
   await test.database.query(sql('analyze'));
 });

@@ -90,7 +90,6 @@ describe('publish', () => {
       [cy, 2, 'third'],
     ]);
     expect(await headOf(test.database, bob)).toEqual({
-      last_sequence: 3,
       last_change_sequence: 3,
       last_time: created[4]?.created_at,
       total: 3,
@@ -130,7 +129,7 @@ describe('publish', () => {
     const created = await publish([item, item]);
     expect(created.map(({ user_id }) => user_id)).toEqual([...users, ...users]);
     const [wrong] = await test.database.query<{ count: number }>(
-      sql('select count(*) from inboxes where user_id = any ($1) and (total, last_sequence) <> (2, 2)'),
+      sql('select count(*) from inboxes where user_id = any ($1) and (total, last_change_sequence) <> (2, 2)'),
       [users],
     );
     expect(wrong?.count).toBe(0);
@@ -161,7 +160,7 @@ describe('a refused request', () => {
       { field: '4.image', code: 'conflicting_fields', params: { fields: 'image_id, image' } },
       { field: '4.image_id', code: 'unknown_image' },
     ]);
-    expect(await headOf(test.database, user)).toMatchObject({ last_sequence: 0, last_time: null, total: 0 });
+    expect(await headOf(test.database, user)).toMatchObject({ last_change_sequence: 0, last_time: null, total: 0 });
   });
 
   it('takes back what was made for known users and the images when one user is unknown', async () => {
@@ -176,9 +175,9 @@ describe('a refused request', () => {
       { field: '0.user_ids.1', code: 'unknown_user' },
       { field: '0.user_ids.2', code: 'unknown_user' },
     ]);
-    expect(await headOf(test.database, user)).toMatchObject({ last_sequence: 0, total: 0 });
+    expect(await headOf(test.database, user)).toMatchObject({ last_change_sequence: 0, total: 0 });
     expect(await listOf(user)).toEqual([]);
-    expect(await test.database.query(sql('select id from images where url = $1'), [url])).toEqual([]);
+    expect(await test.database.query(sql('select id from images where external_url = $1'), [url])).toEqual([]);
   });
 
   it('names fields without an index where the request is one object', async () => {
