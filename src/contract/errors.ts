@@ -199,6 +199,7 @@ export const fieldErrors = {
   required: text('This field is required.', 'Este campo es obligatorio.'),
   invalid_type: text('This must be: {expected}.', 'Debe ser: {expected}.'),
   invalid_choice: text('This must be one of: {allowed}.', 'Debe ser uno de: {allowed}.'),
+  invalid_cursor: text('This is no cursor of a list with this sort.', 'No es un cursor de una lista con este orden.'),
   invalid_format: text('This does not have the expected form.', 'No tiene la forma esperada.'),
   invalid_characters: text('This holds characters that are not allowed.', 'Contiene caracteres no permitidos.'),
   invalid_time: text('This is not a time that exists.', 'No es una hora que exista.'),

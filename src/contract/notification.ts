@@ -53,6 +53,19 @@ export const Notification = Type.Object(
 );
 export type Notification = Static<typeof Notification>;
 
+/** A page of a list with `envelope=true`. */
+export const NotificationPage = Type.Object({
+  data: Type.Array(Notification),
+  page: Type.Object({
+    number: Type.Integer({ minimum: 1 }),
+    limit: Type.Integer({ minimum: 1 }),
+    total: Type.Integer({ minimum: 0, description: 'Of all pages; with a filter counted up to 1000.' }),
+    total_is_exact: Type.Boolean(),
+    next_cursor: Type.Unsafe<string | null>({ ...NullableString, description: 'The `cursor` of the next page.' }),
+  }),
+});
+export type NotificationPage = Static<typeof NotificationPage>;
+
 /** The fields of a notification that its publisher writes. `image` is the URL of an image that is hosted elsewhere. */
 const content = {
   actor_id: Type.Optional(Type.Unsafe<string | null>({ ...IdInput, type: ['string', 'null'] })),

@@ -2,28 +2,29 @@ import { prepared, type Queryable, type Statement, sql } from '../database/datab
 import type { FilterClause } from '../lib/filter/fields.js';
 import { filterSql } from '../lib/filter/sql.js';
 import type { Instant } from '../lib/times.js';
+import { blockSize, placeInBlocks, rowsBeyond } from './blocks.js';
+import type { Anchor, NotificationSort } from './cursor.js';
 import { type NotificationRow, notificationColumns } from './row.js';
-
-export type NotificationSortField = 'created_at' | 'updated_at';
 
 /** Which notifications of an inbox, in which order. */
 export interface NotificationQuery {
-  /** From 1. */
+  /** From 1. With an anchor it only says how the page is called. */
   readonly page: number;
   readonly limit: number;
-  /** At least one key. The first decides: no two notifications of a user share a time. */
-  readonly sort: readonly { readonly field: NotificationSortField; readonly direction: 'asc' | 'desc' }[];
+  readonly sort: NotificationSort;
   /** Strictly after, against the time that is sorted by. */
   readonly since?: Instant;
   readonly filter: readonly FilterClause[];
   /** Leaves out what arrived after this sequence, so that the pages of a walk do not shift. */
   readonly mark?: number;
+  /** Where the page lies, in a walk. Found by the index, however deep: nothing is counted or skipped. */
+  readonly anchor?: Anchor;
   /** Counts beyond `countCap` where the count is not free. */
   readonly countsExactly: boolean;
 }
 
 export interface PageOfRows {
-  readonly rows: readonly NotificationRow[];
+  readonly rows: readonly PlacedRow[];
   readonly hasNext: boolean;
   /** How many the query has on all its pages. */
   readonly total: number;
@@ -31,18 +32,33 @@ export interface PageOfRows {
   readonly totalIsExact: boolean;
   /** The mark that keeps further pages in line with this one. */
   readonly mark: number;
+  /** The head's number: no two states of an inbox share it. */
+  readonly changeSequence: number;
+}
+
+/** A row, and where it lies in the order that was asked for. */
+export interface PlacedRow extends NotificationRow {
+  readonly place: number;
 }
 
 /** A count that is not free stops here. */
 const countCap = 1000;
 
-/** created_at grows with sequence and updated_at with change_sequence: each pair is one order with one index. */
-const orders = {
-  created_at: { place: 'sequence' },
-  updated_at: { place: 'change_sequence' },
-} as const;
+/** Rows that are skipped one by one before it pays to look for the place of a page in the counts of blocks. */
+const skippable = blockSize;
 
-type ListRow = { total: number; last_change_sequence: number } & (NotificationRow | { id: null });
+/** created_at grows with sequence and updated_at with change_sequence: each pair is one order with one index. */
+const places = { created_at: 'sequence', updated_at: 'change_sequence' } as const;
+
+const selectHead = prepared('inboxes_head', 'select last_change_sequence from inboxes where user_id = $1');
+
+/** The head's number: one look-up by primary key. Undefined when there is no such inbox. */
+export async function selectChangeSequence(handle: Queryable, userId: string): Promise<number | undefined> {
+  const [head] = await handle.query<{ last_change_sequence: number }>(selectHead, [userId]);
+  return head?.last_change_sequence;
+}
+
+type ListRow = { total: number; last_change_sequence: number } & (PlacedRow | { id: null });
 
 /** One page of a user's inbox; undefined when there is no such inbox. */
 export async function selectPage(
@@ -56,51 +72,105 @@ export async function selectPage(
   if (first === undefined) return undefined;
   const rows = found.filter((row) => row.id !== null);
   const totalIsExact = countIsFree(query) || query.countsExactly || first.total <= countCap;
+  // Read backwards, the row too many lies before the page.
+  const isBackwards = query.anchor?.side === 'before';
+  const page = isBackwards ? rows.slice(-query.limit) : rows.slice(0, query.limit);
   return {
-    rows: rows.slice(0, query.limit),
-    hasNext: rows.length > query.limit,
+    rows: page,
+    hasNext: isBackwards ? page.length > 0 : rows.length > query.limit,
     total: totalIsExact ? first.total : countCap,
     totalIsExact,
     mark: Math.min(query.mark ?? first.last_change_sequence, first.last_change_sequence),
+    changeSequence: first.last_change_sequence,
   };
 }
 
 /** One statement, so that page, count and mark are of one snapshot. It names one user, and reads one row too many. */
 export function listStatement(userId: string, query: NotificationQuery): { statement: Statement; values: unknown[] } {
-  const { sort, page, limit, mark, since } = query;
-  const { field, direction } = sort[0] ?? { field: 'created_at', direction: 'desc' };
-  const { place } = orders[field];
-  const values: unknown[] = [userId, limit + 1, (page - 1) * limit];
+  const { sort, limit, mark, since, anchor } = query;
+  const place = places[sort.field];
+  const values: unknown[] = [userId, limit + 1];
   const value = (of: unknown, type: string) => `$${values.push(of)}::${type}`;
 
   const markValue = mark === undefined ? undefined : value(mark, 'bigint');
-  const bounds = since === undefined ? '' : `, ${boundsOf(field, value(since, 'timestamptz'))}`;
+  const bounds = since === undefined ? '' : `, ${boundsOf(sort.field, value(since, 'timestamptz'))}`;
+  const low = since === undefined ? '0' : '(select low from bounds where low = high)';
   const matching = [
     'from notifications where user_id = $1',
     markValue && `sequence <= ${markValue}`,
-    since && `${place} > (select low from bounds where low = high)`,
+    since && `${place} > ${low}`,
     filterSql(query.filter, values),
   ]
     .filter((condition) => condition !== undefined)
     .join(' and ');
+  const start = startOf(query, { place, matching, low, mark: markValue, value });
+  const isBackwards = (anchor?.side === 'before') !== (sort.direction === 'desc');
 
   const text = `with recursive head as (
       select last_change_sequence, total from inboxes where user_id = $1
     )${bounds}
     select head.last_change_sequence, ${totalOf(query, matching, markValue)} as total, page.*
     from head left join (
-      select ${notificationColumns}, change_sequence ${matching} order by ${place} ${direction} limit $2 offset $3
+      select ${notificationColumns}, ${place} as place ${matching}${start.condition}
+      order by ${place} ${isBackwards ? 'desc' : 'asc'} limit $2
     ) page on true
-    order by ${place} ${direction}`;
+    order by place ${sort.direction}`;
   // Texts without a filter are few: they are worth keeping prepared.
   const shape = [
-    field,
-    direction,
+    sort.field,
+    sort.direction,
     since && (query.countsExactly ? 'since_exact' : 'since'),
     mark !== undefined && 'mark',
+    start.name,
   ];
   const name = `notifications_list_${shape.filter((part) => part).join('_')}`;
   return { statement: query.filter.length > 0 ? sql(text) : prepared(name, text), values };
+}
+
+interface Terms {
+  readonly place: string;
+  /** `from … where …` of all rows that the query has, on whatever page. */
+  readonly matching: string;
+  /** SQL of the place up to which rows are too old. */
+  readonly low: string;
+  readonly mark: string | undefined;
+  readonly value: (of: unknown, type: string) => string;
+}
+
+/** Where the page starts: at an anchor; at a number, which is looked for in the counts where they can tell; or nowhere. */
+function startOf(query: NotificationQuery, terms: Terms): { condition: string; name: string | false } {
+  const { anchor, page, limit, sort } = query;
+  const { place, matching, value } = terms;
+  if (anchor !== undefined) {
+    const isBelow = (anchor.side === 'after') === (sort.direction === 'desc');
+    return { condition: ` and ${place} ${isBelow ? '<' : '>'} ${value(anchor.place, 'bigint')}`, name: anchor.side };
+  }
+  const skip = (page - 1) * limit;
+  if (skip === 0) return { condition: '', name: false };
+  const comparison = sort.direction === 'desc' ? '<=' : '>=';
+  const type = countedType(query);
+  if (type === undefined || skip <= skippable) {
+    const skipped = value(skip, 'bigint');
+    const first = `select ${place} ${matching} order by ${place} ${sort.direction} offset ${skipped} limit 1`;
+    return { condition: ` and ${place} ${comparison} (${first})`, name: 'offset' };
+  }
+  const first = placeInBlocks({
+    direction: sort.direction,
+    from: sort.direction === 'asc' ? terms.low : (terms.mark ?? '(select last_change_sequence from head)'),
+    type: type === 'any' ? undefined : value(type.name, 'text'),
+    skip: value(skip, 'bigint'),
+  });
+  return { condition: ` and ${place} ${comparison} (${first})`, name: 'blocks' };
+}
+
+/** The type whose rows the query asks for, if the counts of blocks know how many there are anywhere. */
+function countedType({ sort, filter }: NotificationQuery): 'any' | { readonly name: string } | undefined {
+  if (sort.field !== 'created_at') return undefined;
+  const [clause] = filter;
+  if (clause === undefined) return 'any';
+  const [name] = clause.values;
+  const isOneType = clause.name === 'notification_type' && clause.operator === 'eq' && clause.values.length === 1;
+  return filter.length === 1 && isOneType && name !== undefined ? { name } : undefined;
 }
 
 /** Every row of the inbox is counted in the head already. */
@@ -109,11 +179,8 @@ function countIsFree({ since, filter }: NotificationQuery): boolean {
 }
 
 function totalOf(query: NotificationQuery, matching: string, mark: string | undefined): string {
-  if (countIsFree(query)) {
-    // Of the marked inbox nothing is counted but what arrived since.
-    const arrived = `(select count(*) from notifications where user_id = $1 and sequence > ${mark})`;
-    return mark === undefined ? 'head.total' : `head.total - ${arrived}`;
-  }
+  // Of the marked inbox nothing is counted but what arrived since, and that by blocks.
+  if (countIsFree(query)) return mark === undefined ? 'head.total' : `head.total - ${rowsBeyond(mark)}`;
   const counted = query.countsExactly ? matching : `from (select ${matching} limit ${countCap + 1}) counted`;
   return `(select count(*) ${counted})`;
 }
@@ -123,8 +190,8 @@ function totalOf(query: NotificationQuery, matching: string, mark: string | unde
  * last step has both equal. A bisection, of one look into the index each, instead of an index on the time or of a scan
  * through all that is older, which a poll for news would be.
  */
-function boundsOf(field: NotificationSortField, since: string): string {
-  const { place } = orders[field];
+function boundsOf(field: NotificationSort['field'], since: string): string {
+  const place = places[field];
   return `bounds (low, high) as (
       select 0::bigint, last_change_sequence from head
       union all

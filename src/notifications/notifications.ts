@@ -4,12 +4,15 @@ import type { FilterFields } from '../lib/filter/fields.js';
 import { change, remove } from './change.js';
 import { notificationFilterFields } from './filter-fields.js';
 import { type CheckUrl, createImage, findImages } from './images.js';
-import { type NotificationQuery, type PageOfRows, selectPage } from './list-queries.js';
+import { type NotificationQuery, type PageOfRows, selectChangeSequence, selectPage } from './list-queries.js';
 import { publish } from './publish.js';
 import { toNotification } from './row.js';
 
-export interface NotificationPage extends Omit<PageOfRows, 'rows'> {
-  readonly items: readonly Notification[];
+/** One page of an inbox. */
+export interface ListedPage extends Omit<PageOfRows, 'rows'> {
+  readonly items: Notification[];
+  /** Where the page's first and last row lie in the order that was asked for; absent for an empty page. */
+  readonly places?: { readonly first: number; readonly last: number };
 }
 
 /** Users' inboxes. What takes `tx` must run in a transaction, and the transaction must fail when it throws. */
@@ -18,7 +21,10 @@ export interface Notifications {
   readonly filterFields: FilterFields;
 
   /** One page of a user's inbox; undefined when there is no such user. */
-  list(userId: string, query: NotificationQuery): Promise<NotificationPage | undefined>;
+  list(userId: string, query: NotificationQuery): Promise<ListedPage | undefined>;
+
+  /** The number of an inbox's last change; undefined when there is no such user. */
+  changeSequence(userId: string): Promise<number | undefined>;
 
   /**
    * Makes every notification of a request, or none.
@@ -64,8 +70,11 @@ export function createNotifications({ database, types, checkUrl }: Notifications
       if (page === undefined) return undefined;
       const { rows, ...rest } = page;
       const images = await findImages(database, new Set(rows.flatMap((row) => row.image_id ?? [])));
-      return { ...rest, items: rows.map((row) => toNotification(row, images)) };
+      const [first, last] = [rows[0], rows.at(-1)];
+      const places = first && last && { first: first.place, last: last.place };
+      return { ...rest, items: rows.map((row) => toNotification(row, images)), ...(places && { places }) };
     },
+    changeSequence: (userId) => selectChangeSequence(database, userId),
     publish: (tx, request, numbers = []) => publish(tx, rules, request, numbers),
     change: (tx, id, input, numbers = []) => change(tx, rules, id, input, numbers[0]),
     remove,

@@ -157,7 +157,7 @@ describe('4.7 Link and X-Total-Count', () => {
     expect(links).toHaveLength(4);
     for (const link of links) {
       expect(link).toMatch(/^\/v1\/notifications\?[\w.~%=&-]+$/);
-      const { page, mark, ...kept } = Object.fromEntries(new URL(link, service.url).searchParams);
+      const { page, cursor, ...kept } = Object.fromEntries(new URL(link, service.url).searchParams);
       expect(kept).toEqual({ ...own, limit: '2' });
     }
   });

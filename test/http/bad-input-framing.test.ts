@@ -147,7 +147,7 @@ describe('a path', () => {
 });
 
 describe('a query', () => {
-  test.each(['page=%zz', 'page=%ff', 'filter=%c0%af', 'since=%00', 'sort=%0d%0a', 'limit=%', 'mark=%ff'])(
+  test.each(['page=%zz', 'page=%ff', 'filter=%c0%af', 'since=%00', 'sort=%0d%0a', 'limit=%', 'cursor=%ff'])(
     '%s is 422',
     async (query) => {
       const path = `/v1/notifications?${query}`;

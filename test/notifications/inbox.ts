@@ -47,7 +47,7 @@ export function publishAll(
 export const newestFirst: NotificationQuery = {
   page: 1,
   limit: 20,
-  sort: [{ field: 'created_at', direction: 'desc' }],
+  sort: { field: 'created_at', direction: 'desc' },
   filter: [],
   countsExactly: false,
 };

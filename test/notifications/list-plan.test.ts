@@ -40,7 +40,14 @@ const filterFields = notificationFilterFields(types);
 const queries: Readonly<Record<string, Partial<NotificationQuery>>> = {
   'by default': {},
   'on a later page under a mark': { page: 3, mark: 90 },
-  'by updated_at': { sort: [{ field: 'updated_at', direction: 'asc' }] },
+  'behind an anchor': { page: 3, mark: 90, anchor: { side: 'after', place: 60 } },
+  'before an anchor, of one type': {
+    ...{ page: 3, mark: 90, anchor: { side: 'before', place: 60 } },
+    filter: parseFilter('notification_type:payment', filterFields),
+  },
+  'far down by number': { page: 500, mark: 90 },
+  'far down by number, of one type': { page: 500, filter: parseFilter('notification_type:payment', filterFields) },
+  'by updated_at': { sort: { field: 'updated_at', direction: 'asc' } },
   'with since': { since: parseTime('2020-01-01 01:00:00') as Instant },
   'with a filter': { filter: parseFilter('notification_type:payment,description:like:some', filterFields) },
   'with a filter and a full count': { filter: parseFilter('sequence:gt:3', filterFields), countsExactly: true },
@@ -55,7 +62,7 @@ describe('the plan of a list', () => {
     expect(scans.length).toBeGreaterThan(0);
     for (const scan of scans) {
       expect(scan['Node Type']).toMatch(/^(Index Scan|Index Only Scan|Bitmap Index Scan)$/);
-      expect(scan['Index Name']).toMatch(/^notifications_(by_sequence|by_change|pkey)$/);
+      expect(scan['Index Name']).toMatch(/^notifications_(by_sequence|by_change|by_type|pkey)$/);
       expect(scan['Index Cond']).toContain('user_id =');
     }
   });

@@ -66,6 +66,7 @@ const listHeaders = {
   'X-Total-Count-Capped': string('true when there are more than were counted.'),
   'Preference-Applied': string('count=exact when that was preferred.'),
 };
+const stateHeaders = { ETag: string('Changes whenever anything of this does: send it as If-None-Match.') };
 const idempotencyHeaders = {
   'Idempotency-Key': string('The key that was sent.'),
   'Idempotent-Replayed': string('true when this is the stored answer of an earlier request.'),
@@ -78,6 +79,7 @@ function describeRoute(route: RouteOptions): void {
   const headers = {
     ...commonHeaders,
     ...(isList(schema.querystring) ? listHeaders : {}),
+    ...(Object.hasOwn(schema.response ?? {}, '304') ? stateHeaders : {}),
     ...(config.idempotent === true ? idempotencyHeaders : {}),
   };
   const successes = Object.entries((schema.response ?? {}) as Record<string, object>).map(

@@ -7,8 +7,8 @@ import type { Notifications } from '../../../notifications/notifications.js';
 import { maxDeliveries } from '../../../notifications/publish.js';
 import { writtenNumbers } from '../../../notifications/written-numbers.js';
 import type { Idempotent, IdempotentWork } from '../../idempotent.js';
+import { NotificationListAnswers, NotificationListQuery, sendInbox } from '../../notification-list.js';
 import type { App } from '../../route.js';
-import { NotificationList, NotificationListQuery, readQuery, sendPage } from '../v1/notifications.js';
 
 const maxBodyBytes = 4 * 1024 * 1024;
 const maxItems = 1000;
@@ -146,15 +146,15 @@ function inboxRoute(app: App, { notifications }: { notifications: Notifications 
       tags: ['Administration'],
       params: Params,
       querystring: NotificationListQuery,
-      response: { 200: NotificationList },
+      response: NotificationListAnswers,
     },
     config: { access: { scope: 'users:read' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = idOf(request.params);
-      const query = readQuery(request, notifications);
-      const page = await notifications.list(id, query);
-      if (page === undefined) throw new Problem('not_found');
-      return sendPage(reply, `/admin/v1/users/${id}/notifications`, query, page);
+      const path = `/admin/v1/users/${id}/notifications`;
+      const isSent = await sendInbox(request, reply, { notifications, userId: id, path });
+      if (!isSent) throw new Problem('not_found');
+      return reply;
     },
   });
 }

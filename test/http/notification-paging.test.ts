@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Notification } from '../../src/contract/notification.js';
+import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { idsOf, linksOf, readersOf, some } from '../support/readers.js';
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp();
+});
+afterAll(() => postern.close());
+
+const { createReader, publish, get } = readersOf(() => postern);
+
+describe('paging', () => {
+  it('leads through everything once by its links, whatever arrives meanwhile', async () => {
+    const reader = await createReader();
+    const before = await publish(reader.user, some(23));
+    const seen: string[] = [];
+    let path: string | undefined = '/v1/notifications?limit=5';
+    while (path !== undefined) {
+      const { body, headers }: { body: Notification[]; headers: Readonly<Record<string, string>> } = await postern.api<
+        Notification[]
+      >('GET', path, { bearer: reader.token });
+      seen.push(...idsOf(body));
+      path = linksOf(headers.link).next;
+      await publish(reader.user, some(2));
+    }
+    expect(seen).toEqual(idsOf(before).toReversed());
+  });
+
+  it("keeps the client's own parameters in every link, and leads back as well", async () => {
+    const reader = await createReader();
+    await publish(reader.user, some(9, { actor: 'Ann, Bob; & "Çelik"' }));
+    const own = { sort: 'updated_at:asc', filter: 'actor:like:Bob; & "Ç', since: '2000-01-01 00:00:00', limit: '2' };
+    const { headers } = await get(reader, { ...own, page: '3' });
+    const links = linksOf(headers.link);
+    const pages = Object.entries(links).map(([relation, reference]) => {
+      const { page, cursor, ...others } = Object.fromEntries(new URL(reference, postern.url).searchParams);
+      expect([cursor, others]).toEqual([expect.stringMatching(/^[\w-]+$/), own]);
+      return [relation, page];
+    });
+    expect(pages).toEqual([
+      ['first', '1'],
+      ['prev', '2'],
+      ['next', '4'],
+      ['last', '5'],
+    ]);
+    const last = await postern.api<Notification[]>('GET', links.last ?? '', { bearer: reader.token });
+    expect(last.body.map(({ description }) => description)).toEqual(['8']);
+    expect(Object.keys(linksOf(last.headers.link))).toEqual(['first', 'prev', 'last']);
+  });
+
+  it('answers beyond the end with an empty array and the way back', async () => {
+    const reader = await createReader();
+    await publish(reader.user, some(3));
+    const { status, body, headers } = await get(reader, { page: '50000', limit: '2' });
+    expect([status, body]).toEqual([200, []]);
+    const links = Object.entries(linksOf(headers.link));
+    expect(links.map(([relation, path]) => [relation, new URL(path, postern.url).searchParams.get('page')])).toEqual([
+      ['first', '1'],
+      ['prev', '2'],
+      ['last', '2'],
+    ]);
+  });
+
+  it('takes a typed page without a mark', async () => {
+    const reader = await createReader();
+    const created = await publish(reader.user, some(5));
+    expect((await get(reader, { page: '2', limit: '3' })).body).toEqual(created.slice(0, 2).toReversed());
+  });
+
+  it('names every faulty parameter at once', async () => {
+    const query = { page: '0', limit: '101', sort: 'actor', since: '2017-02-30 00:00:00', filter: 'colour:eq:red' };
+    const { status, body } = await get<ProblemAnswer>(await createReader(), query);
+    expect(status).toBe(422);
+    expect(body.errors.map(({ field, code }) => [field, code])).toEqual([
+      ['page', 'invalid_page'],
+      ['limit', 'invalid_limit'],
+      ['sort', 'invalid_sort'],
+      ['since', 'invalid_since'],
+      ['filter', 'unknown_filter_field'],
+    ]);
+  });
+
+  it.each(['cursor=', 'cursor=x', 'cursor=Y3Jl', 'cursor=%ff', `cursor=${'9'.repeat(4000)}`])(
+    'refuses %s',
+    async (query) => {
+      const { token } = await createReader();
+      const { status, body } = await postern.api<ProblemAnswer>('GET', `/v1/notifications?${query}`, { bearer: token });
+      expect([status, body.errors[0]]).toMatchObject([422, { field: 'cursor', code: 'invalid_cursor' }]);
+    },
+  );
+
+  it('refuses a cursor of another order, and one that is given twice', async () => {
+    const reader = await createReader();
+    await publish(reader.user, some(3));
+    const { next = '' } = linksOf((await get(reader, { limit: '1' })).headers.link);
+    const cursor = new URL(next, postern.url).searchParams.get('cursor') ?? '';
+    expect((await get(reader, { cursor })).status).toBe(200);
+    expect((await get(reader, { cursor, sort: 'updated_at' })).status).toBe(422);
+    const twice = `/v1/notifications?cursor=${cursor}&cursor=${cursor}`;
+    expect((await postern.api('GET', twice, { bearer: reader.token })).status).toBe(422);
+  });
+
+  it('leads there and back through the same pages, while others are deleted', async () => {
+    const reader = await createReader();
+    const created = await publish(reader.user, some(12));
+    const pages: string[][] = [];
+    let path = '/v1/notifications?limit=3';
+    const go = async (relation: 'next' | 'prev') => {
+      const answer = await postern.api<Notification[]>('GET', path, { bearer: reader.token });
+      pages.push(answer.body.map(({ description }) => description));
+      path = linksOf(answer.headers.link)[relation] ?? '';
+    };
+    await go('next');
+    await go('next');
+    const doomed = created[11]?.id;
+    await postern.api('DELETE', `/admin/v1/notifications/${doomed}`, { bearer: postern.adminKey });
+    await go('prev');
+    await go('prev');
+    expect(pages).toEqual([
+      ['11', '10', '9'],
+      ['8', '7', '6'],
+      ['5', '4', '3'],
+      ['8', '7', '6'],
+    ]);
+  });
+
+  it('jumps to a page that is typed over the number of a link, in the same walk', async () => {
+    const reader = await createReader();
+    await publish(reader.user, some(9));
+    const { next = '' } = linksOf((await get(reader, { limit: '2' })).headers.link);
+    await publish(reader.user, some(5));
+    const jump = await postern.api<Notification[]>('GET', next.replace('page=2', 'page=4'), { bearer: reader.token });
+    expect(jump.body.map(({ description }) => description)).toEqual(['2', '1']);
+    expect(jump.headers['x-total-count']).toBe('9');
+  });
+
+  it('sorts by the first key alone: no two notifications of a user share a time', async () => {
+    const reader = await createReader();
+    const created = await publish(reader.user, some(3));
+    expect((await get(reader, { sort: 'created_at:asc,updated_at:desc' })).body).toEqual(created);
+  });
+});
+
+describe('an envelope', () => {
+  interface Enveloped {
+    readonly data: Notification[];
+    readonly page: { readonly next_cursor: string | null };
+  }
+
+  it('says of the page what the headers say, and leads on by its cursor', async () => {
+    const reader = await createReader();
+    const created = await publish(reader.user, some(5));
+    const first = await get<Enveloped>(reader, { envelope: 'true', limit: '3' });
+    expect(first.body).toEqual({
+      data: created.toReversed().slice(0, 3),
+      page: { number: 1, limit: 3, total: 5, total_is_exact: true, next_cursor: expect.any(String) },
+    });
+    const { next = '' } = linksOf(first.headers.link);
+    expect(new URL(next, postern.url).searchParams.get('envelope')).toBe('true');
+    await publish(reader.user, some(2));
+    const cursor = first.body.page.next_cursor ?? '';
+    const second = await get<Enveloped>(reader, { envelope: 'true', limit: '3', cursor });
+    expect(second.body).toEqual({
+      data: created.toReversed().slice(3),
+      page: { number: 2, limit: 3, total: 5, total_is_exact: true, next_cursor: null },
+    });
+    expect((await get(reader, { envelope: 'false' })).body).toHaveLength(7);
+  });
+
+  it.each(['1', 'yes', '', 'TRUE'])('refuses envelope=%s', async (envelope) => {
+    const { status, body } = await get<ProblemAnswer>(await createReader(), { envelope });
+    expect([status, body.errors[0]?.field]).toEqual([422, 'envelope']);
+  });
+});
