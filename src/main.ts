@@ -11,7 +11,7 @@ import { createOutbox } from './authentication/outbox.js';
 import { createPasswordHasher } from './authentication/passwords.js';
 import { createPins } from './authentication/pins.js';
 import { createRequestLimits } from './authentication/request-limits.js';
-import { createSessions } from './authentication/sessions.js';
+import { createSessions, heldSession } from './authentication/sessions.js';
 import type { SmsSender } from './authentication/sms-sender.js';
 import { createTokens } from './authentication/tokens.js';
 import { createUserDetails } from './authentication/user-details.js';
@@ -24,6 +24,7 @@ import { createIdempotency } from './database/idempotency.js';
 import { migrate } from './database/migrate.js';
 import { openTarget } from './database/open.js';
 import { readSecretKeys } from './database/secret-key-file.js';
+import { type Signals, startSignals } from './database/signals.js';
 import { checkTargetUrl, createOutbound, type Outbound } from './delivery/outbound.js';
 import { startQueue } from './delivery/queue.js';
 import { createConsoleSms } from './delivery/sms/console.js';
@@ -35,7 +36,10 @@ import { buildServer } from './http/server.js';
 import { Problem } from './lib/problem.js';
 import { createSecretKeys, type SecretKeys } from './lib/secret-keys.js';
 import { createLog, type Logger } from './log.js';
+import { createMarkers } from './notifications/marker.js';
 import { createNotifications } from './notifications/notifications.js';
+import type { StreamTimes } from './notifications/stream/stream.js';
+import { createStreams } from './notifications/stream/streams.js';
 import { notificationTables } from './notifications/tables.js';
 import { version } from './version.js';
 
@@ -57,11 +61,17 @@ export interface StartOptions {
   /** Where codes are printed by the console provider, and whether a person is looking. */
   readonly print?: (line: string) => void;
   readonly isTerminal?: boolean;
+  /** For tests, which do not want to wait as long as a service does. */
+  readonly streamTimes?: Partial<StreamTimes>;
 }
 
 /** Connections of the pool that answers requests. */
 const poolSize = 20;
 const queueConcurrency = 10;
+/** Where instances tell each other of users in whose inboxes something is new. */
+const inboxChannel = 'postern_inboxes';
+/** Everything is kept. */
+const retainedFrom = () => ({});
 
 /**
  * The composition root: configuration, database, services, HTTP. What was started is stopped in reverse, also when a
@@ -99,7 +109,14 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
       createOutbound({ allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS }),
       (calls) => calls.close(),
     );
-    const services = createServices({ config, database, keys, isClosing: () => closing !== undefined });
+    const signals = started(startSignals({ target, database, channel: inboxChannel, log }), (part) => part.stop());
+    const streams = started(
+      createStreams({ database, heldSession, retainedFrom, log, times: options.streamTimes ?? {} }),
+      (part) => part.close(),
+    );
+    signals.onSignal(streams.wake);
+    const isClosing = () => closing !== undefined;
+    const services = { ...createServices({ config, database, keys, signals, isClosing }), streams };
     const sender = createSmsSender(config, outbound, print);
     const messages = sender === undefined ? undefined : createCodeMessages({ database, keys, sender });
     started(
@@ -142,9 +159,10 @@ function createServices(parts: {
   readonly config: Config;
   readonly database: Database;
   readonly keys: SecretKeys;
+  readonly signals: Signals;
   readonly isClosing: () => boolean;
-}): Services {
-  const { config, database, keys } = parts;
+}): Omit<Services, 'streams'> {
+  const { config, database, keys, signals } = parts;
   const hasher = createPasswordHasher();
   const pins = createPins({ hasher, keys });
   const apiKeys = createApiKeys({
@@ -203,7 +221,10 @@ function createServices(parts: {
       database,
       types: config.NOTIFICATION_TYPES,
       checkUrl: (url) => checkTargetUrl(url, { allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS }),
+      changed: signals.send,
+      retainedFrom,
     }),
+    markers: createMarkers(database, signals.send),
   };
 }
 

@@ -68,16 +68,26 @@ const createSession = prepared(
    from held left join session on true`,
 );
 
+/** The sessions that hold right now: revoking one makes this join or one of these conditions fail. */
+const sessionsThatHold = `sessions s
+   join authentications a on a.user_id = s.user_id and a.id = s.authentication_id
+   join users u on u.id = s.user_id
+   where s.expires_at > db_now() and a.status = 'approved' and a.ended_at is null and a.epoch = u.epoch
+     and u.status = 'active' and not ${lockHolds}`;
+
 const findSession = prepared(
   'session_verify',
   `select s.id, s.user_id, s.device_id, s.created_at, s.expires_at
-   from sessions s
-   join authentications a on a.user_id = s.user_id and a.id = s.authentication_id
-   join users u on u.id = s.user_id
-   where s.user_id = $1 and s.id = $2 and s.token_digest = $3 and s.expires_at > db_now()
-     and a.status = 'approved' and a.ended_at is null and a.epoch = u.epoch
-     and u.status = 'active' and not ${lockHolds}`,
+   from ${sessionsThatHold} and s.user_id = $1 and s.id = $2 and s.token_digest = $3`,
 );
+
+/**
+ * SQL of a lateral subquery: `expires_at` of a session, if it holds, by the names of the columns that say which. For
+ * what a session has begun and lasts, such as a stream: it asks again in its own query, under the rules of `verify`.
+ */
+export function heldSession(userId: string, sessionId: string): string {
+  return `select s.expires_at from ${sessionsThatHold} and s.user_id = ${userId} and s.id = ${sessionId}`;
+}
 
 /** @param lifetime milliseconds a session lives, never beyond its authentication token's end. */
 export function createSessions(database: Database, lifetime: number): Sessions {

@@ -159,6 +159,12 @@ export const errors = {
     'Wait for `Retry-After` seconds.',
   ),
   too_many_requests: error(429, 'Too many requests.', 'Demasiadas solicitudes.', 'Wait for `Retry-After` seconds.'),
+  too_many_streams: error(
+    429,
+    'Too many streams are open.',
+    'Hay demasiados flujos abiertos.',
+    'Close a stream of this user that is no longer read, or wait for `Retry-After` seconds.',
+  ),
   headers_too_large: error(
     431,
     'The header fields are too large.',
@@ -228,6 +234,7 @@ export const fieldErrors = {
   identity_taken: text('Another user has this.', 'Otro usuario ya lo tiene.'),
   unknown_authenticator: text('There is no such authenticator here.', 'Ese autenticador no existe aquí.'),
   unknown_user: text('There is no such user.', 'Ese usuario no existe.'),
+  unknown_notification: text('There is no such notification.', 'Esa notificación no existe.'),
   unknown_image: text('There is no such image.', 'Esa imagen no existe.'),
   conflicting_fields: text('Only one of {fields} may be given.', 'Solo se puede indicar uno de {fields}.'),
   too_many_deliveries: text(

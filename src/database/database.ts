@@ -26,12 +26,21 @@ export interface Queryable {
   query<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
 }
 
+/** What queries of one transaction run on. */
+export interface Transaction extends Queryable {
+  /**
+   * Has `listener` called when the transaction has committed, and only then; not when that is unknown, because the
+   * connection broke at that moment. It must not throw.
+   */
+  onCommit(listener: () => void): void;
+}
+
 export interface Database extends Queryable {
   /**
    * Runs `work` in one transaction: commits when it resolves, rolls back when it throws.
    * Inside, use only the handle that is passed: the database's own would wait for a second connection.
    */
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
    * The same database for work that may have to wait for one user's rows: it never holds more than a few connections
    * for one user, so a row that somebody keeps locked delays that user alone.
@@ -118,8 +127,9 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
-async function inTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
+async function inTransaction<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect().catch(refuse);
+  const listeners: (() => void)[] = [];
   let broken: Error | undefined;
   // A connection that dies between two statements of ours says so here; without a listener the process would exit.
   const onError = (error: Error) => {
@@ -128,8 +138,12 @@ async function inTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<
   client.on('error', onError);
   try {
     await run(client, sql('begin'));
-    const result = await work({ query: (statement, values) => run(client, statement, values) });
+    const result = await work({
+      query: (statement, values) => run(client, statement, values),
+      onCommit: (listener) => void listeners.push(listener),
+    });
     await run(client, sql('commit'));
+    for (const listener of listeners) listener();
     return result;
   } catch (error) {
     // On a connection that gave no answer a rollback would only wait once more.

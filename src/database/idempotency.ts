@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '../lib/problem.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
-import { type Database, isStorageFailure, prepared, type Queryable } from './database.js';
+import { type Database, isStorageFailure, prepared, type Transaction } from './database.js';
 
 /** An answer as it is kept: what a repeat gets. */
 export interface StoredAnswer {
@@ -41,7 +41,7 @@ export interface Idempotency {
 
 /** Does slow work first if it must (hashing), then calls `commit` once with what belongs in the transaction. */
 export type Effect = (
-  commit: (work: (tx: Queryable) => Promise<StoredAnswer>) => Promise<StoredAnswer>,
+  commit: (work: (tx: Transaction) => Promise<StoredAnswer>) => Promise<StoredAnswer>,
 ) => Promise<StoredAnswer>;
 
 const claimRow = prepared(

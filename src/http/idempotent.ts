@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Database, Queryable } from '../database/database.js';
+import type { Database, Transaction } from '../database/database.js';
 import type { Idempotency } from '../database/idempotency.js';
 import { callerOf } from './route.js';
 
@@ -10,7 +10,9 @@ export interface Answer {
 }
 
 /** Calls `commit` once with what belongs in the transaction; slow work such as hashing comes before it. */
-export type IdempotentWork = (commit: (work: (tx: Queryable) => Promise<Answer>) => Promise<Answer>) => Promise<Answer>;
+export type IdempotentWork = (
+  commit: (work: (tx: Transaction) => Promise<Answer>) => Promise<Answer>,
+) => Promise<Answer>;
 
 /**
  * Answers a request whose repeat would do harm: runs `work` in a transaction, and with an Idempotency-Key only once.

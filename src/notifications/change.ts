@@ -88,12 +88,13 @@ export async function change(
   return toNotification(row, await findImages(tx, new Set(row.image_id === null ? [] : [row.image_id])));
 }
 
-/** Deletes a notification. @throws Problem `not_found` */
-export async function remove(tx: Queryable, id: string): Promise<void> {
+/** Deletes a notification. @returns the user whose it was. @throws Problem `not_found` */
+export async function remove(tx: Queryable, id: string): Promise<string> {
   const userId = await lockInboxOf(tx, id);
   const deleted = await tx.query(deleteRow, [userId, id]);
   // Somebody else deleted it while this waited for the lock: the transaction fails, and with it the head's move.
   if (deleted.length === 0) throw new Problem('not_found');
+  return userId;
 }
 
 /**

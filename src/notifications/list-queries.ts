@@ -187,10 +187,10 @@ function totalOf(query: NotificationQuery, matching: string, mark: string | unde
 
 /**
  * Where `since` lies in the order: every row up to `low` is at most that old, every row beyond `high` is newer, and the
- * last step has both equal. A bisection, of one look into the index each, instead of an index on the time or of a scan
+ * last step has both equal. It needs a `head` before it, and the user as `$1`. A bisection, of one look into the index each, instead of an index on the time or of a scan
  * through all that is older, which a poll for news would be.
  */
-function boundsOf(field: NotificationSort['field'], since: string): string {
+export function boundsOf(field: NotificationSort['field'], since: string): string {
   const place = places[field];
   return `bounds (low, high) as (
       select 0::bigint, last_change_sequence from head

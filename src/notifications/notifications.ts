@@ -1,7 +1,9 @@
+import type { Changes } from '../contract/changes.js';
 import type { Image, Notification, NotificationChange, NotificationInput } from '../contract/notification.js';
-import type { Database, Queryable } from '../database/database.js';
+import type { Database, Queryable, Transaction } from '../database/database.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import { change, remove } from './change.js';
+import { type ChangesQuery, listChanges } from './changes.js';
 import { notificationFilterFields } from './filter-fields.js';
 import { type CheckUrl, createImage, findImages } from './images.js';
 import { type NotificationQuery, type PageOfRows, selectChangeSequence, selectPage } from './list-queries.js';
@@ -26,6 +28,9 @@ export interface Notifications {
   /** The number of an inbox's last change; undefined when there is no such user. */
   changeSequence(userId: string): Promise<number | undefined>;
 
+  /** What has happened to an inbox since. @throws Problem `invalid_session_token` when there is no such user */
+  changes(userId: string, query: ChangesQuery): Promise<Changes>;
+
   /**
    * Makes every notification of a request, or none.
    * @param numbers what `writtenNumbers` says of the request's text
@@ -33,21 +38,21 @@ export interface Notifications {
    * @throws Problem `validation_failed` that names every fault; with the item's index where `request` is an array
    */
   publish(
-    tx: Queryable,
+    tx: Transaction,
     request: NotificationInput | readonly NotificationInput[],
     numbers?: readonly (string | undefined)[],
   ): Promise<Notification[]>;
 
   /** Changes the members that are present. @throws Problem `not_found`, `validation_failed` */
   change(
-    tx: Queryable,
+    tx: Transaction,
     id: string,
     input: NotificationChange,
     numbers?: readonly (string | undefined)[],
   ): Promise<Notification>;
 
   /** @throws Problem `not_found` */
-  remove(tx: Queryable, id: string): Promise<void>;
+  remove(tx: Transaction, id: string): Promise<void>;
 
   /** An image that stays where it is hosted. @throws Problem `validation_failed` that names `url` */
   createImage(tx: Queryable, url: string): Promise<Image>;
@@ -59,9 +64,14 @@ export interface NotificationsOptions {
   readonly types: readonly string[];
   /** Whether clients may be sent to the URL of an image. */
   readonly checkUrl: CheckUrl;
+  /** Hears of the users in whose inboxes something was made, changed or deleted, once it is committed. */
+  readonly changed: (userIds: readonly string[]) => void;
+  /** By notification type: the time before which notifications are no longer kept. */
+  readonly retainedFrom?: () => Readonly<Record<string, string>>;
 }
 
-export function createNotifications({ database, types, checkUrl }: NotificationsOptions): Notifications {
+export function createNotifications(options: NotificationsOptions): Notifications {
+  const { database, types, checkUrl, changed, retainedFrom = () => ({}) } = options;
   const rules = { types, checkUrl };
   return {
     filterFields: notificationFilterFields(types),
@@ -75,9 +85,24 @@ export function createNotifications({ database, types, checkUrl }: Notifications
       return { ...rest, items: rows.map((row) => toNotification(row, images)), ...(places && { places }) };
     },
     changeSequence: (userId) => selectChangeSequence(database, userId),
-    publish: (tx, request, numbers = []) => publish(tx, rules, request, numbers),
-    change: (tx, id, input, numbers = []) => change(tx, rules, id, input, numbers[0]),
-    remove,
+    changes: async (userId, query) => ({
+      ...(await listChanges(database, userId, query)),
+      retained_from: { ...retainedFrom() },
+    }),
+    async publish(tx, request, numbers = []) {
+      const published = await publish(tx, rules, request, numbers);
+      tx.onCommit(() => changed(published.map(({ user_id }) => user_id)));
+      return published;
+    },
+    async change(tx, id, input, numbers = []) {
+      const notification = await change(tx, rules, id, input, numbers[0]);
+      tx.onCommit(() => changed([notification.user_id]));
+      return notification;
+    },
+    async remove(tx, id) {
+      const userId = await remove(tx, id);
+      tx.onCommit(() => changed([userId]));
+    },
     createImage: (tx, url) => createImage(tx, url, checkUrl),
   };
 }

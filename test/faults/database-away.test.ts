@@ -113,6 +113,7 @@ describe('a PostgreSQL that is restarted under load', () => {
     postern: 20,
     'postern queue': 12,
     'postern queue names': 1,
+    'postern signals': 1,
     'postern membership': 1,
   };
 

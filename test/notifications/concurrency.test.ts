@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NotificationInput } from '../../src/contract/notification.js';
-import { type Queryable, sql } from '../../src/database/database.js';
+import { sql, type Transaction } from '../../src/database/database.js';
 import { Problem } from '../../src/lib/problem.js';
 import type { Notifications } from '../../src/notifications/notifications.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -168,7 +168,7 @@ describe('publishing, changing and deleting at once', () => {
 });
 
 describe('the time of what had to wait', () => {
-  const acts: Readonly<Record<string, (tx: Queryable, userId: string, id: string) => Promise<unknown>>> = {
+  const acts: Readonly<Record<string, (tx: Transaction, userId: string, id: string) => Promise<unknown>>> = {
     publish: (tx, userId) => notifications.publish(tx, input(userId)),
     change: (tx, _, id) => notifications.change(tx, id, { actor: 'x' }),
     remove: (tx, _, id) => notifications.remove(tx, id),

@@ -4,7 +4,7 @@ import type { Database } from '../../src/database/database.js';
 import type { App } from '../../src/http/route.js';
 import type { Services } from '../../src/http/routes.js';
 import { createLog } from '../../src/log.js';
-import { startPostern } from '../../src/main.js';
+import { type StartOptions, startPostern } from '../../src/main.js';
 import { createConformance, type OpenApi } from './conformance.js';
 import { createTestDatabase } from './database.js';
 
@@ -58,7 +58,10 @@ export interface TestApp {
 }
 
 /** A Postern on a free port of 127.0.0.1 with a database of its own. Close it in `afterAll`. */
-export async function startTestApp(env: Readonly<Record<string, string>> = {}): Promise<TestApp> {
+export async function startTestApp(
+  env: Readonly<Record<string, string>> = {},
+  options: StartOptions = {},
+): Promise<TestApp> {
   const test = await createTestDatabase();
   const shared = {
     PORT: '0',
@@ -68,25 +71,26 @@ export async function startTestApp(env: Readonly<Record<string, string>> = {}): 
     LOG_LEVEL: 'debug',
     ...env,
   };
-  return startInstance(shared, test.database, () => test.drop());
+  return startInstance(shared, test.database, () => test.drop(), options);
 }
 
 async function startInstance(
   env: Readonly<Record<string, string>>,
   database: Database,
   drop: () => Promise<void>,
+  options: StartOptions,
 ): Promise<TestApp> {
   const config = readConfig(env);
   const printed: string[] = [];
   const logged: string[] = [];
   const log = createLog(config.LOG_LEVEL, { write: (line) => void logged.push(line) });
-  const postern = await startPostern(config, { log, print: (line) => void printed.push(line) });
+  const postern = await startPostern(config, { ...options, log, print: (line) => void printed.push(line) });
   const { app, services, url } = postern;
   return {
     ...{ url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
     api: createApi(url, JSON.parse(JSON.stringify(app.swagger())) as OpenApi),
-    another: (more = {}) => startInstance({ ...env, ...more }, database, async () => undefined),
+    another: (more = {}) => startInstance({ ...env, ...more }, database, async () => undefined, options),
     async close() {
       await postern.close();
       await drop();

@@ -1,0 +1,234 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import type { Notification } from '../../src/contract/notification.js';
+import type { User } from '../../src/contract/user.js';
+import { type Database, sql } from '../../src/database/database.js';
+import { createTestDatabase } from '../support/database.js';
+import { type EventStream, endOf, eventsOf, openStream } from '../support/event-stream.js';
+import { eventually } from '../support/eventually.js';
+import { createPlace, type FaultyService, isLong, type Place } from '../support/faulty-service.js';
+import { createUser, signIn } from '../support/people.js';
+import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+
+vi.setConfig({ testTimeout: isLong ? 900_000 : 120_000 });
+
+beforeAll(buildService, BUILD_TIMEOUT);
+
+/** Milliseconds of publishing and breaking. */
+const duration = isLong ? 300_000 : 12_000;
+const users = 3;
+const clientsPerUser = 3;
+
+async function start(place: Place): Promise<FaultyService> {
+  const service = await place.start();
+  onTestFinished(() => service.stop().then(() => undefined));
+  return service;
+}
+
+async function newPlace(): Promise<{ place: Place; database: Database }> {
+  const created = await createTestDatabase();
+  onTestFinished(() => created.drop());
+  const place = await createPlace({ DATABASE_URL: created.url, SESSION_TTL: '30d' });
+  onTestFinished(() => place.remove());
+  return { place, database: created.database };
+}
+
+/** A client that comes back whenever it loses its stream, with the id that it has seen last. */
+function startClient(bearer: string, nextUrl: () => string) {
+  const received: string[] = [];
+  const unexpected: string[] = [];
+  let stream: EventStream | undefined;
+  let lastEventId: string | undefined;
+  let connections = 0;
+  let isOver = false;
+  let isConnected = false;
+
+  async function connect(): Promise<void> {
+    const next = await openStream(nextUrl(), { bearer, ...(lastEventId !== undefined && { lastEventId }) });
+    stream = next;
+    if (next.status !== 200) return next.destroy();
+    connections += 1;
+    const isKnown = async () => (next.lastEventId !== '' || next.end !== undefined ? true : undefined);
+    await eventually('an id', isKnown);
+    isConnected = true;
+    await eventually('the end', async () => (next.end !== undefined ? true : undefined), 1_000_000);
+    for (const { event, data } of next.events) {
+      if (event === 'message') received.push((JSON.parse(data) as Notification).id);
+      else unexpected.push(event);
+    }
+    if (next.lastEventId !== '') lastEventId = next.lastEventId;
+  }
+
+  const running = (async () => {
+    while (!isOver) await connect().catch(() => wait(20));
+  })();
+  return {
+    received,
+    unexpected,
+    isConnected: () => isConnected,
+    connections: () => connections,
+    /** What it has, that of the open connection included. */
+    count: () => received.length + (stream?.end === undefined ? (stream?.events.length ?? 0) : 0),
+    cut: () => stream?.destroy(),
+    async stop() {
+      isOver = true;
+      stream?.destroy();
+      await running;
+    },
+  };
+}
+
+test(`${duration / 1000} s of publishing, while clients, database connections and an instance are killed, loses and doubles nothing`, async () => {
+  const { place, database } = await newPlace();
+  const steady = await start(place);
+  let victim = await start(place);
+  const readers = await Promise.all(
+    Array.from({ length: users }, async () => {
+      const user = await createUser(steady);
+      return { user, bearer: (await signIn(steady, user)).session.token };
+    }),
+  );
+  const nextUrl = () => (randomInt(2) === 0 ? steady.url : victim.url);
+  const clients = readers.flatMap(({ user, bearer }) =>
+    Array.from({ length: clientsPerUser }, () => ({ user, client: startClient(bearer, nextUrl) })),
+  );
+  onTestFinished(async () => void (await Promise.all(clients.map(({ client }) => client.stop()))));
+  await eventually('every client', async () =>
+    clients.every(({ client }) => client.isConnected()) ? true : undefined,
+  );
+
+  const end = performance.now() + duration;
+  const acknowledged = new Set<string>();
+  const publish = async (): Promise<void> => {
+    while (performance.now() < end) {
+      const some = readers.filter(() => randomInt(3) > 0).map(({ user }) => user.id);
+      if (some.length === 0) continue;
+      const body = { user_ids: some, notification_type: 'payment', description: 'x' };
+      const headers = { 'idempotency-key': randomUUID() };
+      const service = randomInt(2) === 0 ? steady : victim;
+      const answer = await service
+        .api<Notification[]>('POST', '/admin/v1/notifications', { bearer: service.adminKey, body, headers })
+        .catch(() => undefined);
+      if (answer?.status === 201) for (const { id } of answer.body) acknowledged.add(id);
+    }
+  };
+  const breakThings = async (): Promise<void> => {
+    for (let round = 0; performance.now() < end; round += 1) {
+      clients[randomInt(clients.length)]?.client.cut();
+      if (round % 3 === 0) await killConnections(database, 'postern signals', 2);
+      if (round % 5 === 0) await killConnections(database, 'postern', 3);
+      if (round % 20 === 10) {
+        await victim.stop('SIGKILL');
+        victim = await start(place);
+      }
+      await wait(100);
+    }
+  };
+  await Promise.all([publish(), publish(), publish(), breakThings()]);
+
+  const inboxes = new Map(
+    await Promise.all(readers.map(async ({ user }) => [user.id, await inboxOf(database, user)] as const)),
+  );
+  for (const { user, client } of clients) {
+    await eventually('everything', async () => client.count() >= (inboxes.get(user.id)?.length ?? 0) || undefined);
+    await client.stop();
+  }
+  const kept = new Set([...inboxes.values()].flat());
+  console.table([
+    {
+      acknowledged: acknowledged.size,
+      told: clients.reduce((sum, { client }) => sum + client.received.length, 0),
+      connections: clients.reduce((sum, { client }) => sum + client.connections(), 0),
+      lost: clients.reduce((sum, { user, client }) => sum + lost(inboxes.get(user.id) ?? [], client.received), 0),
+      doubled: clients.reduce((sum, { client }) => sum + client.received.length - new Set(client.received).size, 0),
+    },
+  ]);
+  expect([...acknowledged].filter((id) => !kept.has(id))).toEqual([]);
+  expect(acknowledged.size).toBeGreaterThan(100);
+  for (const { user, client } of clients) {
+    expect(client.unexpected).toEqual([]);
+    expect(client.received).toEqual(inboxes.get(user.id));
+  }
+  expect(clients.reduce((sum, { client }) => sum + client.connections(), 0)).toBeGreaterThan(2 * clients.length);
+});
+
+function killConnections(database: Database, name: string, count: number): Promise<unknown> {
+  const kill = `select pg_terminate_backend(pid) from (
+      select pid from pg_stat_activity
+      where application_name = $1 and datname = current_database() and pid <> pg_backend_pid() order by random() limit $2
+    ) some`;
+  // The one that asks may be among them: it has the service's name.
+  return database.query(sql(kill), [name, count]).catch(() => undefined);
+}
+
+async function inboxOf(database: Database, user: User): Promise<string[]> {
+  const statement = sql('select id from notifications where user_id = $1 order by sequence');
+  return (await database.query<{ id: string }>(statement, [user.id])).map(({ id }) => id);
+}
+
+function lost(inbox: readonly string[], received: readonly string[]): number {
+  const has = new Set(received);
+  return inbox.filter((id) => !has.has(id)).length;
+}
+
+test('a restart of the database cuts no stream and loses nothing', async () => {
+  const place = await createPlace();
+  onTestFinished(() => place.remove());
+  const service = await start(place);
+  const user = await createUser(service);
+  const stream = await openStream(service.url, { bearer: (await signIn(service, user)).session.token });
+  const published: string[] = [];
+  const publish = async () => {
+    const body = { user_id: user.id, notification_type: 'payment', description: 'x' };
+    const answer = await service.api<Notification>('POST', '/admin/v1/notifications', {
+      bearer: service.adminKey,
+      body,
+    });
+    if (answer.status === 201) published.push(answer.body.id);
+    return answer.status === 201 ? true : undefined;
+  };
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+    await publish();
+    process.kill(Number.parseInt(readFileSync(join(place.dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10), signal);
+    await eventually('the database to be back', publish, 30_000);
+    await publish();
+    const told = await eventsOf<Notification>(stream, 'message', published.length);
+    expect(told.map(({ id }) => id)).toEqual(published);
+  }
+  expect(stream.end).toBeUndefined();
+  stream.destroy();
+});
+
+test('a service that is told to stop sends its 100 streams away, and they go on at another', async () => {
+  const { place } = await newPlace();
+  const [leaving, staying] = [await start(place), await start(place)];
+  const people = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const user = await createUser(staying);
+      return { user, bearer: (await signIn(staying, user)).session.token };
+    }),
+  );
+  const streams = await Promise.all(
+    people.flatMap((person) =>
+      Array.from({ length: 10 }, async () => ({ person, stream: await openStream(leaving.url, person) })),
+    ),
+  );
+  for (const { stream } of streams) await eventually('an id', async () => stream.lastEventId || undefined);
+
+  const stopped = leaving.stop('SIGTERM');
+  for (const { stream } of streams) {
+    expect(await endOf(stream)).toBe('ended');
+    expect(stream.retry).toBeLessThanOrEqual(1000);
+  }
+  expect(await stopped).toBe(0);
+
+  const body = { user_ids: people.map(({ user }) => user.id), notification_type: 'payment', description: 'x' };
+  await staying.api('POST', '/admin/v1/notifications', { bearer: staying.adminKey, body });
+  for (const { person, stream } of streams.filter((_, index) => index % 10 === 0)) {
+    const next = await openStream(staying.url, { ...person, lastEventId: stream.lastEventId });
+    expect(await eventsOf<Notification>(next, 'message', 1)).toMatchObject([{ user_id: person.user.id }]);
+  }
+});

@@ -1,0 +1,210 @@
+import { Writable } from 'node:stream';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createDatabase, type Database, sql } from '../../src/database/database.js';
+import type { Notifications } from '../../src/notifications/notifications.js';
+import type { StreamStart } from '../../src/notifications/stream/queries.js';
+import type { StreamTimes } from '../../src/notifications/stream/stream.js';
+import { createStreams, type Streams } from '../../src/notifications/stream/streams.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { startFaultyProxy } from '../support/faulty-proxy.js';
+import { createInbox, createTestNotifications, input, problemOf, publishAll } from './inbox.js';
+
+let test: TestDatabase;
+let notifications: Notifications;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  notifications = createTestNotifications(test.database);
+});
+afterAll(() => test.drop());
+
+const running: Streams[] = [];
+afterEach(async () => {
+  for (const streams of running.splice(0)) await streams.close();
+});
+
+/** Every session holds for an hour. */
+const heldSession = (userId: string) => `select db_now() + interval '1 hour' as expires_at where ${userId} is not null`;
+
+function createTestStreams(times: Partial<StreamTimes> = {}, database: Database = test.database, retained = {}) {
+  const options = { database, heldSession, retainedFrom: () => retained, log: { warn: () => undefined } };
+  const streams = createStreams({ ...options, times: { check: 20, ...times } });
+  running.push(streams);
+  return streams;
+}
+
+/** A client's socket. */
+class Sink extends Writable {
+  text = '';
+  #stuck: (() => void) | undefined;
+  #reads: boolean;
+
+  constructor(reads: boolean) {
+    super({ highWaterMark: 16 * 1024 });
+    this.#reads = reads;
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.text += chunk.toString();
+    if (this.#reads) done();
+    else this.#stuck = done;
+  }
+
+  /** From now on the client reads. */
+  read(): void {
+    this.#reads = true;
+    this.#stuck?.();
+  }
+
+  /** Everything that was handed over, read or not. */
+  get handedOver(): number {
+    return this.text.length + this.writableLength;
+  }
+
+  get sequences(): number[] {
+    return [...this.text.matchAll(/"sequence":(\d+)/g)].map(([, sequence]) => Number(sequence));
+  }
+}
+
+async function open(streams: Streams, userId: string, { reads = true, start = 'now' as StreamStart } = {}) {
+  const sink = new Sink(reads);
+  await streams.open({ userId, sessionId: userId, start, filter: [], connect: () => sink });
+  return sink;
+}
+
+const publish = (userId: string, count: number, fields: object = {}) =>
+  publishAll(
+    { database: test.database, notifications },
+    Array.from({ length: count }, () => input(userId, fields)),
+  );
+
+describe('a client that does not read', () => {
+  const large = { description: 'x'.repeat(4000) };
+  const beginning = { start: { lastEventId: 0 } } as const;
+
+  it('has no more than a few pieces handed over, and is cut', async () => {
+    const user = await createInbox(test.database);
+    await publish(user, 300, large);
+    const streams = createTestStreams({ blocked: 400 });
+    const sink = await open(streams, user, { reads: false, ...beginning });
+    await eventually('the socket to be full', async () => (sink.writableNeedDrain ? true : undefined));
+    await eventually('the end', async () => (sink.destroyed ? true : undefined));
+    // What its socket takes, one piece, and the notification that made it too much.
+    expect(sink.handedOver).toBeLessThan(16 * 1024 + 16 * 1024 + 5000);
+    expect(streams.count()).toBe(0);
+  });
+
+  it('keeps nobody else waiting', async () => {
+    const user = await createInbox(test.database);
+    await publish(user, 300, large);
+    const streams = createTestStreams();
+    const stuck = await Promise.all(
+      Array.from({ length: 10 }, () => open(streams, user, { reads: false, ...beginning })),
+    );
+    const sink = await open(streams, user, beginning);
+    await eventually('everything', async () => (sink.sequences.length === 300 ? true : undefined));
+    expect(stuck.filter(({ destroyed }) => destroyed)).toEqual([]);
+  });
+
+  it('gets everything once, in order, when it reads again', async () => {
+    const user = await createInbox(test.database);
+    await publish(user, 300, large);
+    const streams = createTestStreams();
+    const sink = await open(streams, user, { reads: false, ...beginning });
+    await eventually('the socket to be full', async () => (sink.writableNeedDrain ? true : undefined));
+    await publish(user, 1);
+    sink.read();
+    await eventually('everything', async () => (sink.sequences.length >= 301 ? true : undefined));
+    expect(sink.sequences).toEqual(Array.from({ length: 301 }, (_, n) => n + 1));
+  });
+
+  it('is cut at once when the service stops', async () => {
+    const user = await createInbox(test.database);
+    await publish(user, 300, large);
+    const streams = createTestStreams();
+    const sink = await open(streams, user, { reads: false, ...beginning });
+    await eventually('the socket to be full', async () => (sink.writableNeedDrain ? true : undefined));
+    await streams.close();
+    expect(sink.destroyed).toBe(true);
+    const problem = await problemOf(open(streams, user));
+    expect(problem.code).toBe('shutting_down');
+  });
+});
+
+describe('a stream', () => {
+  it('shows that it lives, with its position when the filter has hidden something', async () => {
+    const user = await createInbox(test.database);
+    const streams = createTestStreams({ heartbeat: 50 });
+    const sink = new Sink(true);
+    const filter = [{ name: 'actor', field: { kind: 'string' }, operator: 'eq', values: ['nobody'] }] as const;
+    await streams.open({ userId: user, sessionId: user, start: 'now', filter, connect: () => sink });
+    await eventually('a sign of life', async () => (/\n\n:\n\n/.test(sink.text) ? true : undefined));
+    await publish(user, 3);
+    await eventually('its position', async () => (sink.text.endsWith(':\nid: 3\n\n:\n\n') ? true : undefined));
+    expect(sink.sequences).toEqual([]);
+  });
+
+  it('says from when on notifications are kept, where that is limited', async () => {
+    const times = { pool: '2026-01-01T00:00:00.000000Z' };
+    const sink = await open(createTestStreams({}, test.database, times), await createInbox(test.database));
+    expect(sink.text).toContain(`event: retained_from\ndata: ${JSON.stringify(times)}\n\n`);
+  });
+
+  it('is refused, and takes no place, without an inbox', async () => {
+    const streams = createTestStreams();
+    const nobody = '00000000-0000-4000-8000-000000000000';
+    for (let n = 0; n < 25; n += 1) expect((await problemOf(open(streams, nobody))).code).toBe('invalid_session_token');
+    expect(streams.count()).toBe(0);
+  });
+
+  it('does not begin for a client that has gone meanwhile', async () => {
+    const user = await createInbox(test.database);
+    const streams = createTestStreams();
+    const connect = () => new Sink(true).destroy();
+    for (let n = 0; n < 25; n += 1) {
+      await streams.open({ userId: user, sessionId: user, start: 'now', filter: [], connect });
+    }
+    expect(streams.count()).toBe(0);
+  });
+});
+
+describe('while the database is away', () => {
+  async function startBehindProxy(times: Partial<StreamTimes>) {
+    const { host, port, ...target } = { ...inject('server'), database: test.target.database };
+    const address = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
+    const proxy = await startFaultyProxy(address);
+    const database = createDatabase({
+      target: { ...target, host: '127.0.0.1', port: proxy.port },
+      size: 3,
+      onConnectionError: () => undefined,
+    });
+    const stop = async () => {
+      await proxy.close();
+      await database.close();
+    };
+    return { proxy, database, streams: createTestStreams(times, database), stop };
+  }
+
+  it('a stream is cut in the end: nobody knows whether its session holds', async () => {
+    const user = await createInbox(test.database);
+    const { proxy, streams, stop } = await startBehindProxy({ unchecked: 1500 });
+    const sink = await open(streams, user);
+    proxy.hang();
+    await eventually('the end', async () => (sink.writableEnded ? true : undefined));
+    await stop();
+  });
+
+  it('nothing is lost, and it goes on by itself', async () => {
+    const user = await createInbox(test.database);
+    const { proxy, database, streams, stop } = await startBehindProxy({});
+    const sink = await open(streams, user);
+    proxy.down();
+    await publish(user, 3);
+    streams.wake([user]);
+    expect((await problemOf(database.query(sql('select 1')))).code).toBe('storage_unavailable');
+    expect(sink.sequences).toEqual([]);
+    proxy.up();
+    await eventually('everything', async () => (sink.sequences.length === 3 ? true : undefined));
+    await stop();
+  });
+});

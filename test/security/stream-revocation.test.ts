@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import type { User } from '../../src/contract/user.js';
+import { sql } from '../../src/database/database.js';
+import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { type EventStream, endOf, openStream } from '../support/event-stream.js';
+import { createUser, signIn } from '../support/people.js';
+
+/** Milliseconds: one second is promised; the rest is for a machine that does other things too. */
+const longest = 2000;
+
+let one: TestApp;
+let other: TestApp;
+beforeAll(async () => {
+  one = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0' });
+  other = await one.another();
+});
+afterAll(async () => {
+  await other.close();
+  await one.close();
+});
+
+interface Person {
+  readonly user: User;
+  readonly authentication: Authentication;
+  readonly token: string;
+  readonly session: { readonly token: string };
+}
+
+const asOperator =
+  (method: string, path: string, body?: object) =>
+  ({ user }: Person) =>
+    one.api(method, `/admin/v1/users/${user.id}${path}`, {
+      bearer: one.adminKey,
+      ...(body === undefined ? {} : { body }),
+    });
+
+const revocations: readonly (readonly [string, (person: Person) => Promise<ApiAnswer<unknown>>])[] = [
+  [
+    'a deleted token',
+    ({ authentication, session }) => one.api('DELETE', `/v1/tokens/${authentication.id}`, { bearer: session.token }),
+  ],
+  ['a token that was handed back', ({ token }) => one.api('DELETE', '/v1/tokens', { basic: token })],
+  ['an operator’s logout', asOperator('POST', '/logout')],
+  ['a lock', asOperator('POST', '/lock', { permanent: true })],
+  ['another password', asOperator('PATCH', '', { password: 'a stable of batteries' })],
+  ['a deactivated user', asOperator('PATCH', '', { status: 'deactivated' })],
+  ['a deleted user', asOperator('DELETE', '')],
+];
+
+/** Kills what hears signals, again and again, until it is told to stop. */
+function suppressSignals() {
+  let isOver = false;
+  const kill = sql(`select pg_terminate_backend(pid) from pg_stat_activity
+                    where application_name = 'postern signals' and datname = current_database()`);
+  const killing = (async () => {
+    while (!isOver) await one.database.query(kill);
+  })();
+  return async () => {
+    isOver = true;
+    await killing;
+  };
+}
+
+describe('the streams of a login, on two instances and without any signal,', () => {
+  test.each(revocations)('end within moments by %s, and no others do', async (_what, revoke) => {
+    const restore = suppressSignals();
+    try {
+      const user = await createUser(one);
+      const person: Person = { user, ...(await signIn(one, user)) };
+      const bystander = await signIn(one, await createUser(one));
+      const { url } = other;
+      const stays = await openStream(url, { bearer: bystander.session.token });
+      const streams = [one.url, url, url].map((from) => openStream(from, { bearer: person.session.token }));
+      const opened: EventStream[] = await Promise.all(streams);
+      expect(opened.map(({ status }) => status)).toEqual([200, 200, 200]);
+
+      expect((await revoke(person)).status).toBeLessThan(300);
+      const revokedAt = performance.now();
+      for (const stream of opened) expect(await endOf(stream)).toBe('ended');
+      expect(performance.now() - revokedAt).toBeLessThan(longest);
+      expect((await openStream(url, { bearer: person.session.token })).status).toBe(401);
+      expect(stays.end).toBeUndefined();
+      stays.destroy();
+    } finally {
+      await restore();
+    }
+  });
+
+  test('end when their token is superseded by the first use of a newer one of the device', async () => {
+    const user = await createUser(one);
+    const { authentication, session } = await signIn(one, user);
+    const stream = await openStream(other.url, { bearer: session.token });
+    await signIn(one, user, { id: authentication.device_id });
+    expect(await endOf(stream)).toBe('ended');
+  });
+});
