@@ -142,6 +142,11 @@ export const settings = {
     fallback: './data',
     about: "Where the service's own files are: its database, its secret key, the first API key.",
   },
+  IMAGE_DIR: {
+    parse: (text: string) => ok(resolve(text)),
+    about:
+      'Where uploaded images are kept, `images` in DATA_DIR if unset. Instances on several machines must share it.',
+  },
   SECRET_KEY: {
     parse: secretList,
     about:

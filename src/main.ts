@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { createActivity } from './authentication/activity.js';
 import { createApiKeys, ensureFirstKey } from './authentication/api-keys.js';
 import { passwordAuthenticator } from './authentication/authenticators/password.js';
@@ -25,6 +26,8 @@ import { migrate } from './database/migrate.js';
 import { openTarget } from './database/open.js';
 import { readSecretKeys } from './database/secret-key-file.js';
 import { type Signals, startSignals } from './database/signals.js';
+import { createImageDisk } from './delivery/image-disk.js';
+import { createImageDownload } from './delivery/image-download.js';
 import { checkTargetUrl, createOutbound, type Outbound } from './delivery/outbound.js';
 import { startQueue } from './delivery/queue.js';
 import { createConsoleSms } from './delivery/sms/console.js';
@@ -36,6 +39,12 @@ import { buildServer } from './http/server.js';
 import { Problem } from './lib/problem.js';
 import { createSecretKeys, type SecretKeys } from './lib/secret-keys.js';
 import { createLog, type Logger } from './log.js';
+import { startCleaning } from './notifications/images/cleaning.js';
+import { eraseImagesOf, type HideImage } from './notifications/images/erase.js';
+import { createImages } from './notifications/images/images.js';
+import { createRender } from './notifications/images/render.js';
+import type { ImageStorage } from './notifications/images/storage.js';
+import { createImageUrls, type ImageUrls } from './notifications/images/url.js';
 import { createMarkers } from './notifications/marker.js';
 import { createNotifications } from './notifications/notifications.js';
 import type { StreamTimes } from './notifications/stream/stream.js';
@@ -109,14 +118,19 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
       createOutbound({ allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS }),
       (calls) => calls.close(),
     );
+    // Known once it listens, before which nobody asks.
+    let ownUrl = '';
+    const imageUrlsOf = createImageUrls(() => config.PUBLIC_URL ?? ownUrl);
+    const storage = createImageDisk({ folder: config.IMAGE_DIR ?? join(config.DATA_DIR, 'images') });
     const signals = started(startSignals({ target, database, channel: inboxChannel, log }), (part) => part.stop());
     const streams = started(
-      createStreams({ database, heldSession, retainedFrom, log, times: options.streamTimes ?? {} }),
+      createStreams({ database, imageUrlsOf, heldSession, retainedFrom, log, times: options.streamTimes ?? {} }),
       (part) => part.close(),
     );
     signals.onSignal(streams.wake);
     const isClosing = () => closing !== undefined;
-    const services = { ...createServices({ config, database, keys, signals, isClosing }), streams };
+    const parts = { config, database, keys, signals, outbound, storage, imageUrlsOf, isClosing };
+    const services = { ...createServices(parts), streams };
     const sender = createSmsSender(config, outbound, print);
     const messages = sender === undefined ? undefined : createCodeMessages({ database, keys, sender });
     started(
@@ -126,7 +140,12 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
         log,
         tasks: {
           ...(messages && { 'message.send': (job: unknown) => messages.send(job as MessageJob) }),
-          'user.erase': async (job) => eraseUser(database, (job as { user_id: string }).user_id, notificationTables),
+          'user.erase': async (job) => {
+            const { user_id: userId } = job as { user_id: string };
+            await eraseUser(database, userId, notificationTables);
+            const hide: HideImage = (tx, id) => services.notifications.change(tx, id, { image_id: null });
+            await eraseImagesOf({ database, storage, hide }, userId);
+          },
         },
       }),
       (queue) => queue.stop(),
@@ -134,6 +153,10 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     started(
       startExpiry(database, (error) => log.warn({ err: error }, 'what has expired could not be removed')),
       (expiry) => expiry.stop(),
+    );
+    started(
+      startCleaning({ database, storage }, (error) => log.warn({ err: error }, 'images could not be cleaned up')),
+      (cleaning) => cleaning.stop(),
     );
     const app = started(
       await buildServer({
@@ -148,6 +171,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     );
     await app.listen({ host: config.HOST, port: config.PORT });
     const url = listeningUrl(config, app);
+    ownUrl = url;
     return { url, banner: banner({ url, firstKey }), app, services, database, close };
   } catch (error) {
     await close();
@@ -160,9 +184,12 @@ function createServices(parts: {
   readonly database: Database;
   readonly keys: SecretKeys;
   readonly signals: Signals;
+  readonly outbound: Outbound;
+  readonly storage: ImageStorage;
+  readonly imageUrlsOf: ImageUrls;
   readonly isClosing: () => boolean;
 }): Omit<Services, 'streams'> {
-  const { config, database, keys, signals } = parts;
+  const { config, database, keys, signals, outbound, storage, imageUrlsOf } = parts;
   const hasher = createPasswordHasher();
   const pins = createPins({ hasher, keys });
   const apiKeys = createApiKeys({
@@ -197,6 +224,8 @@ function createServices(parts: {
     tokenLifetime: config.AUTHENTICATION_TTL,
     defaultRegion: config.DEFAULT_REGION,
   });
+  const checkUrl = (url: string) =>
+    checkTargetUrl(url, { allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
   const { DEFAULT_REGION: defaultRegion, PASSWORD_MIN: passwordMin } = config;
   return {
     database,
@@ -218,11 +247,13 @@ function createServices(parts: {
     pinIsRequired: config.PIN_POLICY === 'required',
     tokens: createTokens(database),
     notifications: createNotifications({
-      database,
+      ...{ database, checkUrl, imageUrlsOf, retainedFrom },
       types: config.NOTIFICATION_TYPES,
-      checkUrl: (url) => checkTargetUrl(url, { allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS }),
       changed: signals.send,
-      retainedFrom,
+    }),
+    images: createImages({
+      ...{ database, storage, render: createRender(), urls: imageUrlsOf },
+      download: createImageDownload(outbound, checkUrl),
     }),
     markers: createMarkers(database, signals.send),
   };

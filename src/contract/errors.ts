@@ -126,13 +126,13 @@ export const errors = {
     413,
     'The body is too large.',
     'El cuerpo es demasiado grande.',
-    'Send at most 64 KiB (publishing: 4 MiB).',
+    'Send at most 64 KiB (publishing: 4 MiB; an image: 5 MiB, 7 MiB with its base64).',
   ),
   unsupported_media_type: error(
     415,
     'The content type is not supported.',
     'El tipo de contenido no es compatible.',
-    'Send `Content-Type: application/json`, in UTF-8 and without a content encoding.',
+    'Send `Content-Type: application/json`, in UTF-8 and without a content encoding. Images may be `multipart/form-data` too.',
   ),
   expectation_failed: error(
     417,
@@ -151,6 +151,18 @@ export const errors = {
     'This Idempotency-Key was used before with another request.',
     'Esta Idempotency-Key se usó antes con otra solicitud.',
     'Use a new key for a new request.',
+  ),
+  invalid_image: error(
+    422,
+    'The file is not an image that can be used.',
+    'El archivo no es una imagen utilizable.',
+    'Send a whole JPEG, PNG, WebP, GIF or AVIF of at most 25 megapixels. SVG is not accepted.',
+  ),
+  too_many_images: error(
+    422,
+    'A user may keep at most {max} images.',
+    'Un usuario puede conservar como máximo {max} imágenes.',
+    'Images that no notification shows are removed after a day.',
   ),
   account_temporarily_locked: error(
     423,
@@ -237,6 +249,11 @@ export const fieldErrors = {
   unknown_notification: text('There is no such notification.', 'Esa notificación no existe.'),
   unknown_image: text('There is no such image.', 'Esa imagen no existe.'),
   conflicting_fields: text('Only one of {fields} may be given.', 'Solo se puede indicar uno de {fields}.'),
+  one_required: text('One of {fields} is required.', 'Se requiere uno de {fields}.'),
+  unreachable_url: text(
+    'No file could be read from this URL: it must answer with 200 in time, and not redirect.',
+    'No se pudo leer ningún archivo de esta URL: debe responder con 200 a tiempo y sin redirigir.',
+  ),
   too_many_deliveries: text(
     'One request may make at most {max} deliveries.',
     'Una solicitud puede hacer como máximo {max} entregas.',

@@ -3,9 +3,15 @@ import { Id, IdInput, NullableId, NullableNumber, NullableString, Text, Time } f
 
 export const Image = Type.Object({
   id: Id,
-  url: Type.String({ format: 'uri' }),
-  full_screen_url: Type.String({ format: 'uri' }),
-  thumbnail_url: Type.String({ format: 'uri' }),
+  url: Type.String({ format: 'uri', description: '640 x 360 pixels, cropped. Of an image hosted elsewhere as it is.' }),
+  full_screen_url: Type.String({
+    format: 'uri',
+    description: 'The whole image within 2048 x 2048 pixels, not enlarged. Of an image hosted elsewhere as it is.',
+  }),
+  thumbnail_url: Type.String({
+    format: 'uri',
+    description: '160 x 160 pixels, cropped. Of an image hosted elsewhere as it is.',
+  }),
   created_at: Time,
   updated_at: Time,
 });
@@ -84,7 +90,7 @@ const content = {
     Type.Unsafe<string | null>({
       type: ['string', 'null'],
       maxLength: 2048,
-      description: 'URL of an image. Instead of image_id.',
+      description: 'URL of an image that stays where it is hosted. Instead of image_id.',
     }),
   ),
 };
@@ -122,8 +128,3 @@ export const NotificationChange = Type.Object(
   { examples: [{ description: 'Grace Hopper paid you 12.50 (corrected)' }] },
 );
 export type NotificationChange = Static<typeof NotificationChange>;
-
-export const ImageInput = Type.Object(
-  { url: Type.String({ minLength: 1, maxLength: 2048 }) },
-  { examples: [{ url: 'https://images.example.com/lunch.jpg' }] },
-);

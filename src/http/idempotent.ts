@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database, Transaction } from '../database/database.js';
 import type { Idempotency } from '../database/idempotency.js';
-import { callerOf } from './route.js';
+import { requesterOf } from './route.js';
 
 export interface Answer {
   readonly status: number;
@@ -24,10 +24,12 @@ export type Idempotent = (
   work: IdempotentWork,
   /** The one user whose rows the work may have to wait for, if it is one. */
   userId?: string,
+  /** What makes a request the same again, where its body is not small JSON. */
+  content?: unknown,
 ) => Promise<FastifyReply>;
 
 export function createIdempotent(database: Database, idempotency: Idempotency): Idempotent {
-  return async (request, reply, work, userId) => {
+  return async (request, reply, work, userId, content = request.body) => {
     const on = userId === undefined ? database : database.lane(userId);
     const key = request.headers['idempotency-key'];
     if (typeof key !== 'string') {
@@ -39,9 +41,9 @@ export function createIdempotent(database: Database, idempotency: Idempotency): 
     }
     const { answer, replayed } = await idempotency.run(
       {
-        caller: callerOf(request).name,
+        caller: requesterOf(request),
         key,
-        request: JSON.stringify([request.method, request.url, request.body ?? null]),
+        request: JSON.stringify([request.method, request.url, content ?? null]),
       },
       async (commit) => {
         let stored = { status: 0, headers: {}, body: '' };

@@ -75,6 +75,12 @@ export function callerOf(request: FastifyRequest): Caller {
   return caller;
 }
 
+/** Who asks, as idempotency calls it: the holder of the API key, or the session's user. */
+export function requesterOf(request: FastifyRequest): string {
+  const { session } = request.authorized;
+  return session === undefined ? callerOf(request).name : `user:${session.user_id}`;
+}
+
 /** For what needs more than the route's own scope. @throws Problem `insufficient_scope` */
 export function demandScope({ scopes }: Caller, scope: Scope): void {
   if (!scopes.includes(scope) && !scopes.includes('admin')) {

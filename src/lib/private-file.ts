@@ -3,7 +3,7 @@ import { link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Writes a file that only its owner can read. Whoever looks sees all of the text or no file, also after a crash: it
+ * Writes a file that only its owner can read. Whoever looks sees all of it or no file, also after a crash: it
  * gets its name when it is complete and on disk. Missing folders are made, as private as the file.
  *
  * @param options.replace whether a file of that name gives way
@@ -11,7 +11,7 @@ import { dirname } from 'node:path';
  */
 export async function writePrivateFile(
   path: string,
-  text: string,
+  content: string | Uint8Array,
   options: { readonly replace: boolean },
 ): Promise<boolean> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -19,7 +19,7 @@ export async function writePrivateFile(
   try {
     const file = await open(draft, 'wx', 0o600);
     try {
-      await file.writeFile(text);
+      await file.writeFile(content);
       await file.sync();
     } finally {
       await file.close();

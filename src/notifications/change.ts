@@ -3,7 +3,7 @@ import { prepared, type Queryable, sql } from '../database/database.js';
 import { Problem, refuseFaults } from '../lib/problem.js';
 import { blockSize } from './blocks.js';
 import { type ContentRules, changedContent, contentFaults, imageIds, imageUrls } from './content.js';
-import { createImages, findImages } from './images.js';
+import { findImages, holdImages, referToImages } from './images/rows.js';
 import { type NotificationRow, notificationColumns, toNotification } from './row.js';
 
 const selectOwner = prepared('notifications_owner', 'select user_id from notifications where id = $1');
@@ -78,14 +78,15 @@ export async function change(
   number: string | undefined,
 ): Promise<Notification> {
   const written = { input, number, path: '' };
-  refuseFaults(contentFaults(written, rules, await findImages(tx, imageIds([written]))));
+  refuseFaults(contentFaults(written, rules, await holdImages(tx, imageIds([written]), rules.imageUrlsOf)));
 
   const userId = await lockInboxOf(tx, id);
-  const columns = changedContent(written, await createImages(tx, imageUrls([written])));
+  const columns = changedContent(written, await referToImages(tx, imageUrls([written])));
   const values = [userId, id, ...Object.values(columns)];
   const [row] = await tx.query<NotificationRow>(updateRow(Object.keys(columns)), values);
   if (row === undefined) throw new Problem('not_found');
-  return toNotification(row, await findImages(tx, new Set(row.image_id === null ? [] : [row.image_id])));
+  const shown = new Set(row.image_id === null ? [] : [row.image_id]);
+  return toNotification(row, await findImages(tx, shown, rules.imageUrlsOf));
 }
 
 /** Deletes a notification. @returns the user whose it was. @throws Problem `not_found` */

@@ -4,7 +4,8 @@ import { type Database, type Queryable, sql } from '../database/database.js';
 import type { FilterClause } from '../lib/filter/fields.js';
 import { matches } from '../lib/filter/match.js';
 import { Problem } from '../lib/problem.js';
-import { findImages } from './images.js';
+import { findImages } from './images/rows.js';
+import type { ImageUrls } from './images/url.js';
 import { type NotificationRow, notificationColumns, toNotification } from './row.js';
 
 /** From where on the changes of an inbox are wanted. */
@@ -87,10 +88,11 @@ export async function readChanges(
 /** The notifications of these changes by id, with their images, which are looked up at once. */
 export async function notificationsOf(
   handle: Queryable,
+  imageUrlsOf: ImageUrls,
   changes: readonly ChangeRow[],
 ): Promise<(change: ChangeRow) => Notification | null> {
   const ids = changes.flatMap((change) => (change.is_kept ? (change.image_id ?? []) : []));
-  const images = await findImages(handle, new Set(ids));
+  const images = await findImages(handle, new Set(ids), imageUrlsOf);
   return (change) => (change.is_kept ? toNotification(change, images) : null);
 }
 
@@ -131,6 +133,7 @@ const longestLook = 1000;
 /** @throws Problem `invalid_session_token` when there is no such user */
 export async function listChanges(
   database: Database,
+  imageUrlsOf: ImageUrls,
   userId: string,
   { after, begunAt, limit, filter }: ChangesQuery,
 ): Promise<Omit<Changes, 'retained_from'>> {
@@ -141,7 +144,7 @@ export async function listChanges(
   if (isLost(begunAt ?? after, found) || after > head) {
     return { changes: [], after: `${head}`, has_more: false, reset: true };
   }
-  const notificationOf = await notificationsOf(database, rows);
+  const notificationOf = await notificationsOf(database, imageUrlsOf, rows);
   const changes: Change[] = [];
   const begun = begunAt ?? (after === 0 ? head : undefined);
   let reached = after;

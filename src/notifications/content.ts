@@ -1,13 +1,15 @@
 import type { Image, NotificationChange, NotificationInput } from '../contract/notification.js';
 import { kinds } from '../lib/filter/fields.js';
 import type { FieldError } from '../lib/problem.js';
-import { type CheckUrl, imageUrlFault } from './images.js';
+import { type CheckUrl, type ImageUrls, imageUrlFault } from './images/url.js';
 import type { Content } from './row.js';
 
 /** What an installation allows in notifications. */
 export interface ContentRules {
   readonly types: readonly string[];
   readonly checkUrl: CheckUrl;
+  /** Where uploaded images are. */
+  readonly imageUrlsOf: ImageUrls;
 }
 
 /** A notification or a change that fits its schema, with its number as it was written, where that is known. */

@@ -1,11 +1,12 @@
 import type { Changes } from '../contract/changes.js';
-import type { Image, Notification, NotificationChange, NotificationInput } from '../contract/notification.js';
-import type { Database, Queryable, Transaction } from '../database/database.js';
+import type { Notification, NotificationChange, NotificationInput } from '../contract/notification.js';
+import type { Database, Transaction } from '../database/database.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import { change, remove } from './change.js';
 import { type ChangesQuery, listChanges } from './changes.js';
 import { notificationFilterFields } from './filter-fields.js';
-import { type CheckUrl, createImage, findImages } from './images.js';
+import { findImages } from './images/rows.js';
+import type { CheckUrl, ImageUrls } from './images/url.js';
 import { type NotificationQuery, type PageOfRows, selectChangeSequence, selectPage } from './list-queries.js';
 import { publish } from './publish.js';
 import { toNotification } from './row.js';
@@ -53,9 +54,6 @@ export interface Notifications {
 
   /** @throws Problem `not_found` */
   remove(tx: Transaction, id: string): Promise<void>;
-
-  /** An image that stays where it is hosted. @throws Problem `validation_failed` that names `url` */
-  createImage(tx: Queryable, url: string): Promise<Image>;
 }
 
 export interface NotificationsOptions {
@@ -64,6 +62,8 @@ export interface NotificationsOptions {
   readonly types: readonly string[];
   /** Whether clients may be sent to the URL of an image. */
   readonly checkUrl: CheckUrl;
+  /** Where uploaded images are. */
+  readonly imageUrlsOf: ImageUrls;
   /** Hears of the users in whose inboxes something was made, changed or deleted, once it is committed. */
   readonly changed: (userIds: readonly string[]) => void;
   /** By notification type: the time before which notifications are no longer kept. */
@@ -71,22 +71,22 @@ export interface NotificationsOptions {
 }
 
 export function createNotifications(options: NotificationsOptions): Notifications {
-  const { database, types, checkUrl, changed, retainedFrom = () => ({}) } = options;
-  const rules = { types, checkUrl };
+  const { database, changed, retainedFrom = () => ({}), ...rules } = options;
   return {
-    filterFields: notificationFilterFields(types),
+    filterFields: notificationFilterFields(rules.types),
     async list(userId, query) {
       const page = await selectPage(database, userId, query);
       if (page === undefined) return undefined;
       const { rows, ...rest } = page;
-      const images = await findImages(database, new Set(rows.flatMap((row) => row.image_id ?? [])));
+      const shown = new Set(rows.flatMap((row) => row.image_id ?? []));
+      const images = await findImages(database, shown, rules.imageUrlsOf);
       const [first, last] = [rows[0], rows.at(-1)];
       const places = first && last && { first: first.place, last: last.place };
       return { ...rest, items: rows.map((row) => toNotification(row, images)), ...(places && { places }) };
     },
     changeSequence: (userId) => selectChangeSequence(database, userId),
     changes: async (userId, query) => ({
-      ...(await listChanges(database, userId, query)),
+      ...(await listChanges(database, rules.imageUrlsOf, userId, query)),
       retained_from: { ...retainedFrom() },
     }),
     async publish(tx, request, numbers = []) {
@@ -103,6 +103,5 @@ export function createNotifications(options: NotificationsOptions): Notification
       const userId = await remove(tx, id);
       tx.onCommit(() => changed([userId]));
     },
-    createImage: (tx, url) => createImage(tx, url, checkUrl),
   };
 }

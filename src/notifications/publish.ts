@@ -4,7 +4,7 @@ import { newId } from '../lib/ids.js';
 import { type FieldError, refuseFaults } from '../lib/problem.js';
 import { blockSize } from './blocks.js';
 import { type ContentRules, contentFaults, contentOf, imageIds, imageUrls, type Written } from './content.js';
-import { createImages, findImages } from './images.js';
+import { holdImages, referToImages } from './images/rows.js';
 import { type Content, toNotification } from './row.js';
 
 /** Notifications that one request may make. */
@@ -114,12 +114,12 @@ export async function publish(
   const items = isMany(request)
     ? request.map((input, index) => readItem(input, `${index}.`, numbers[index]))
     : [readItem(request, '', numbers[0])];
-  const found = await findImages(tx, imageIds(items));
+  const found = await holdImages(tx, imageIds(items), rules.imageUrlsOf);
   if (requestFaults(items, rules, { images: found }).length > 0) {
     refuseFaults(requestFaults(items, rules, { images: found, users: await existingUsers(tx, items) }));
   }
 
-  const created = await createImages(tx, imageUrls(items));
+  const created = await referToImages(tx, imageUrls(items));
   const contents = items.map((item) => contentOf(item, created));
   const rows = await tx.query<CreatedRow>(insertDeliveries, statementValues(items, contents));
   const result = inOrder(items, contents, rows, new Map([...found, ...byId(created)]));

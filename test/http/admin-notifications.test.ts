@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Image, Notification } from '../../src/contract/notification.js';
+import type { Notification } from '../../src/contract/notification.js';
 import type { User } from '../../src/contract/user.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { createUser, signIn } from '../support/people.js';
@@ -273,30 +273,5 @@ describe('GET /admin/v1/users/{id}/notifications', () => {
 
   it.each([randomUUID(), 'nothing'])('finds no user %s', async (id) => {
     expect((await admin('GET', `/admin/v1/users/${id}/notifications`)).status).toBe(404);
-  });
-});
-
-describe('POST /admin/v1/images', () => {
-  it('makes an image of a URL, for any number of notifications', async () => {
-    const url = 'https://images.example.com/lunch.jpg';
-    const { status, body: image } = await admin<Image>('POST', '/admin/v1/images', { url });
-    expect([status, image]).toMatchObject([201, { url, full_screen_url: url, thumbnail_url: url }]);
-    const { body } = await publish<Notification[]>([
-      { ...valid(), image_id: image.id },
-      { ...valid(), image_id: image.id },
-    ]);
-    expect(body.map((notification) => notification.image)).toEqual([image, image]);
-    expect((await inboxOf(user))[0]?.image).toEqual(image);
-  });
-
-  it.each([
-    'http://images.example.com/a.jpg',
-    'https://ann:secret@images.example.com/',
-    'javascript:alert(1)',
-    'a.jpg',
-    '',
-  ])('refuses the URL "%s"', async (url) => {
-    const { status, body } = await admin<ProblemAnswer>('POST', '/admin/v1/images', { url });
-    expect([status, body.errors[0]?.field]).toEqual([422, 'url']);
   });
 });

@@ -28,6 +28,7 @@ const withBody: readonly Route[] = [
   ['admin', 'POST', '/admin/v1/notifications'],
   ['admin', 'PATCH', '/admin/v1/notifications/{notification}'],
   ['admin', 'POST', '/admin/v1/images'],
+  ['session', 'POST', '/v1/images'],
   ['admin', 'POST', '/admin/v1/keys'],
 ];
 const withoutBody: readonly Route[] = [
@@ -40,6 +41,10 @@ const withoutBody: readonly Route[] = [
   ['admin', 'DELETE', '/admin/v1/users/{user}'],
   ['admin', 'DELETE', '/admin/v1/notifications/{notification}'],
 ];
+/** KiB that a JSON body may have, where it is not 64. */
+const limits: Readonly<Record<string, number>> = {
+  ...{ '/admin/v1/notifications': 4096, '/admin/v1/images': 7168, '/v1/images': 7168 },
+};
 const json = { 'Content-Type': 'application/json' };
 
 const nested = (levels: number, open: string, close: string) => open.repeat(levels) + close.repeat(levels);
@@ -105,8 +110,13 @@ describe.each([...withBody, ...withoutBody])('for %s, %s %s', (...route) => {
       'application/json, text/plain',
     ],
   ])('the content type %s is 415', async (type) => {
+    // There a form is read, and is not one.
+    const [status, code] =
+      type.startsWith('multipart/') && route[2].endsWith('/images')
+        ? ([400, 'malformed_request'] as const)
+        : ([415, 'unsupported_media_type'] as const);
     const sent = { headers: { 'Content-Type': type }, body: '{}' };
-    expectRefusal(await bad.unchanged(() => bad.ask(known, route, sent)), 415, 'unsupported_media_type');
+    expectRefusal(await bad.unchanged(() => bad.ask(known, route, sent)), status, code);
   });
 
   test('a body without a content type is 415', async () => {
@@ -120,7 +130,7 @@ describe.each([...withBody, ...withoutBody])('for %s, %s %s', (...route) => {
   });
 
   test.each(['with', 'without'])('a body beyond the limit is 413, %s its length in a header', async (how) => {
-    const limit = route[2] === '/admin/v1/notifications' ? 4 * 1024 * 1024 : 64 * 1024;
+    const limit = (limits[route[2]] ?? 64) * 1024;
     const text = Buffer.from(JSON.stringify({ a: 'x'.repeat(limit) }));
     const body = how === 'with' ? text : new Response(text).body;
     if (body === null) throw new Error('no stream');

@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Notification, NotificationInput } from '../../src/contract/notification.js';
 import { type Database, sql } from '../../src/database/database.js';
 import { type FieldError, Problem } from '../../src/lib/problem.js';
+import { createImageUrls } from '../../src/notifications/images/url.js';
 import type { NotificationQuery } from '../../src/notifications/list-queries.js';
 import { createNotifications, type Notifications } from '../../src/notifications/notifications.js';
 
 export const types = ['payment', 'pool', 'request'];
+
+export const imageUrlsOf = createImageUrls(() => 'https://postern.example');
 
 /** The service with the rules of a new installation, but for URLs: those of `bad.example` are refused. */
 export function createTestNotifications(database: Database): Notifications {
@@ -13,7 +16,7 @@ export function createTestNotifications(database: Database): Notifications {
     if (!URL.canParse(url)) return 'not a valid URL';
     return new URL(url).hostname === 'bad.example' ? 'a bad example' : undefined;
   };
-  return createNotifications({ database, types, checkUrl, changed: () => undefined });
+  return createNotifications({ database, types, checkUrl, imageUrlsOf, changed: () => undefined });
 }
 
 /** Users with empty inboxes, as the creation of a user leaves them. */

@@ -8,7 +8,7 @@ import { createStreams, type Streams } from '../../src/notifications/stream/stre
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { startFaultyProxy } from '../support/faulty-proxy.js';
-import { createInbox, createTestNotifications, input, problemOf, publishAll } from './inbox.js';
+import { createInbox, createTestNotifications, imageUrlsOf, input, problemOf, publishAll } from './inbox.js';
 
 let test: TestDatabase;
 let notifications: Notifications;
@@ -27,7 +27,7 @@ afterEach(async () => {
 const heldSession = (userId: string) => `select db_now() + interval '1 hour' as expires_at where ${userId} is not null`;
 
 function createTestStreams(times: Partial<StreamTimes> = {}, database: Database = test.database, retained = {}) {
-  const options = { database, heldSession, retainedFrom: () => retained, log: { warn: () => undefined } };
+  const options = { database, imageUrlsOf, heldSession, retainedFrom: () => retained, log: { warn: () => undefined } };
   const streams = createStreams({ ...options, times: { check: 20, ...times } });
   running.push(streams);
   return streams;

@@ -106,8 +106,10 @@ export function createApi(url: string, document: OpenApi): Api {
     const headers: Record<string, string> = { ...options.headers };
     if (bearer !== undefined) headers.authorization = `Bearer ${bearer}`;
     if (basic !== undefined) headers.authorization = `Basic ${Buffer.from(basic).toString('base64')}`;
-    if (body !== undefined) headers['content-type'] ??= 'application/json';
-    const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+    // A form brings its own content type, with the boundary.
+    if (body !== undefined && !(body instanceof FormData)) headers['content-type'] ??= 'application/json';
+    const isReady = typeof body === 'string' || body instanceof FormData;
+    const sent = body === undefined ? {} : { body: isReady ? body : JSON.stringify(body) };
     const response = await fetch(url + path, { method, headers, redirect: 'manual', ...sent });
     const text = await response.text();
     const answer = { status: response.status, headers: Object.fromEntries(response.headers), text };

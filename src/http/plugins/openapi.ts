@@ -33,6 +33,7 @@ export async function openApiPlugin(
         { name: 'Tokens', description: 'Logging in and out.' },
         { name: 'Sessions', description: 'Short tokens for every other operation.' },
         { name: 'Notifications', description: 'What happened, per user.' },
+        { name: 'Images', description: 'For notifications to show.' },
         { name: 'Administration', description: "For operators, support and the app's own servers, with an API key." },
         { name: 'Operation', description: 'Probes and this document.' },
       ],
@@ -83,7 +84,11 @@ function describeRoute(route: RouteOptions): void {
     ...(config.idempotent === true ? idempotencyHeaders : {}),
   };
   const successes = Object.entries((schema.response ?? {}) as Record<string, object>).map(
-    ([status, answer]) => [status, { ...answer, headers }] as const,
+    ([status, answer]) =>
+      [
+        status,
+        { ...answer, headers: { ...headers, ...('headers' in answer ? (answer.headers as object) : {}) } },
+      ] as const,
   );
   const codes = [...impliedProblems(route, config.access), ...(config.problems ?? [])];
   schema.response = { ...problemResponses(codes), ...Object.fromEntries(successes) };

@@ -4,6 +4,7 @@ import type { Notification } from '../../contract/notification.js';
 import type { Database } from '../../database/database.js';
 import { matches } from '../../lib/filter/match.js';
 import { type ChangeRow, type Found, notificationsOf, readChanges } from '../changes.js';
+import type { ImageUrls } from '../images/url.js';
 import { findMarkers } from '../marker.js';
 import * as frames from './frames.js';
 import { type Stream, write } from './stream.js';
@@ -25,7 +26,7 @@ const pause = 250;
  * One loop reads for all streams that were woken, many in one query, and writes without ever waiting for a client. A
  * stream whose socket is full is left alone until that has drained: then it is read for again from where it stands.
  */
-export function createPump(database: Database): Pump {
+export function createPump(database: Database, imageUrlsOf: ImageUrls): Pump {
   const woken = new Set<Stream>();
   let running = false;
 
@@ -34,7 +35,7 @@ export function createPump(database: Database): Pump {
     while (woken.size > 0) {
       const streams = take(woken, batch.streams);
       try {
-        for (const stream of await tellAll(database, streams)) woken.add(stream);
+        for (const stream of await tellAll(database, imageUrlsOf, streams)) woken.add(stream);
       } catch {
         // The database is away: nothing was written, and whoever watches the streams ends them if it takes too long.
         for (const stream of streams) woken.add(stream);
@@ -63,7 +64,7 @@ function take(woken: Set<Stream>, count: number): Stream[] {
 }
 
 /** @returns those for which there is more */
-async function tellAll(database: Database, streams: readonly Stream[]): Promise<Stream[]> {
+async function tellAll(database: Database, imageUrlsOf: ImageUrls, streams: readonly Stream[]): Promise<Stream[]> {
   if (streams.length === 0) return [];
   const limit = Math.min(batch.perStream, Math.ceil(batch.changes / streams.length));
   const wanted = streams.map(({ userId, position }) => ({ userId, after: position }));
@@ -71,6 +72,7 @@ async function tellAll(database: Database, streams: readonly Stream[]): Promise<
   const [notificationOf, markers] = await Promise.all([
     notificationsOf(
       database,
+      imageUrlsOf,
       found.flatMap((inbox) => inbox?.changes ?? []),
     ),
     movedMarkers(database, streams, found),

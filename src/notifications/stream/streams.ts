@@ -4,6 +4,7 @@ import type { Database } from '../../database/database.js';
 import type { FilterClause } from '../../lib/filter/fields.js';
 import { waitAtMost } from '../../lib/patience.js';
 import { Problem } from '../../lib/problem.js';
+import type { ImageUrls } from '../images/url.js';
 import * as frames from './frames.js';
 import { createPump } from './pump.js';
 import { createStreamQueries, type HeldSession, type StreamStart } from './queries.js';
@@ -36,6 +37,8 @@ export interface StreamRequest {
 
 export interface StreamsOptions {
   readonly database: Database;
+  /** Where uploaded images are. */
+  readonly imageUrlsOf: ImageUrls;
   readonly heldSession: HeldSession;
   /** By notification type: the time before which nothing is kept. */
   readonly retainedFrom: () => Readonly<Record<string, string>>;
@@ -56,7 +59,7 @@ export function createStreams(options: StreamsOptions): Streams {
   const { database, retainedFrom } = options;
   const times = { ...usualTimes, ...options.times };
   const queries = createStreamQueries(database, options.heldSession);
-  const pump = createPump(database);
+  const pump = createPump(database, options.imageUrlsOf);
   const byUser = new Map<string, Set<Stream>>();
   const open = new Set<Stream>();
   /** Those that were told to end, until their connections have. */

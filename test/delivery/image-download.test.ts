@@ -1,0 +1,53 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createImageDownload } from '../../src/delivery/image-download.js';
+import { checkTargetUrl, createOutbound, type OutboundOptions } from '../../src/delivery/outbound.js';
+import { faultsOf } from '../notifications/inbox.js';
+import { startHttp } from './local-server.js';
+
+function downloadWith(options: Partial<OutboundOptions> = {}) {
+  const all = { allowPrivateNetworkTargets: false, ...options };
+  const outbound = createOutbound(all);
+  onTestFinished(() => outbound.close());
+  return createImageDownload(outbound, (url) => checkTargetUrl(url, all));
+}
+
+describe('fetching an image', () => {
+  it('gives the bytes of a 200', async () => {
+    const host = await startHttp((_request, response) => response.end('bytes'));
+    const download = downloadWith({ allowPrivateNetworkTargets: true });
+    expect((await download(`${host.url}/a`)).toString()).toBe('bytes');
+    expect(host.received[0]?.headers).toMatchObject({ accept: 'image/*', 'accept-encoding': 'identity' });
+  });
+
+  it('takes 5 MiB, more than other calls may answer, and not a byte more', async () => {
+    const host = await startHttp((request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)))));
+    const download = downloadWith({ allowPrivateNetworkTargets: true });
+    expect((await download(`${host.url}/5242880`)).length).toBe(5_242_880);
+    expect(await faultsOf(download(`${host.url}/5242881`))).toEqual([
+      { field: 'url', code: 'too_many_bytes', params: { max: 5_242_880 } },
+    ]);
+  });
+
+  it.each([
+    ['http://images.example.com/', 'the scheme must be https'],
+    ['https://10.0.0.1/', 'the address is not public'],
+    ['https://[::ffff:127.0.0.1]/', 'the address is not public'],
+    ['https://2130706433/', 'the address is not public'],
+    ['https://images.example.com:22/', 'the port must be 443 or at least 1024'],
+  ])('says what is wrong with the URL %s itself', async (url, reason) => {
+    expect(await faultsOf(downloadWith()(url))).toEqual([{ field: 'url', code: 'invalid_url', params: { reason } }]);
+  });
+
+  it('does not tell a private address of a name from a name that nobody has or a host that is silent', async () => {
+    const answers = [
+      downloadWith({ resolve: async () => ['10.0.0.1'] }),
+      downloadWith({ resolve: async () => ['93.184.216.34', '127.0.0.1'] }),
+      downloadWith({ resolve: () => Promise.reject(new Error('ENOTFOUND')) }),
+      downloadWith({ resolve: () => new Promise(() => undefined), connectTimeoutMs: 50 }),
+    ];
+    for (const download of answers) {
+      const faults = await faultsOf(download('https://inner.example.com/a.jpg'));
+      expect(faults).toEqual([{ field: 'url', code: 'unreachable_url' }]);
+    }
+  });
+});
