@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
+import type { Image } from '../../src/contract/notification.js';
 import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
 import type { ApiAnswer } from '../support/app.js';
@@ -9,6 +10,7 @@ import { eventually } from '../support/eventually.js';
 import { createFaultyDisk, type FaultyDisk } from '../support/faulty-disk.js';
 import { createPlace, type FaultyService, type Place } from '../support/faulty-service.js';
 import { createUser, newPhone, password, passwordLogin, signIn, smsLogin } from '../support/people.js';
+import { noise } from '../support/pictures.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -20,11 +22,13 @@ const refusals = [503, 507];
 let disk: FaultyDisk;
 let place: Place;
 let service: FaultyService;
+let encoded: string;
 beforeAll(async () => {
   await buildService();
   disk = await createFaultyDisk();
   place = await createPlace({ DATA_DIR: disk.dataDir });
   service = await place.start();
+  encoded = (await noise(400, 300).jpeg().toBuffer()).toString('base64');
 }, BUILD_TIMEOUT);
 afterAll(async () => {
   await service.stop();
@@ -38,6 +42,7 @@ interface Written {
   readonly tokens: string[];
   readonly batches: string[];
   readonly codes: string[];
+  readonly images: string[];
   readonly wrong: string[];
   refused: number;
 }
@@ -60,7 +65,7 @@ async function write(user: User, written: Written): Promise<void> {
     description: Array.from({ length: 100 }, () => crypto.randomUUID()).join(''),
   };
   const batch = Array.from({ length: batchSize }, () => notification);
-  const [member, batched, login, code] = await Promise.all([
+  const [member, batched, login, code, image] = await Promise.all([
     api<User>('POST', '/admin/v1/users', { bearer: adminKey, body: { username, password } }),
     api('POST', '/admin/v1/notifications', {
       bearer: adminKey,
@@ -69,11 +74,15 @@ async function write(user: User, written: Written): Promise<void> {
     }),
     api<Authentication>('POST', '/v1/tokens', { body: passwordLogin(user.username) }),
     api<Authentication>('POST', '/v1/tokens', { body: smsLogin(newPhone()) }),
+    api<Image>('POST', '/admin/v1/images', { bearer: adminKey, body: { encoded } }),
   ]);
   keep('user', member, ({ id }) => written.users.push(id));
   keep('batch', batched, () => written.batches.push(key));
   keep('login', login, ({ token = '' }) => written.tokens.push(token));
   keep('code', code, ({ id }) => written.codes.push(id));
+  keep('image', image, ({ url, full_screen_url, thumbnail_url }) =>
+    written.images.push(url, full_screen_url, thumbnail_url),
+  );
 }
 
 async function count(text: string): Promise<number> {
@@ -94,6 +103,10 @@ async function expectIntact(user: User, written: Written): Promise<void> {
     expect((await api('GET', `/admin/v1/users/${id}`, { bearer: adminKey })).status).toBe(200);
   }
   for (const token of written.tokens) expect((await api('POST', '/v1/sessions', { basic: token })).status).toBe(201);
+  for (const url of written.images) {
+    const { status, headers, text } = await api('GET', new URL(url).pathname);
+    expect([status, headers['content-length'] !== '0', text !== '']).toEqual([200, true, true]);
+  }
   for (const id of written.codes) expect((await api('GET', `/v1/tokens/${id}`)).status).toBe(201);
 
   const list = `/admin/v1/users/${user.id}/notifications?limit=1&filter=notification_key:eq:`;
@@ -127,7 +140,15 @@ test('a full disk refuses what would be written, shows what is there, leaves not
   const user = await createUser(service);
   const { session } = await signIn(service, user);
   const verify = () => api<NewSession>('POST', '/v1/sessions/verify', { bearer: session.token });
-  const newWritten = (): Written => ({ users: [], tokens: [], batches: [], codes: [], wrong: [], refused: 0 });
+  const newWritten = (): Written => ({
+    users: [],
+    tokens: [],
+    batches: [],
+    codes: [],
+    images: [],
+    wrong: [],
+    refused: 0,
+  });
   const recovered = (written: Written) =>
     eventually(
       'every write to succeed',

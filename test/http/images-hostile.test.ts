@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Image } from '../../src/contract/notification.js';
 import { sql } from '../../src/database/database.js';
 import { startHttp } from '../delivery/local-server.js';
@@ -200,17 +200,24 @@ describe('a form', () => {
     ]);
   });
 
-  it('whose sender goes away leaves no image and no place taken', async () => {
-    const head = `POST /admin/v1/images HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${postern.adminKey}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 90000\r\n\r\n`;
-    const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n';
-    await Promise.all(
-      Array.from({ length: 40 }, async () => {
-        const socket = connect(Number(new URL(postern.url).port), '127.0.0.1');
-        await new Promise((done) => socket.write(head + part, done));
-        socket.destroy();
-      }),
-    );
+  it('that does not end holds one of 16 places: a 17th upload is 503, until a sender goes away', async () => {
+    const request = `POST /admin/v1/images HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${postern.adminKey}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 90000\r\n\r\n--x\r\n`;
+    const part = 'Content-Disposition: form-data; name="file"; filename="a"\r\n\r\n';
+    const senders = Array.from({ length: 20 }, () => connect(Number(new URL(postern.url).port), '127.0.0.1'));
+    const goAway = () => senders.forEach((sender) => void sender.destroy());
+    onTestFinished(goAway);
+    let refused = 0;
+    for (const sender of senders) {
+      sender.once('data', () => {
+        refused += 1;
+      });
+      sender.write(request + part);
+    }
+    await eventually('four to be refused', async () => (refused === 4 ? true : undefined));
     const file = await pixel('png');
+    const { headers, body } = await upload(formOf(['file', file]));
+    expect([body.status, body.errors[0]?.code, headers['retry-after']]).toEqual([503, 'overloaded', '1']);
+    goAway();
     const { status } = await eventually('a free place', async () => {
       const answer = await upload(formOf(['file', file]));
       return answer.status === 503 ? undefined : answer;

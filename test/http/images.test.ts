@@ -6,6 +6,7 @@ import type { Image, Notification } from '../../src/contract/notification.js';
 import { sql } from '../../src/database/database.js';
 import { startHttp } from '../delivery/local-server.js';
 import { type ApiOptions, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { createUser, signIn } from '../support/people.js';
 import { blue, colourOf, createImageFolder, formOf, noise, plain, red, twoHalves } from '../support/pictures.js';
 
@@ -280,6 +281,19 @@ describe('the quota of a user', () => {
     // What is over leaves its place.
     expect((await send(bearer)).status).toBe(201);
   });
+});
+
+it('what a user has uploaded goes with the user', async () => {
+  const { user, bearer } = await newSession();
+  const form = formOf(['file', await plain(10, 10).png().toBuffer()]);
+  const { body } = await postern.api<Image>('POST', '/v1/images', { bearer, body: form });
+  expect((await load(body.url)).status).toBe(200);
+  await postern.api('DELETE', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey });
+  const gone = await eventually('the image to be removed', async () => {
+    const answer = await load(body.url);
+    return answer.status === 200 ? undefined : answer;
+  });
+  expect(gone.status).toBe(404);
 });
 
 describe('a disk that refuses', () => {

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { Problem } from '../../src/lib/problem.js';
+import { createRender } from '../../src/notifications/images/render.js';
+import { plain } from '../support/pictures.js';
+
+test('files are decoded one at a time, a few wait, and more are refused at once', async () => {
+  const render = createRender();
+  const file = await plain(20, 20).png().toBuffer();
+  const acts = await Promise.allSettled(Array.from({ length: 12 }, () => render(file)));
+  const refused = acts.flatMap((act) => (act.status === 'rejected' ? [act.reason] : []));
+  expect(acts.map(({ status }) => status).indexOf('rejected')).toBe(9);
+  expect(refused).toHaveLength(3);
+  for (const reason of refused) {
+    expect(reason).toBeInstanceOf(Problem);
+    expect(reason).toMatchObject({ code: 'overloaded', options: { retryAfter: 1 } });
+  }
+  expect(Object.keys(await render(file))).toEqual(['card', 'full', 'thumbnail']);
+});
