@@ -162,6 +162,12 @@ export const settings = {
     fallback: '365d',
     about: 'How long an authentication token lives.',
   },
+  VERIFY_BATCHING: {
+    parse: flag,
+    fallback: 'true',
+    about:
+      'Session checks that come in together are answered by one query. false: one query each, which is better on a database that is spread over several machines (Citus).',
+  },
   PIN_POLICY: {
     parse: choice('required', 'optional', 'off'),
     fallback: 'required',

@@ -196,7 +196,7 @@ function createServices(parts: {
     database,
     ...(config.ADMIN_API_KEY === undefined ? {} : { environmentKey: config.ADMIN_API_KEY.reveal() }),
   });
-  const sessions = createSessions(database, config.SESSION_TTL);
+  const sessions = createSessions(database, { lifetime: config.SESSION_TTL, batching: config.VERIFY_BATCHING });
   const login = createLogin({
     database,
     keys,

@@ -1,4 +1,5 @@
 import type { NewSession, Session } from '../contract/session.js';
+import { batched } from '../database/batched.js';
 import { type Database, prepared } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
@@ -75,10 +76,22 @@ const sessionsThatHold = `sessions s
    where s.expires_at > db_now() and a.status = 'approved' and a.ended_at is null and a.epoch = u.epoch
      and u.status = 'active' and not ${lockHolds}`;
 
-const findSession = prepared(
-  'session_verify',
-  `select s.id, s.user_id, s.device_id, s.created_at, s.expires_at
-   from ${sessionsThatHold} and s.user_id = $1 and s.id = $2 and s.token_digest = $3`,
+/** SQL: the session of a user's id, an id and a digest, if it holds. One row at most, by three primary keys. */
+const liveSession = (userId: string, id: string, digest: string) =>
+  `select s.device_id, s.created_at, s.expires_at
+   from ${sessionsThatHold} and s.user_id = ${userId} and s.id = ${id} and s.token_digest = ${digest}`;
+
+const findSession = prepared('session_verify', liveSession('$1', '$2', '$3'));
+
+/**
+ * The same for many. Lateral and limited, so that whatever the planner thinks of the arrays' length and of the tables
+ * it can do nothing but go through the keys, one after the other.
+ */
+const findSessions = prepared(
+  'session_verify_many',
+  `select asked.place, found.*
+   from unnest($1::uuid[], $2::uuid[], $3::bytea[]) with ordinality asked (user_id, id, digest, place)
+   cross join lateral (${liveSession('asked.user_id', 'asked.id', 'asked.digest')} limit 1) found`,
 );
 
 /**
@@ -89,8 +102,17 @@ export function heldSession(userId: string, sessionId: string): string {
   return `select s.expires_at from ${sessionsThatHold} and s.user_id = ${userId} and s.id = ${sessionId}`;
 }
 
-/** @param lifetime milliseconds a session lives, never beyond its authentication token's end. */
-export function createSessions(database: Database, lifetime: number): Sessions {
+export interface SessionOptions {
+  /** Milliseconds a session lives, never beyond its authentication token's end. */
+  readonly lifetime: number;
+  /** Whether checks that come in together are answered by one query. */
+  readonly batching: boolean;
+}
+
+export function createSessions(database: Database, { lifetime, batching }: SessionOptions): Sessions {
+  const find = batching
+    ? batched((tokens: readonly ParsedToken[]) => findMany(database, tokens))
+    : (token: ParsedToken) => findOne(database, token);
   return {
     async create({ ids: [userId = '', authenticationId = ''], digest }) {
       const id = newId();
@@ -105,13 +127,32 @@ export function createSessions(database: Database, lifetime: number): Sessions {
       if (row.id === null) throw new Problem('invalid_authentication_token');
       return { ...toSession(row), token };
     },
-    async verify({ ids: [userId, id], digest }) {
-      const [row] = await database.query<SessionRow>(findSession, [userId, id, digest]);
-      if (row === undefined) throw new Problem('invalid_session_token');
-      return toSession(row);
+    async verify(token) {
+      const live = await find(token);
+      if (live === undefined) throw new Problem('invalid_session_token');
+      const [user_id = '', id = ''] = token.ids;
+      return toSession({ ...live, id, user_id });
     },
   };
 }
+
+async function findOne(database: Database, { ids: [userId, id], digest }: ParsedToken): Promise<LiveRow | undefined> {
+  const [row] = await database.query<LiveRow>(findSession, [userId, id, digest]);
+  return row;
+}
+
+async function findMany(database: Database, tokens: readonly ParsedToken[]): Promise<(LiveRow | undefined)[]> {
+  const found = new Array<LiveRow | undefined>(tokens.length);
+  const rows = await database.query<LiveRow & { place: number }>(findSessions, [
+    tokens.map(({ ids: [userId] }) => userId),
+    tokens.map(({ ids: [, id] }) => id),
+    tokens.map(({ digest }) => digest),
+  ]);
+  for (const row of rows) found[row.place - 1] = row;
+  return found;
+}
+
+type LiveRow = Pick<SessionRow, 'device_id' | 'created_at' | 'expires_at'>;
 
 type HeldRow = { current: boolean; active: boolean; locked: boolean } & ({ id: null } | SessionRow);
 

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { NewSession } from '../../src/contract/session.js';
+import type { User } from '../../src/contract/user.js';
+import { sql } from '../../src/database/database.js';
+import { newToken, type ParsedToken, parseToken } from '../../src/lib/token-strings.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { createUser, login, passwordLogin, signIn } from '../support/people.js';
+import { queriesOf } from '../support/queries.js';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const rounds = 20;
+
+let one: TestApp;
+let other: TestApp;
+let unbatched: TestApp;
+beforeAll(async () => {
+  one = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '100000' });
+  other = await one.another();
+  unbatched = await one.another({ VERIFY_BATCHING: 'false' });
+});
+afterAll(async () => {
+  for (const { close } of [unbatched, other, one]) await close();
+});
+
+const verify = (on: TestApp, token: string) => on.api('POST', '/v1/sessions/verify', { bearer: token });
+const newSession = async (token: string) => (await one.api<NewSession>('POST', '/v1/sessions', { basic: token })).body;
+
+/** As many answers as there are questions, told apart by the session or the problem that each names. */
+const told = ({ status, body }: Awaited<ReturnType<typeof verify>>) =>
+  status === 200 ? { status, id: body.id, user_id: body.user_id } : { status };
+
+function parsed(token: string): ParsedToken {
+  const found = parseToken('session', token);
+  if (found === undefined) throw new Error('no token');
+  return found;
+}
+
+interface Question {
+  readonly token: string;
+  readonly answer: ReturnType<typeof told>;
+}
+
+/** Sessions in every state there is, with what the check of each must say. */
+async function questions(): Promise<Question[]> {
+  const list: Question[] = [];
+  const refused = (token: string) => list.push({ token, answer: { status: 401 } });
+  for (let count = 0; count < 4; count += 1) {
+    const { token, session } = await signIn(one, await createUser(one));
+    for (const live of [session, await newSession(token)]) {
+      list.push({ token: live.token, answer: { status: 200, id: live.id, user_id: live.user_id } });
+    }
+    const expired = await newSession(token);
+    await one.database.query(sql('update sessions set expires_at = db_now() where id = $1'), [expired.id]);
+    refused(expired.token);
+    const ended = await signIn(one, await createUser(one));
+    await one.api('DELETE', '/v1/tokens', { basic: ended.token });
+    refused(ended.session.token);
+    // Of the right user and session, and still not the token.
+    refused(newToken('session', [session.user_id, session.id]).token);
+    refused(newToken('session', [ended.session.user_id, session.id]).token);
+    refused(newToken('session', [randomUUID(), randomUUID()]).token);
+    refused(token);
+    refused(`${session.token.slice(0, -1)}!`);
+  }
+  return list;
+}
+
+describe('session checks that come in together', () => {
+  test('are each answered for themselves: live, expired, ended, forged, foreign and junk tokens in one crowd', async () => {
+    const asked = (await questions()).flatMap((question) => Array<Question>(10).fill(question));
+    for (const on of [one, unbatched]) {
+      const answers = await Promise.all(asked.map(({ token }) => verify(on, token)));
+      expect(answers.map(told)).toEqual(asked.map(({ answer }) => answer));
+    }
+  });
+
+  test('never see a login that was ended before they began, 20 times on two instances under load', async () => {
+    const crowd = (await questions()).slice(0, 8).map(({ token }) => token);
+    let running = true;
+    const load = [one, other].flatMap((on) =>
+      crowd.map(async (token) => {
+        while (running) await verify(on, token);
+      }),
+    );
+    try {
+      for (let round = 0; round < rounds; round += 1) {
+        const { token, session } = await signIn(one, await createUser(one));
+        const before = await Promise.all([one, other].map((on) => verify(on, session.token)));
+        expect(before.map(({ status }) => status)).toEqual([200, 200]);
+        expect((await one.api('DELETE', '/v1/tokens', { basic: token })).status).toBe(200);
+        const after = await Promise.all([one, other, one, other].map((on) => verify(on, session.token)));
+        expect(after.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
+      }
+    } finally {
+      running = false;
+      await Promise.all(load);
+    }
+  });
+
+  test('are right or 503 when their connection is killed, and right again at once', async () => {
+    const { session } = await signIn(one, await createUser(one));
+    const dead = newToken('session', [session.user_id, session.id]).token;
+    for (let round = 0; round < rounds; round += 1) {
+      const asked = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? session.token : dead));
+      const answers = asked.map((token) => verify(one, token));
+      await one.database.query(
+        sql(`select pg_terminate_backend(pid) from pg_stat_activity
+             where datname = current_database() and application_name = 'postern' and pid <> pg_backend_pid()`),
+      );
+      for (const [index, { status }] of (await Promise.all(answers)).entries()) {
+        expect([index % 2 === 0 ? 200 : 401, 503]).toContain(status);
+      }
+      // What is still held of dead connections goes first.
+      const answer = await eventually('the storage', async () => {
+        const found = await verify(one, session.token);
+        return found.status === 503 ? undefined : found;
+      });
+      expect(answer.status).toBe(200);
+      expect((await verify(one, dead)).status).toBe(401);
+    }
+  });
+
+  test('answer others while one query hangs, and then what had hung', async () => {
+    const { session } = await signIn(one, await createUser(one));
+    const client = new pg.Client({ connectionString: one.config.DATABASE_URL });
+    await client.connect();
+    try {
+      await client.query('select pg_advisory_lock(1)');
+      // Whoever reads the clock first hangs in it until the lock is free; the row tells everybody else that it is taken.
+      await client.query(`
+        create table first_reader (taken boolean);
+        insert into first_reader values (false);
+        create or replace function db_now() returns timestamptz language plpgsql as $$ begin
+          perform from first_reader for update skip locked;
+          if found then perform pg_advisory_xact_lock_shared(1); end if;
+          return clock_timestamp();
+        end $$;`);
+      const hanging = verify(one, session.token);
+      await eventually('a query to hang', async () => {
+        const { rowCount } = await client.query(`select from pg_locks where locktype = 'advisory' and not granted`);
+        return rowCount === 1 ? true : undefined;
+      });
+      const others = await Promise.all(Array.from({ length: 40 }, () => verify(one, session.token)));
+      expect(others.map(({ status }) => status)).toEqual(Array(40).fill(200));
+      expect(await Promise.race([hanging.then(() => 'answered'), verify(one, session.token).then(() => 'hangs')])).toBe(
+        'hangs',
+      );
+      await client.query('select pg_advisory_unlock(1)');
+      expect((await hanging).status).toBe(200);
+    } finally {
+      await client.query(`create or replace function db_now() returns timestamptz language sql volatile
+        as $$ select clock_timestamp() $$`);
+      await client.end();
+    }
+  });
+});
+
+describe('round trips to the database', () => {
+  const verifySession = (on: TestApp, token: string) => on.services.verifiers.verifySession(parsed(token));
+
+  test('are one for all session checks of a turn, and one for each without batching', async () => {
+    const { session, token } = await signIn(one, await createUser(one));
+    const tokens = [session.token, session.token, (await newSession(token)).token];
+    const together = (on: TestApp) => queriesOf(() => Promise.all(tokens.map((text) => verifySession(on, text))));
+    expect((await together(one)).map(({ name }) => name)).toEqual(['session_verify_many']);
+    expect((await together(unbatched)).map(({ name }) => name)).toEqual(Array(3).fill('session_verify'));
+  });
+
+  test('are none for junk', async () => {
+    const { session, token } = await signIn(one, await createUser(one));
+    const wrongSum = session.token.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+    for (const junk of [wrongSum, token, 'x', `${session.token}A`, session.token.toLowerCase()]) {
+      const queries = await queriesOf(async () => expect((await verify(one, junk)).status).toBe(401));
+      expect(queries).toEqual([]);
+    }
+  });
+
+  test('are one for a new session, whether its token is used for the first time or not', async () => {
+    const { body } = await login(one, await createUser(one));
+    for (let use = 1; use <= 2; use += 1) {
+      const queries = await queriesOf(() => newSession(body.token ?? ''));
+      expect(queries.map(({ name }) => name)).toEqual(['session_create']);
+    }
+  });
+
+  test('are eight for a login, and nine for a failed one, the same for a user and for nobody', async () => {
+    const user = await createUser(one);
+    const namesOf = async (who: Pick<User, 'username'>, secret?: string) => {
+      const body = passwordLogin(who.username, secret);
+      return (await queriesOf(() => one.api('POST', '/v1/tokens', { body }))).map(({ name }) => name);
+    };
+    expect(await namesOf(user)).toHaveLength(8);
+    const failed = await namesOf(user, 'not the secret');
+    expect(failed).toHaveLength(9);
+    expect(await namesOf({ username: `nobody${randomUUID()}` })).toEqual(failed);
+  });
+});

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createSessions } from '../../src/authentication/sessions.js';
+import { sql } from '../../src/database/database.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { queriesOf, type SentQuery } from '../support/queries.js';
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Actual Loops': number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const users = 20_000;
+const digest = createHash('sha256').update('').digest();
+
+let db: TestDatabase;
+let client: pg.Client;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  const fill = (statement: string) => db.database.query(sql(statement), [users]);
+  const userId = `md5('user' || n)::uuid`;
+  await fill(`insert into users (id, created_at, updated_at)
+    select ${userId}, now(), now() from generate_series(1, $1::int) n`);
+  await fill(`insert into authentications
+      (user_id, id, device_id, authenticator, status, epoch, token_digest, expires_at, created_at, updated_at, approved_at)
+    select ${userId}, ${userId}, ${userId}, 'password', 'approved', 0, sha256(''), now() + '1 day', now(), now(), now()
+    from generate_series(1, $1::int) n`);
+  await fill(`insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
+    select ${userId}, ${userId}, ${userId}, ${userId}, sha256(''), now(), now() + '1 day'
+    from generate_series(1, $1::int) n`);
+  client = new pg.Client(db.target);
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await db.drop();
+});
+
+const uuid = (text: string) =>
+  createHash('md5')
+    .update(text)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+const tokenOf = (user: number) => ({ ids: [uuid(`user${user}`), uuid(`user${user}`)], digest });
+
+/** What the service sends to check the sessions of this many users at once. */
+async function checkOf(count: number, batching: boolean): Promise<SentQuery> {
+  const { verify } = createSessions(db.database, { lifetime: 1000, batching });
+  const tokens = Array.from({ length: count }, (_, index) => tokenOf(1 + index * Math.floor(users / count)));
+  const [query] = await queriesOf(() => Promise.all(tokens.map(verify)));
+  if (query === undefined) throw new Error('nothing was sent');
+  return query;
+}
+
+/** Prepared as on the service's connections, where the planner takes either plan by its own estimates. */
+async function scansOf({ text, values = [] }: SentQuery, mode: string): Promise<PlanNode[]> {
+  await client.query(`set plan_cache_mode = ${mode}; deallocate all`);
+  await client.query(`prepare checked as ${text}`);
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+    `explain (format json, analyze, timing off) execute checked(${values.map(literal).join(', ')})`,
+  );
+  return rows.flatMap((row) => scans(row['QUERY PLAN'][0].Plan));
+}
+
+function literal(value: unknown): string {
+  if (Array.isArray(value)) return `array[${value.map(literal).join(', ')}]`;
+  return Buffer.isBuffer(value) ? `'\\x${value.toString('hex')}'::bytea` : `'${String(value)}'::uuid`;
+}
+
+function scans(node: PlanNode): PlanNode[] {
+  const below = (node.Plans ?? []).flatMap(scans);
+  return node['Relation Name'] === undefined && node['Node Type'] !== 'Bitmap Index Scan' ? below : [node, ...below];
+}
+
+/** Without statistics one of a user's indexes is as good as another to the planner; its rows are few. */
+const states = [
+  { state: 'never analyzed', authentications: /^authentications_(pkey|by_device)$/ },
+  { state: 'analyzed', authentications: /^authentications_pkey$/ },
+];
+
+describe.each(states)('the plan of session checks on tables that were $state', ({ state, authentications }) => {
+  beforeAll(async () => {
+    if (state === 'analyzed') await db.database.query(sql('analyze'));
+  });
+
+  const cases = ['force_generic_plan', 'force_custom_plan'].flatMap((mode) =>
+    [1, 64, 256].map((count) => ({ mode, count })),
+  );
+  test.each(cases)('goes by one index each, once a session, for $count at once ($mode)', async ({ mode, count }) => {
+    for (const batching of count === 1 ? [true, false] : [true]) {
+      const found = await scansOf(await checkOf(count, batching), mode);
+      expect(found.map((scan) => scan['Index Name'] ?? scan['Node Type']).sort()).toEqual([
+        expect.stringMatching(authentications),
+        'sessions_pkey',
+        'users_pkey',
+      ]);
+      expect(found.map((scan) => scan['Actual Loops'])).toEqual([count, count, count]);
+    }
+  });
+});

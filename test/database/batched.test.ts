@@ -1,0 +1,106 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { batched } from '../../src/database/batched.js';
+
+interface Sent {
+  readonly keys: readonly number[];
+  answer(): void;
+  fail(error: Error): void;
+}
+
+/** Look-ups whose queries are answered when the test says so: with the tenfold of each key. */
+function heldBack() {
+  const sent: Sent[] = [];
+  const lookUp = batched(
+    (keys: readonly number[]) =>
+      new Promise<readonly number[]>((resolve, reject) => {
+        sent.push({ keys, answer: () => resolve(keys.map((key) => key * 10)), fail: reject });
+      }),
+  );
+  return { sent, lookUp };
+}
+
+const range = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
+
+describe('look-ups in batches', () => {
+  test('of one turn are one query, and each gets its own answer', async () => {
+    const { sent, lookUp } = heldBack();
+    const asked = [3, 1, 2, 1].map(lookUp);
+    await nextTurn();
+    expect(sent.map(({ keys }) => keys)).toEqual([[3, 1, 2, 1]]);
+    sent[0]?.answer();
+    expect(await Promise.all(asked)).toEqual([30, 10, 20, 10]);
+  });
+
+  test('never join a query that was sent already, not even for the same key', async () => {
+    const { sent, lookUp } = heldBack();
+    const first = lookUp(1);
+    await nextTurn();
+    const second = lookUp(1);
+    await nextTurn();
+    expect(sent.map(({ keys }) => keys)).toEqual([[1], [1]]);
+    sent[0]?.answer();
+    expect(await first).toBe(10);
+    sent[1]?.answer();
+    expect(await second).toBe(10);
+  });
+
+  test('are gathered while two queries are under way, and go as soon as one of them is back', async () => {
+    const { sent, lookUp } = heldBack();
+    for (const key of [1, 2]) {
+      lookUp(key);
+      await nextTurn();
+    }
+    const gathered: Promise<number>[] = [];
+    for (const key of [3, 4, 5]) {
+      gathered.push(lookUp(key));
+      await Promise.resolve();
+    }
+    await nextTurn();
+    sent[1]?.answer();
+    await nextTurn();
+    sent[2]?.answer();
+    expect(await Promise.all(gathered)).toEqual([30, 40, 50]);
+    expect(sent[2]?.keys).toEqual([3, 4, 5]);
+  });
+
+  test('do not wait for queries that do not come back', async () => {
+    const { sent, lookUp } = heldBack();
+    for (const key of [1, 2, 3, 4]) {
+      lookUp(key);
+      await nextTurn();
+    }
+    while (sent.flatMap(({ keys }) => keys).length < 4) await nextTurn();
+    const late = lookUp(5);
+    while (!sent.some(({ keys }) => keys.includes(5))) await nextTurn();
+    sent.at(-1)?.answer();
+    expect(await late).toBe(50);
+  });
+
+  test('are at most 256 a query, however many come at once', async () => {
+    const { sent, lookUp } = heldBack();
+    const keys = range(0, 600);
+    const asked = keys.map(lookUp);
+    await nextTurn();
+    expect(sent.map(({ keys }) => keys.length)).toEqual([256, 256, 88]);
+    for (const { answer } of sent.toReversed()) answer();
+    expect(await Promise.all(asked)).toEqual(keys.map((key) => key * 10));
+  });
+
+  test('fail with their query and with no other', async () => {
+    const { sent, lookUp } = heldBack();
+    const failing = Promise.allSettled([1, 2].map(lookUp));
+    await nextTurn();
+    const other = lookUp(3);
+    await nextTurn();
+    const failure = new Error('the connection broke');
+    sent[0]?.fail(failure);
+    expect(await failing).toEqual([1, 2].map(() => ({ status: 'rejected', reason: failure })));
+    sent[1]?.answer();
+    expect(await other).toBe(30);
+    const next = lookUp(4);
+    await nextTurn();
+    sent[2]?.answer();
+    expect(await next).toBe(40);
+  });
+});
