@@ -39,9 +39,10 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
+    // One for each request would cost more than most of them do: what is logged of a request names its `request_id`.
+    childLoggerFactory: (log) => log,
     bodyLimit: maxBodyBytes,
     requestTimeout: timeouts.request,
-    handlerTimeout: timeouts.handler,
     keepAliveTimeout: timeouts.keepAlive,
     trustProxy: trustedProxies(options.trustProxy),
     http: {
@@ -62,6 +63,9 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
+  app.addHook('onRoute', (route) => {
+    if (route.config?.isBounded !== true) route.handlerTimeout ??= timeouts.handler;
+  });
   problemsPlugin(app);
   headersPlugin(app, { behindTls });
   if (options.corsOrigins.length > 0) {

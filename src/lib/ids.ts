@@ -18,6 +18,10 @@ export function idToBytes(id: string): Buffer {
 }
 
 export function idFromBytes(bytes: Buffer): string {
-  const hex = bytes.toString('hex');
+  return idFromHex(bytes.toString('hex'));
+}
+
+/** @param hex 32 digits in lower case. */
+export function idFromHex(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

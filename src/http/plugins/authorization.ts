@@ -3,7 +3,8 @@ import type { Scope } from '../../contract/administration.js';
 import type { Session } from '../../contract/session.js';
 import { Problem } from '../../lib/problem.js';
 import { type ParsedToken, parseToken } from '../../lib/token-strings.js';
-import { type App, type Caller, demandScope } from '../route.js';
+import { headerValues } from '../raw-headers.js';
+import { type Access, type App, type Caller, demandScope } from '../route.js';
 
 /** What the authorization of a request needs of the domain. */
 export interface Verifiers {
@@ -22,22 +23,33 @@ export function authorizationPlugin(app: App, verifiers: Verifiers): void {
     if (route.config?.access === undefined)
       throw new Error(`${route.method} ${route.url} does not say who may call it`);
   });
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     request.authorized = {};
     const access = request.routeOptions.config?.access;
-    if (access === undefined || access === 'public') return;
-    if (access === 'authentication-token') {
-      const authenticationToken = parseToken('authentication', basicCredentials(request));
-      if (authenticationToken === undefined) throw new Problem('invalid_authentication_token');
-      request.authorized = { authenticationToken };
-    } else if (access === 'session') {
-      const token = parseToken('session', credentials(request, 'bearer'));
-      if (token === undefined) throw new Problem('invalid_session_token');
-      request.authorized = { session: await verifiers.verifySession(token) };
-    } else {
-      request.authorized = { caller: await identifyCaller(verifiers, credentials(request, 'bearer'), access.scope) };
-    }
+    if (access === undefined || access === 'public') return done();
+    authorize(verifiers, request, access).then((authorized) => {
+      request.authorized = authorized;
+      done();
+    }, done);
   });
+}
+
+async function authorize(
+  verifiers: Verifiers,
+  request: FastifyRequest,
+  access: Exclude<Access, 'public'>,
+): Promise<FastifyRequest['authorized']> {
+  if (access === 'authentication-token') {
+    const authenticationToken = parseToken('authentication', basicCredentials(request));
+    if (authenticationToken === undefined) throw new Problem('invalid_authentication_token');
+    return { authenticationToken };
+  }
+  if (access === 'session') {
+    const token = parseToken('session', credentials(request, 'bearer'));
+    if (token === undefined) throw new Problem('invalid_session_token');
+    return { session: await verifiers.verifySession(token) };
+  }
+  return { caller: await identifyCaller(verifiers, credentials(request, 'bearer'), access.scope) };
 }
 
 async function identifyCaller(verifiers: Verifiers, token: string, scope: Scope): Promise<Caller> {
@@ -49,7 +61,7 @@ async function identifyCaller(verifiers: Verifiers, token: string, scope: Scope)
 
 /** What stands behind the scheme. Node keeps the first of several Authorization headers silently, so they are counted. */
 function credentials(request: FastifyRequest, scheme: 'basic' | 'bearer'): string {
-  const headers = request.raw.headersDistinct.authorization ?? [];
+  const headers = headerValues(request.raw.rawHeaders, 'authorization');
   if (headers.length > 1) throw new Problem('invalid_authorization_header');
   const [header = ''] = headers;
   if (header === '') throw new Problem('missing_credentials');

@@ -1,4 +1,5 @@
 import { Problem } from '../../lib/problem.js';
+import { headerValues } from '../raw-headers.js';
 import type { App } from '../route.js';
 
 const securityHeaders = {
@@ -19,15 +20,16 @@ export function alwaysHeaders({ behindTls }: { readonly behindTls: boolean }): R
 /** Headers that every answer carries, errors included. */
 export function headersPlugin(app: App, options: { readonly behindTls: boolean }): void {
   const always = alwaysHeaders(options);
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.headers(always);
     reply.header('Request-ID', request.id);
+    const { httpVersion, rawHeaders } = request.raw;
     // RFC 9112, 3.2: exactly one.
-    const isOldHttp = request.raw.httpVersion === '1.0';
-    const hosts = request.raw.headersDistinct.host?.length ?? 0;
-    if (hosts > 1 || (hosts === 0 && !isOldHttp)) throw new Problem('malformed_request');
-    const keys = request.raw.headersDistinct['idempotency-key'];
-    if (keys !== undefined) reply.header('Idempotency-Key', checkIdempotencyKey(keys));
+    const hosts = headerValues(rawHeaders, 'host').length;
+    if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) throw new Problem('malformed_request');
+    const keys = headerValues(rawHeaders, 'idempotency-key');
+    if (keys.length > 0) reply.header('Idempotency-Key', checkIdempotencyKey(keys));
+    done();
   });
 }
 

@@ -21,9 +21,10 @@ export function jsonBodyPlugin(app: App): void {
     return parseJson(text);
   });
   // Also where a route takes no body: an encoded one must not pass unseen.
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') throw new Problem('unsupported_media_type');
+    done();
   });
 }
 

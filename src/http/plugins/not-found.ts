@@ -10,8 +10,8 @@ export function notFoundPlugin(app: App): void {
     methodsByPath.set(route.url, known);
   });
   // Before the body is read, whatever it is: nobody wants it.
-  app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404) return;
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
     const segments = (request.url.split('?', 1)[0] ?? '').split('/');
     const allowed = [...methodsByPath.values()]
       .filter((route) => samePath(route.segments, segments))
@@ -19,7 +19,7 @@ export function notFoundPlugin(app: App): void {
     if (allowed.length === 0) throw new Problem('not_found');
     const allow = [...new Set(allowed)].sort().join(', ');
     if (request.method !== 'OPTIONS') throw new Problem('method_not_allowed', { headers: { Allow: allow } });
-    return reply.code(204).header('Allow', allow).send();
+    reply.code(204).header('Allow', allow).send();
   });
 }
 

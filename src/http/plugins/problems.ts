@@ -29,7 +29,10 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   const { status } = errors[problem.code];
   if (status >= 500) {
     const level = problem.code === 'internal_error' ? 'error' : 'warn';
-    request.log[level]({ err: problem.options.cause ?? problem, code: problem.code }, 'request failed');
+    request.log[level](
+      { err: problem.options.cause ?? problem, code: problem.code, request_id: request.id },
+      'request failed',
+    );
   }
   const language = preferredLanguage(request.headers['accept-language']);
   const challenge = status === 401 ? challengeOf(problem.code, request) : undefined;

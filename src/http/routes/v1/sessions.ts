@@ -32,9 +32,9 @@ export function sessionRoutes(app: App, { sessions }: { sessions: Sessions }): v
         tags: ['Sessions'],
         response: { 200: { ...Session, description: 'The session token is valid and active.' } },
       },
-      config: { access: 'session' },
+      config: { access: 'session', isBounded: true },
       // The authorization has verified it: there is nothing more to do.
-      handler: async (request) => sessionOf(request),
+      handler: sessionOf,
     });
   }
 }
