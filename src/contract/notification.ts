@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, IdInput, NullableId, NullableNumber, NullableString, Text, Time } from './common.js';
+import { ProblemBody } from './problem.js';
 
 export const Image = Type.Object({
   id: Id,
@@ -128,3 +129,28 @@ export const NotificationChange = Type.Object(
   { examples: [{ description: 'Grace Hopper paid you 12.50 (corrected)' }] },
 );
 export type NotificationChange = Static<typeof NotificationChange>;
+
+/** A line of the answer to NDJSON. `line` is the line of the request that it is about; the others have none. */
+export const PublishedLine = Type.Object(
+  {
+    line: Type.Optional(Type.Integer({ minimum: 1 })),
+    status: Type.Integer({
+      description: '201: made. 200: would be made (dry_run). Else what a request of its own had got.',
+    }),
+    id: Type.Optional(Id),
+    ids: Type.Optional(Type.Array(Id, { description: 'Instead of id, in the order of user_ids.' })),
+    errors: Type.Optional(ProblemBody.properties.errors),
+    code: Type.Optional(Type.String({ description: 'Why the answer ends here, before the body does.' })),
+    committed_lines: Type.Optional(
+      Type.Integer({ description: 'With code: the lines up to this one are done, those behind it are not.' }),
+    ),
+  },
+  {
+    examples: [
+      { line: 1, status: 201, id: '7d9a2f1e-58a4-4f39-9c6b-0d1f6c1f3a10' },
+      { line: 2, status: 422, errors: [{ field: 'user_id', code: 'unknown_user', message: 'There is no such user.' }] },
+      { status: 503, code: 'storage_unavailable', committed_lines: 2 },
+    ],
+  },
+);
+export type PublishedLine = Static<typeof PublishedLine>;

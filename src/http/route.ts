@@ -54,9 +54,13 @@ declare module 'fastify' {
     isBounded?: boolean;
     /** Keeps the body's text as `request.rawBody`, for exact numbers. */
     keepRawBody?: boolean;
+    /** The route takes `application/x-ndjson` too: the schema of one line. Such a body arrives as the stream itself. */
+    ndjson?: object;
   }
   interface FastifyRequest {
     rawBody?: string;
+    /** Lifts the bound on how long the request may take to arrive whole. The handler must set another. */
+    unhurry(): void;
     /** Set by the authorization plugin, according to the route's access. */
     authorized: {
       session?: Session;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
@@ -6,6 +7,7 @@ import { answerBrokenRequest, answerUnmetExpectation } from './broken-requests.j
 import { authorizationPlugin } from './plugins/authorization.js';
 import { alwaysHeaders, headersPlugin } from './plugins/headers.js';
 import { jsonBodyPlugin } from './plugins/json-body.js';
+import { ndjsonBodyPlugin } from './plugins/ndjson-body.js';
 import { notFoundPlugin } from './plugins/not-found.js';
 import { openApiPlugin } from './plugins/openapi.js';
 import { asProblem, problemsPlugin, sendProblem } from './plugins/problems.js';
@@ -34,6 +36,7 @@ const maxBodyBytes = 64 * 1024;
 export async function buildServer(options: ServerOptions): Promise<App> {
   const { services } = options;
   const behindTls = options.publicUrl?.startsWith('https:') === true;
+  const unhurried = new WeakSet<Socket>();
   const app: App = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -56,7 +59,11 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     routerOptions: { maxParamLength: maxHeaderBytes },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => {
+      // Node tells that a request's time is up and leaves it at that: what becomes of the request is decided here.
+      const mayGoOn = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket);
+      if (!mayGoOn) answerBrokenRequest(error, socket);
+    },
     frameworkErrors: (error, request, reply) => {
       reply.headers({ ...alwaysHeaders({ behindTls }), 'Request-ID': request.id });
       void sendProblem(asProblem(error), request, reply);
@@ -83,6 +90,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   await openApiPlugin(app, options);
   validationPlugin(app);
   jsonBodyPlugin(app);
+  ndjsonBodyPlugin(app, unhurried);
   authorizationPlugin(app, services.verifiers);
   if (options.log.level === 'debug' || options.log.level === 'trace') logRequests(app);
   app.server.on('checkExpectation', answerUnmetExpectation);

@@ -2,13 +2,14 @@ import type { Changes } from '../contract/changes.js';
 import type { Notification, NotificationChange, NotificationInput } from '../contract/notification.js';
 import type { Database, Transaction } from '../database/database.js';
 import type { FilterFields } from '../lib/filter/fields.js';
+import type { FieldError } from '../lib/problem.js';
 import { change, remove } from './change.js';
 import { type ChangesQuery, listChanges } from './changes.js';
 import { notificationFilterFields } from './filter-fields.js';
 import { findImages } from './images/rows.js';
 import type { CheckUrl, ImageUrls } from './images/url.js';
 import { type NotificationQuery, type PageOfRows, selectChangeSequence, selectPage } from './list-queries.js';
-import { publish } from './publish.js';
+import { faultsOfEach, publish } from './publish.js';
 import { toNotification } from './row.js';
 
 /** One page of an inbox. */
@@ -43,6 +44,12 @@ export interface Notifications {
     request: NotificationInput | readonly NotificationInput[],
     numbers?: readonly (string | undefined)[],
   ): Promise<Notification[]>;
+
+  /** What `publish` would refuse in each of these requests by itself. Makes nothing. */
+  faultsOfEach(
+    requests: readonly NotificationInput[],
+    numbers: readonly (string | undefined)[],
+  ): Promise<FieldError[][]>;
 
   /** Changes the members that are present. @throws Problem `not_found`, `validation_failed` */
   change(
@@ -103,5 +110,6 @@ export function createNotifications(options: NotificationsOptions): Notification
       const userId = await remove(tx, id);
       tx.onCommit(() => changed([userId]));
     },
+    faultsOfEach: (requests, numbers) => faultsOfEach(database, rules, requests, numbers),
   };
 }

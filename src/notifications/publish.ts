@@ -131,6 +131,23 @@ export async function publish(
   return result;
 }
 
+/**
+ * What `publish` would refuse in each of these requests by itself, without making anything.
+ *
+ * @param numbers of `writtenNumbers`, one for each request
+ */
+export async function faultsOfEach(
+  handle: Queryable,
+  rules: ContentRules,
+  requests: readonly NotificationInput[],
+  numbers: readonly (string | undefined)[],
+): Promise<FieldError[][]> {
+  const items = requests.map((input, index) => readItem(input, '', numbers[index]));
+  const users = await existingUsers(handle, items);
+  const images = await findImages(handle, imageIds(items));
+  return items.map((item) => requestFaults([item], rules, { images, users }));
+}
+
 function isMany<T>(value: T | readonly T[]): value is readonly T[] {
   return Array.isArray(value);
 }

@@ -63,9 +63,12 @@ export function createConformance(document: OpenApi): (answer: SeenAnswer) => vo
     const type = headers['content-type']?.split(';')[0] ?? '';
     const schema = documented.content?.[type]?.schema;
     if (schema === undefined) throw new Error(`${where}: ${type} is not in the OpenAPI document`);
-    if (!/\bjson$/.test(type)) return;
-    const fault = validate(schema, JSON.parse(text));
-    if (fault !== undefined) throw new Error(`${where} does not match the OpenAPI document: ${fault}\n${text}`);
+    if (!/\b(?:json|x-ndjson)$/.test(type)) return;
+    const values = type === 'application/x-ndjson' ? text.trimEnd().split('\n') : [text];
+    for (const value of values) {
+      const fault = validate(schema, JSON.parse(value));
+      if (fault !== undefined) throw new Error(`${where} does not match the OpenAPI document: ${fault}\n${value}`);
+    }
   };
 }
 

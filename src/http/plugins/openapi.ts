@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { RouteOptions } from 'fastify';
+import type { FastifySchema, RouteOptions } from 'fastify';
 import { RejectedAuthentication } from '../../contract/authentication.js';
 import { type ErrorCode, errors } from '../../contract/errors.js';
 import { ProblemBody } from '../../contract/problem.js';
@@ -55,8 +55,17 @@ export async function openApiPlugin(
         },
       },
     },
+    transform: ({ schema, url, route }) => ({ schema: withLines(schema, route.config?.ndjson), url }),
   });
   await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { deepLinking: true }, staticCSP: true });
+}
+
+/** Beside the body in JSON the one of lines. Only the document says so: in Fastify a type without a schema is not checked. */
+function withLines(schema: FastifySchema, line: object | undefined): FastifySchema {
+  if (line === undefined) return schema;
+  const lines = { schema: { ...line, description: 'One such object a line; LF or CRLF ends it.' } };
+  const content = { 'application/json': { schema: schema.body }, 'application/x-ndjson': lines };
+  return { ...schema, body: { content } };
 }
 
 const string = (description: string) => ({ type: 'string', description });

@@ -8,7 +8,9 @@ import { maxDeliveries } from '../../../notifications/publish.js';
 import { writtenNumbers } from '../../../notifications/written-numbers.js';
 import type { Idempotent, IdempotentWork } from '../../idempotent.js';
 import { NotificationListAnswers, NotificationListQuery, sendInbox } from '../../notification-list.js';
+import { isNdjson } from '../../plugins/ndjson-body.js';
 import type { App } from '../../route.js';
+import { createLinePublisher, publishedLines } from './notifications-ndjson.js';
 
 const maxBodyBytes = 4 * 1024 * 1024;
 const maxItems = 1000;
@@ -44,8 +46,10 @@ export function adminNotificationRoutes(
 
 function publishRoute(
   app: App,
-  { notifications, idempotent }: { notifications: Notifications; idempotent: Idempotent },
+  services: { notifications: Notifications; idempotent: Idempotent; database: Pick<Database, 'transaction'> },
 ): void {
+  const { notifications, idempotent } = services;
+  const publishLines = createLinePublisher(app, services);
   app.route({
     method: 'POST',
     url: '/admin/v1/notifications',
@@ -54,13 +58,21 @@ function publishRoute(
       operationId: 'publishNotifications',
       summary: 'Publish notifications',
       description:
-        'One object or an array of up to 1000, each for a user_id or for user_ids; 10,000 deliveries at most. All of them are made, or none.',
+        'One object or an array of up to 1000, each for a user_id or for user_ids; 10,000 deliveries at most. All of them are made, or none. As application/x-ndjson any number, one a line, each made or refused by itself, with a line of result for each.',
       tags: ['Administration'],
       body: PublishRequest,
-      response: { 201: Published },
+      response: { 200: publishedLines, 201: Published },
     },
-    config: { access: { scope: 'notifications:write' }, idempotent: true, keepRawBody: true },
-    preValidation: async ({ body }) => refuseExcess(body),
+    config: {
+      access: { scope: 'notifications:write' },
+      idempotent: true,
+      keepRawBody: true,
+      ndjson: NotificationInput,
+    },
+    preValidation: async (request, reply) => {
+      if (isNdjson(request)) await publishLines(request, reply);
+      else refuseExcess(request.body);
+    },
     async handler(request, reply) {
       const { body } = request;
       const isOne = !Array.isArray(body) && body.user_ids === undefined;

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { createInterface } from 'node:readline';
+
+/** A line of the answer. */
+export interface ResultLine {
+  readonly line?: number;
+  readonly status: number;
+  readonly id?: string;
+  readonly ids?: readonly string[];
+  readonly errors?: readonly { readonly field?: string; readonly code: string }[];
+  readonly code?: string;
+  readonly committed_lines?: number;
+}
+
+/** A request whose body and answer flow at the same time. */
+export interface LineStream {
+  readonly response: Promise<IncomingMessage>;
+  /** Resolves when the text was handed over to the system. */
+  send(text: string): Promise<void>;
+  end(): void;
+  /** The next line of the answer; undefined at its end. */
+  next(): Promise<ResultLine | undefined>;
+  /** The lines that are left. */
+  rest(): Promise<ResultLine[]>;
+  destroy(): void;
+}
+
+/** Opens a publishing request of lines. */
+export function openLineStream(
+  { url, adminKey }: { readonly url: string; readonly adminKey: string },
+  { query = '', headers = {} }: { readonly query?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+): LineStream {
+  const request = httpRequest(`${url}/admin/v1/notifications${query}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/x-ndjson', ...headers },
+  });
+  const response = once(request, 'response').then(([answer]) => answer as IncomingMessage);
+  const lines = response.then((answer) => createInterface({ input: answer })[Symbol.asyncIterator]());
+  // Whoever opened the stream looks at one of them only.
+  for (const promise of [response, lines]) promise.catch(() => undefined);
+  request.on('error', () => undefined);
+  request.flushHeaders();
+  const next = async () => {
+    const { value, done } = await (await lines).next();
+    return done === true ? undefined : (JSON.parse(value) as ResultLine);
+  };
+  return {
+    response,
+    next,
+    async send(text) {
+      if (!request.write(text)) await once(request, 'drain');
+    },
+    end: () => void request.end(),
+    async rest() {
+      const found: ResultLine[] = [];
+      for (let line = await next(); line !== undefined; line = await next()) found.push(line);
+      return found;
+    },
+    destroy: () => void request.destroy(),
+  };
+}
