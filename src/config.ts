@@ -122,6 +122,20 @@ function notificationTypes(text: string): Parsed<readonly string[]> {
     : fault('must be different lower-case words joined by commas');
 }
 
+/** Milliseconds by notification type; `*` is every other type. */
+function retention(text: string): Parsed<Readonly<Record<string, number>>> {
+  const ages: Record<string, number> = {};
+  for (const rule of text.split(',')) {
+    const [, type = '', age = ''] = /^\s*([a-z][a-z0-9_]{0,31}|\*)\s*:\s*(\w+)\s*$/.exec(rule) ?? [];
+    const parsed = duration('1d', '36500d')(age);
+    if (type === '' || Object.hasOwn(ages, type) || 'fault' in parsed) {
+      return fault('must be different types with durations from 1d to 36500d, such as pool:90d,*:365d');
+    }
+    ages[type] = parsed.value;
+  }
+  return ok(ages);
+}
+
 /**
  * Every variable the service reads, in the order of docs/configuration.md.
  * @public scripts/generate.mjs writes that page from it.
@@ -240,6 +254,16 @@ export const settings = {
     fallback: 'payment,pool,request',
     about: 'The notification types that may be published. Clients of the published interface know the first three.',
   },
+  NOTIFICATION_RETENTION: {
+    parse: retention,
+    about:
+      'How long notifications are kept, by type, such as pool:90d,*:365d; * is every other type. When unset, for ever.',
+  },
+  EVENT_RETENTION: {
+    parse: duration('1d', '36500d'),
+    fallback: '365d',
+    about: 'How long audit events are kept.',
+  },
   CORS_ORIGINS: { parse: origins, about: 'Origins whose pages may call the API. None by default.' },
   TRUST_PROXY: {
     parse: trustProxy,
@@ -301,6 +325,11 @@ function contradictions(config: Partial<Config>): string[] {
   }
   if (config.SMS_PROVIDER === 'webhook' && config.SMS_WEBHOOK_SECRET === undefined) {
     faults.push('SMS_WEBHOOK_SECRET is required with SMS_PROVIDER=webhook');
+  }
+  const { NOTIFICATION_TYPES: types = [], NOTIFICATION_RETENTION: ages = {} } = config;
+  const unknownTypes = Object.keys(ages).filter((type) => type !== '*' && !types.includes(type));
+  if (unknownTypes.length > 0) {
+    faults.push(`NOTIFICATION_RETENTION names types that are not in NOTIFICATION_TYPES: ${unknownTypes.join(', ')}`);
   }
   const { GUESS_LOCK: lock, GUESS_LOCK_MAX: lockMax } = config;
   if (lock !== undefined && lockMax !== undefined && lock > lockMax) {

@@ -19,8 +19,9 @@ import { createUserDetails } from './authentication/user-details.js';
 import { createUsers } from './authentication/users.js';
 import { banner } from './banner.js';
 import type { Config } from './config.js';
+import { startChores } from './database/chores.js';
 import { createDatabase, type Database, sql } from './database/database.js';
-import { startExpiry } from './database/expiry.js';
+import { expiryChores } from './database/expiry.js';
 import { createIdempotency } from './database/idempotency.js';
 import { migrate } from './database/migrate.js';
 import { openTarget } from './database/open.js';
@@ -39,6 +40,7 @@ import { buildServer } from './http/server.js';
 import { Problem } from './lib/problem.js';
 import { createSecretKeys, type SecretKeys } from './lib/secret-keys.js';
 import { createLog, type Logger } from './log.js';
+import { blankActor } from './notifications/blank-actor.js';
 import { startCleaning } from './notifications/images/cleaning.js';
 import { eraseImagesOf, type HideImage } from './notifications/images/erase.js';
 import { createImages } from './notifications/images/images.js';
@@ -47,9 +49,11 @@ import type { ImageStorage } from './notifications/images/storage.js';
 import { createImageUrls, type ImageUrls } from './notifications/images/url.js';
 import { createMarkers } from './notifications/marker.js';
 import { createNotifications } from './notifications/notifications.js';
+import { type Retention, type RetentionRule, startRetention } from './notifications/retention.js';
 import type { StreamTimes } from './notifications/stream/stream.js';
 import { createStreams } from './notifications/stream/streams.js';
 import { notificationTables } from './notifications/tables.js';
+import { tombstoneChore } from './notifications/tombstones.js';
 import { version } from './version.js';
 
 /** A Postern that runs. */
@@ -79,8 +83,6 @@ const poolSize = 20;
 const queueConcurrency = 10;
 /** Where instances tell each other of users in whose inboxes something is new. */
 const inboxChannel = 'postern_inboxes';
-/** Everything is kept. */
-const retainedFrom = () => ({});
 
 /**
  * The composition root: configuration, database, services, HTTP. What was started is stopped in reverse, also when a
@@ -108,6 +110,12 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     const keys = createSecretKeys(await readSecretKeys(config));
     const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
     const database = started(createDatabase({ target, size: poolSize, onConnectionError }), (pool) => pool.close());
+    const retention = started(
+      await startRetention(database, retentionRules(config), (error) =>
+        log.warn({ err: error }, 'the time could not be read that notifications are kept from'),
+      ),
+      (part) => part.stop(),
+    );
     const firstKey = await ensureFirstKey({
       database,
       dataDir: config.DATA_DIR,
@@ -124,12 +132,16 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     const storage = createImageDisk({ folder: config.IMAGE_DIR ?? join(config.DATA_DIR, 'images') });
     const signals = started(startSignals({ target, database, channel: inboxChannel, log }), (part) => part.stop());
     const streams = started(
-      createStreams({ database, imageUrlsOf, heldSession, retainedFrom, log, times: options.streamTimes ?? {} }),
+      createStreams({
+        ...{ database, imageUrlsOf, heldSession, log },
+        retainedFrom: retention.retainedFrom,
+        times: options.streamTimes ?? {},
+      }),
       (part) => part.close(),
     );
     signals.onSignal(streams.wake);
     const isClosing = () => closing !== undefined;
-    const parts = { config, database, keys, signals, outbound, storage, imageUrlsOf, isClosing };
+    const parts = { config, database, keys, signals, outbound, storage, imageUrlsOf, retention, isClosing };
     const services = { ...createServices(parts), streams };
     const sender = createSmsSender(config, outbound, print);
     const messages = sender === undefined ? undefined : createCodeMessages({ database, keys, sender });
@@ -142,7 +154,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
           ...(messages && { 'message.send': (job: unknown) => messages.send(job as MessageJob) }),
           'user.erase': async (job) => {
             const { user_id: userId } = job as { user_id: string };
-            await eraseUser(database, userId, notificationTables);
+            await eraseUser(database, userId, notificationTables, (id) => blankActor(database, id, signals.send));
             const hide: HideImage = (tx, id) => services.notifications.change(tx, id, { image_id: null });
             await eraseImagesOf({ database, storage, hide }, userId);
           },
@@ -151,8 +163,10 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
       (queue) => queue.stop(),
     );
     started(
-      startExpiry(database, (error) => log.warn({ err: error }, 'what has expired could not be removed')),
-      (expiry) => expiry.stop(),
+      startChores(database, [...expiryChores(config.EVENT_RETENTION), ...retention.chores, tombstoneChore], (error) =>
+        log.warn({ err: error }, 'what has expired could not be removed'),
+      ),
+      (chores) => chores.stop(),
     );
     started(
       startCleaning({ database, storage }, (error) => log.warn({ err: error }, 'images could not be cleaned up')),
@@ -187,6 +201,7 @@ function createServices(parts: {
   readonly outbound: Outbound;
   readonly storage: ImageStorage;
   readonly imageUrlsOf: ImageUrls;
+  readonly retention: Retention;
   readonly isClosing: () => boolean;
 }): Omit<Services, 'streams'> {
   const { config, database, keys, signals, outbound, storage, imageUrlsOf } = parts;
@@ -247,9 +262,10 @@ function createServices(parts: {
     pinIsRequired: config.PIN_POLICY === 'required',
     tokens: createTokens(database),
     notifications: createNotifications({
-      ...{ database, checkUrl, imageUrlsOf, retainedFrom },
+      ...{ database, checkUrl, imageUrlsOf },
       types: config.NOTIFICATION_TYPES,
       changed: signals.send,
+      retainedFrom: parts.retention.retainedFrom,
     }),
     images: createImages({
       ...{ database, storage, render: createRender(), urls: imageUrlsOf },
@@ -257,6 +273,14 @@ function createServices(parts: {
     }),
     markers: createMarkers(database, signals.send),
   };
+}
+
+/** For every type that may be published, how long it is kept; none where it is kept for ever. */
+function retentionRules({ NOTIFICATION_TYPES: types, NOTIFICATION_RETENTION: ages = {} }: Config): RetentionRule[] {
+  return types.flatMap((type) => {
+    const age = ages[type] ?? ages['*'];
+    return age === undefined ? [] : [{ type, age }];
+  });
 }
 
 function createSmsSender(config: Config, outbound: Outbound, print: (line: string) => void): SmsSender | undefined {

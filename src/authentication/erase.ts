@@ -26,8 +26,14 @@ const BATCH = 1000;
  * so that nobody waits for a large inbox; doing it again or going on after a failure does no harm.
  *
  * @param moreTables those of other modules, in the order in which they are to be emptied
+ * @param eraseElsewhere what other modules keep of the user in rows of others
  */
-export async function eraseUser(database: Database, userId: string, moreTables: readonly UserTable[]): Promise<void> {
+export async function eraseUser(
+  database: Database,
+  userId: string,
+  moreTables: readonly UserTable[],
+  eraseElsewhere: (userId: string) => Promise<void>,
+): Promise<void> {
   for (const { table, key } of [...ownTables, ...moreTables]) {
     const statement = sql(
       `delete from ${table} where user_id = $1
@@ -36,4 +42,5 @@ export async function eraseUser(database: Database, userId: string, moreTables: 
     let deleted = BATCH;
     while (deleted === BATCH) deleted = (await database.query(statement, [userId])).length;
   }
+  await eraseElsewhere(userId);
 }

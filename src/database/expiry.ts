@@ -1,68 +1,111 @@
-import { type Database, type Queryable, sql } from './database.js';
+import type { Chore } from './chores.js';
+import { sql } from './database.js';
 
-/**
- * Rows that have outlived their use, by table: what tells them. They are removed in small steps so that nobody waits
- * for a large delete, and found by an index, so that a step with nothing to do costs nothing.
- */
-const expired: readonly { readonly table: string; readonly key: string; readonly when: string }[] = [
-  {
-    table: 'guess_budgets',
-    key: 'user_id, bucket',
-    when: `not permanent and updated_at < db_now() - interval '30 days'`,
-  },
-  { table: 'request_limits', key: 'key', when: 'refilled_at < db_now()' },
-  { table: 'message_limits', key: 'key', when: `updated_at < db_now() - interval '1 day'` },
-  { table: 'idempotency_keys', key: 'caller, key_digest', when: `created_at < db_now() - interval '25 hours'` },
-];
-
-const batch = 1000;
-/** Milliseconds between two looks. */
-const pause = 60_000;
-/** Any fixed number: of several instances one does it at a time. */
-const expiryLock = 7_203_415_003;
-
-export interface Expiry {
-  stop(): Promise<void>;
+/** Rows of a table that have outlived their use. */
+interface Expired {
+  readonly table: string;
+  /** The columns of its primary key. */
+  readonly key: readonly string[];
+  /** What tells them. */
+  readonly when: string;
 }
 
-/** Removes what has expired, now and every minute. What fails is told to `onError` and tried again the next time. */
-export function startExpiry(database: Database, onError: (error: unknown) => void): Expiry {
-  let running: Promise<void> = Promise.resolve();
-  const look = () => {
-    running = running.then(() => removeExpired(database)).then(() => undefined, onError);
+/** Found by an index, so that a look with nothing to do costs nothing. */
+const indexed: readonly Expired[] = [
+  {
+    table: 'guess_budgets',
+    key: ['user_id', 'bucket'],
+    when: `not permanent and updated_at < db_now() - interval '30 days'`,
+  },
+  { table: 'request_limits', key: ['key'], when: 'refilled_at < db_now()' },
+  { table: 'message_limits', key: ['key'], when: `updated_at < db_now() - interval '1 day'` },
+  {
+    table: 'idempotency_keys',
+    key: ['caller', 'key_digest'],
+    when: `created_at < db_now() - interval '25 hours'`,
+  },
+  { table: 'outbox', key: ['user_id', 'id'], when: `created_at < db_now() - interval '30 days'` },
+];
+
+/**
+ * Found by walking through the table in the order of its key: these rows are written while somebody waits, and an index
+ * more would be written each time. A login that came to nothing can be read for 24 hours.
+ */
+const walked: readonly Expired[] = [
+  { table: 'sessions', key: ['user_id', 'id'], when: `expires_at < db_now() - interval '1 day'` },
+  {
+    table: 'authentications',
+    key: ['user_id', 'id'],
+    when: `case status when 'approved' then least(expires_at, ended_at) < db_now() - interval '30 days'
+           else greatest(expires_at, updated_at) < db_now() - interval '25 hours' end`,
+  },
+];
+
+/** Rows that a step removes, or looks at, at most. */
+const batch = { removed: 1000, walked: 2000 };
+/** Milliseconds from one look to the next. */
+const rest = { indexed: 60_000, walked: 3_600_000 };
+
+/** Removes what has expired. @param eventsAge milliseconds for which audit events are kept */
+export function expiryChores(eventsAge: number): Chore[] {
+  const events = {
+    table: 'events',
+    key: ['user_id', 'id'],
+    when: `created_at < db_now() - interval '${eventsAge} milliseconds'`,
   };
-  look();
-  const timer = setInterval(look, pause).unref();
+  return [...[...indexed, events].map(lookUp), ...walked.map(walk)];
+}
+
+function lookUp({ table, key, when }: Expired): Chore {
+  const columns = key.join(', ');
+  const remove = sql(
+    `delete from ${table} where (${columns}) in
+       (select ${columns} from ${table} where ${when} limit ${batch.removed} for update skip locked)
+     returning 1 as removed`,
+  );
   return {
-    async stop() {
-      clearInterval(timer);
-      await running;
+    name: `expire ${table}`,
+    rest: rest.indexed,
+    async step(tx) {
+      const removed = (await tx.query(remove)).length;
+      return removed < batch.removed ? { removed } : { removed, next: {} };
     },
   };
 }
 
-/** @returns how many rows were removed. */
-export async function removeExpired(database: Database): Promise<number> {
-  let total = 0;
-  for (const { table, key, when } of expired) {
-    let removed = batch;
-    while (removed === batch) {
-      removed = await database.transaction((tx) =>
-        removeBatch(
-          tx,
-          `delete from ${table} where (${key}) in
-        (select ${key} from ${table} where ${when} limit ${batch} for update skip locked) returning 1 as removed`,
-        ),
-      );
-      total += removed;
-    }
-  }
-  return total;
+/** Keys of what is walked are two ids. A step with nothing to remove is one read. */
+function walk({ table, key: [first = '', second = ''], when }: Expired): Chore {
+  const slice = (where: string) =>
+    sql(
+      `select ${first}::text as first, ${second}::text as second, ${when} as is_expired
+       from ${table} ${where} order by ${table}.${first}, ${table}.${second} limit ${batch.walked}`,
+    );
+  const begin = slice('');
+  const goOn = slice(`where (${first}, ${second}) > ($1::uuid, $2::uuid)`);
+  const remove = sql(
+    `delete from ${table} using unnest($1::uuid[], $2::uuid[]) as found (first, second)
+     where ${first} = found.first and ${second} = found.second and ${when}
+     returning 1 as removed`,
+  );
+  return {
+    name: `expire ${table}`,
+    rest: rest.walked,
+    async step(tx, from) {
+      const seen = await (from === undefined
+        ? tx.query<WalkedRow>(begin)
+        : tx.query<WalkedRow>(goOn, [from.first, from.second]));
+      const expired = seen.filter((row) => row.is_expired);
+      const keys = [expired.map((row) => row.first), expired.map((row) => row.second)];
+      const removed = expired.length === 0 ? 0 : (await tx.query(remove, keys)).length;
+      const last = seen.at(-1);
+      if (last === undefined || seen.length < batch.walked) return { removed };
+      return { removed, next: { first: last.first, second: last.second } };
+    },
+  };
 }
 
-/** 0 also while another instance is at it. */
-async function removeBatch(tx: Queryable, statement: string): Promise<number> {
-  const lock = sql(`select pg_try_advisory_xact_lock(${expiryLock}) as mine`);
-  const [row] = await tx.query<{ mine: boolean }>(lock);
-  return row?.mine === true ? (await tx.query(sql(statement))).length : 0;
+interface WalkedRow {
+  readonly first: string;
+  readonly second: string;
+  readonly is_expired: boolean;
 }

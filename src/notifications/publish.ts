@@ -4,7 +4,7 @@ import { newId } from '../lib/ids.js';
 import { type FieldError, refuseFaults } from '../lib/problem.js';
 import { blockSize } from './blocks.js';
 import { type ContentRules, contentFaults, contentOf, imageIds, imageUrls, type Written } from './content.js';
-import { holdImages, referToImages } from './images/rows.js';
+import { findImages, holdImages, referToImages } from './images/rows.js';
 import { type Content, toNotification } from './row.js';
 
 /** Notifications that one request may make. */
@@ -144,7 +144,7 @@ export async function faultsOfEach(
 ): Promise<FieldError[][]> {
   const items = requests.map((input, index) => readItem(input, '', numbers[index]));
   const users = await existingUsers(handle, items);
-  const images = await findImages(handle, imageIds(items));
+  const images = await findImages(handle, imageIds(items), rules.imageUrlsOf);
   return items.map((item) => requestFaults([item], rules, { images, users }));
 }
 

@@ -193,8 +193,13 @@ describe('erasing a user', () => {
       );
     }
     await test.database.transaction((tx) => users.remove(tx, gone.id, origin));
-    for (let time = 0; time < 2; time += 1)
-      await eraseUser(test.database, gone.id, [{ table: 'notifications', key: 'id' }]);
+    const elsewhere: string[] = [];
+    for (let time = 0; time < 2; time += 1) {
+      await eraseUser(test.database, gone.id, [{ table: 'notifications', key: 'id' }], async (userId) => {
+        elsewhere.push(userId);
+      });
+    }
+    expect(elsewhere).toEqual([gone.id, gone.id]);
     const count = async (table: string, id: string) =>
       (await test.database.query(sql(`select 1 from ${table} where user_id = $1`), [id])).length;
     expect(await count('devices', gone.id)).toBe(0);

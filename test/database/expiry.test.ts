@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { finishChores } from '../../src/database/chores.js';
 import { sql } from '../../src/database/database.js';
-import { removeExpired } from '../../src/database/expiry.js';
+import { expiryChores } from '../../src/database/expiry.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 let fresh: TestDatabase;
@@ -8,6 +10,9 @@ beforeAll(async () => {
   fresh = await createTestDatabase();
 });
 afterAll(() => fresh.drop());
+
+const day = 86_400_000;
+const removeExpired = () => finishChores(fresh.database, expiryChores(365 * day));
 
 test('what has outlived its use is removed, in as many steps as it takes, and nothing else', async () => {
   const { database } = fresh;
@@ -30,11 +35,70 @@ test('what has outlived its use is removed, in as many steps as it takes, and no
     sql(`insert into idempotency_keys (caller, key_digest, request, lease_ends_at, created_at)
          select 'key:x', sha256(n::text::bytea), '', db_now(), db_now() - n * interval '5 hours' from generate_series(1, 10) n`),
   );
-  expect(await removeExpired(database)).toBe(2500 + 5 + 5 + 6);
+  await database.query(
+    sql(`insert into outbox (user_id, id, channel, kind, state, expires_at, created_at, updated_at)
+         select gen_random_uuid(), gen_random_uuid(), 'sms', 'code', 'sent', at, at, at
+         from (select db_now() - n * interval '10 days 1 minute' as at from generate_series(1, 5) n) times`),
+  );
+  await database.query(
+    sql(`insert into events (user_id, id, type, actor, created_at)
+         select gen_random_uuid(), gen_random_uuid(), 'user.created', 'user', db_now() - n * interval '73 days 1 minute'
+         from generate_series(1, 7) n`),
+  );
+  expect(await removeExpired()).toBe(2500 + 5 + 5 + 6 + 3 + 3);
   const [left] = await database.query(
     sql(`select (select count(*) from guess_budgets) as budgets, (select count(*) from request_limits) as requests,
-                (select count(*) from message_limits) as messages, (select count(*) from idempotency_keys) as keys`),
+                (select count(*) from message_limits) as messages, (select count(*) from idempotency_keys) as keys,
+                (select count(*) from outbox) as outbox, (select count(*) from events) as events`),
   );
-  expect(left).toEqual({ budgets: 2, requests: 5, messages: 3, keys: 4 });
-  expect(await removeExpired(database)).toBe(0);
+  expect(left).toEqual({ budgets: 2, requests: 5, messages: 3, keys: 4, outbox: 2, events: 4 });
+  expect(await removeExpired()).toBe(0);
+});
+
+test('sessions are removed a day after they expired, wherever they stand among those that live', async () => {
+  const { database } = fresh;
+  await database.query(
+    sql(`insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
+         select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), '', at, at
+         from (select db_now() - (n % 3) * interval '23 hours' as at from generate_series(1, 6000) n) times`),
+  );
+  expect(await removeExpired()).toBe(2000);
+  const old = sql(`select count(*) as old from sessions where expires_at < db_now() - interval '1 day'`);
+  expect(await database.query(old)).toEqual([{ old: 0 }]);
+  expect(await removeExpired()).toBe(0);
+});
+
+test('logins that came to nothing go after a day, approved ones 30 days after they ended or expired', async () => {
+  const { database } = fresh;
+  const rows = [
+    // status, expires_at, updated_at, ended_at: hours from now; and whether it stays.
+    ['rejected', -23, -23, null, true],
+    ['rejected', -26, -26, null, false],
+    // The last guess was wrong: rejected later than it would have lapsed.
+    ['rejected', -26, -23, null, true],
+    ['pending', -23, -24, null, true],
+    ['pending', -26, -27, null, false],
+    ['created', 0.1, -0.1, null, true],
+    ['created', -26, -26, null, false],
+    ['approved', 24, -9000, null, true],
+    ['approved', -719, -9000, null, true],
+    ['approved', -721, -9000, null, false],
+    ['approved', 24, -719, -719, true],
+    ['approved', 24, -721, -721, false],
+  ] as const;
+  const stays = new Set<string>();
+  for (const [status, expires, updated, ended, isKept] of rows) {
+    const id = randomUUID();
+    if (isKept) stays.add(id);
+    await database.query(
+      sql(`insert into authentications
+             (user_id, id, device_id, authenticator, status, epoch, expires_at, created_at, updated_at, ended_at)
+           select gen_random_uuid(), $1, gen_random_uuid(), 'password', $2, 0, now + $3 * interval '1 hour', now,
+             now + $4 * interval '1 hour', now + $5 * interval '1 hour' from (select db_now() as now) clock`),
+      [id, status, expires, updated, ended],
+    );
+  }
+  expect(await removeExpired()).toBe(rows.length - stays.size);
+  const left = await database.query<{ id: string }>(sql('select id from authentications'));
+  expect(new Set(left.map(({ id }) => id))).toEqual(stays);
 });

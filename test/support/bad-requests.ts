@@ -155,14 +155,14 @@ function isComplete(bytes: Buffer): boolean {
   return Buffer.byteLength(text) >= Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
 }
 
-/** Every row of the product's own tables, but for the counters: refusals count. */
+/** Every row of the product's own tables, but for the counters (refusals count) and what runs by itself. */
 function createSnapshot(database: Database): () => Promise<unknown> {
   let statement: Promise<string> | undefined;
   const build = async () => {
     const tables = await database.query<{ name: string }>(
       sql(
         `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'public'
-           and tablename not in ('guess_budgets', 'request_limits', 'message_limits') order by 1`,
+           and tablename not in ('guess_budgets', 'request_limits', 'message_limits', 'chores') order by 1`,
       ),
     );
     return tables

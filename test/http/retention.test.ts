@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Notification } from '../../src/contract/notification.js';
+import { sql } from '../../src/database/database.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { createUser } from '../support/people.js';
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp();
+});
+afterAll(() => postern.close());
+
+test('a start with NOTIFICATION_RETENTION removes what is too old, and no list shows or counts it any more', async () => {
+  const user = await createUser(postern);
+  const list = () =>
+    postern.api<Notification[]>('GET', `/admin/v1/users/${user.id}/notifications`, { bearer: postern.adminKey });
+  for (const type of ['payment', 'pool', 'request']) {
+    await postern.api('POST', '/admin/v1/notifications', {
+      bearer: postern.adminKey,
+      body: { user_id: user.id, notification_type: type, description: type },
+    });
+  }
+  await postern.database.query(sql(`update notifications set created_at = created_at - interval '40 days'`));
+  expect((await list()).body).toHaveLength(3);
+
+  const second = await postern.another({ NOTIFICATION_RETENTION: 'pool:90d,*:30d' });
+  const left = await eventually('the old ones to go', async () => {
+    const answer = await list();
+    return answer.body.length === 1 ? answer : undefined;
+  });
+  await second.close();
+  expect(left.body[0]?.notification_type).toBe('pool');
+  expect(left.headers['x-total-count']).toBe('1');
+});
