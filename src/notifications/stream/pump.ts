@@ -26,9 +26,14 @@ const pause = 250;
  * One loop reads for all streams that were woken, many in one query, and writes without ever waiting for a client. A
  * stream whose socket is full is left alone until that has drained: then it is read for again from where it stands.
  */
-export function createPump(database: Database, imageUrlsOf: ImageUrls): Pump {
+export function createPump(
+  database: Database,
+  imageUrlsOf: ImageUrls,
+  log: { warn(fields: object, message: string): void },
+): Pump {
   const woken = new Set<Stream>();
   let running = false;
+  let isAway = false;
 
   async function run(): Promise<void> {
     running = true;
@@ -36,7 +41,10 @@ export function createPump(database: Database, imageUrlsOf: ImageUrls): Pump {
       const streams = take(woken, batch.streams);
       try {
         for (const stream of await tellAll(database, imageUrlsOf, streams)) woken.add(stream);
-      } catch {
+        isAway = false;
+      } catch (error) {
+        if (!isAway) log.warn({ err: error }, 'streams could not be read for');
+        isAway = true;
         // The database is away: nothing was written, and whoever watches the streams ends them if it takes too long.
         for (const stream of streams) woken.add(stream);
         await wait(pause, undefined, { ref: false });

@@ -59,7 +59,7 @@ export function createStreams(options: StreamsOptions): Streams {
   const { database, retainedFrom } = options;
   const times = { ...usualTimes, ...options.times };
   const queries = createStreamQueries(database, options.heldSession);
-  const pump = createPump(database, options.imageUrlsOf);
+  const pump = createPump(database, options.imageUrlsOf, options.log);
   const byUser = new Map<string, Set<Stream>>();
   const open = new Set<Stream>();
   /** Those that were told to end, until their connections have. */
