@@ -5,6 +5,7 @@ import { inspect, parseEnv } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
 import { parseDuration } from './lib/durations.js';
+import { isBase64Url, isKeyPair, readPrivateKey, readServiceAccount, textOrFile } from './lib/push-keys.js';
 
 /** A configured secret: printing, logging or serialising it shows nothing. */
 class Secret {
@@ -136,6 +137,30 @@ function retention(text: string): Parsed<Readonly<Record<string, number>>> {
   return ok(ages);
 }
 
+function vapidPublicKey(text: string): Parsed<string> {
+  return isBase64Url(text, 65) ? ok(text) : fault('must be a public key of 65 bytes in base64url');
+}
+
+function vapidPrivateKey(text: string): Parsed<Secret> {
+  return isBase64Url(text, 32) ? ok(new Secret(text)) : fault('must be a private key of 32 bytes in base64url');
+}
+
+function serviceAccount(value: string) {
+  const text = textOrFile(value, (json) => json.trimStart().startsWith('{'));
+  if (text === undefined) return fault('must be JSON, or name a file that can be read');
+  const account = readServiceAccount(text);
+  return account === undefined ? fault('must be the JSON of a service account with its private key') : ok(account);
+}
+
+function apnsKey(value: string) {
+  const text = textOrFile(value, (pem) => pem.includes('-----BEGIN'));
+  if (text === undefined) return fault('must be a key in PEM, or name a file that can be read');
+  const key = readPrivateKey(text, 'ec');
+  return key === undefined ? fault('must be a private key on P-256, as in the .p8 file of Apple') : ok(key);
+}
+
+const pattern = (form: RegExp, about: string) => (text: string) => (form.test(text) ? ok(text) : fault(about));
+
 /**
  * Every variable the service reads, in the order of docs/configuration.md.
  * @public scripts/generate.mjs writes that page from it.
@@ -264,6 +289,56 @@ export const settings = {
     fallback: '365d',
     about: 'How long audit events are kept.',
   },
+  VAPID_PUBLIC_KEY: {
+    parse: vapidPublicKey,
+    about: 'Web Push: the public key, in base64url. `npx web-push generate-vapid-keys` makes a pair.',
+  },
+  VAPID_PRIVATE_KEY: { parse: vapidPrivateKey, about: 'Web Push: the private key, in base64url.' },
+  VAPID_SUBJECT: {
+    parse: url('mailto:', 'https:'),
+    about: 'Web Push: whom a push service may ask about you, such as mailto:ops@example.com.',
+  },
+  FCM_SERVICE_ACCOUNT: {
+    parse: serviceAccount,
+    about: 'FCM: the JSON of a service account that may send messages, or the path of its file.',
+  },
+  FCM_URL: {
+    parse: url('http:', 'https:'),
+    fallback: 'https://fcm.googleapis.com',
+    about: 'FCM: where messages go. For tests and proxies.',
+  },
+  APNS_KEY: { parse: apnsKey, about: 'APNs: the signing key (.p8) as PEM, or the path of its file.' },
+  APNS_KEY_ID: {
+    parse: pattern(/^[A-Za-z0-9]{10}$/, 'must be the ten characters of a key id'),
+    about: "APNs: the signing key's id.",
+  },
+  APNS_TEAM_ID: {
+    parse: pattern(/^[A-Za-z0-9]{10}$/, 'must be the ten characters of a team id'),
+    about: 'APNs: the id of the team in the Apple developer account.',
+  },
+  APNS_TOPIC: {
+    parse: pattern(/^[A-Za-z0-9.-]{1,255}$/, 'must be a bundle id such as com.example.app'),
+    about: "APNs: the app's bundle id.",
+  },
+  APNS_PRODUCTION: {
+    parse: flag,
+    fallback: 'true',
+    about: "APNs: false reaches apps of Apple's development environment.",
+  },
+  APNS_URL: {
+    parse: url('http:', 'https:'),
+    about: 'APNs: where pushes go, instead of to Apple. For tests and proxies; http is HTTP/2 without TLS.',
+  },
+  PUSH_TTL: {
+    parse: duration('1m', '28d'),
+    fallback: '1d',
+    about: 'How long after its publication a notification is still pushed, by us and by the push service.',
+  },
+  PUSH_URGENCY: {
+    parse: choice('normal', 'high'),
+    fallback: 'high',
+    about: 'high wakes a sleeping phone; normal may wait until it wakes.',
+  },
   CORS_ORIGINS: { parse: origins, about: 'Origins whose pages may call the API. None by default.' },
   TRUST_PROXY: {
     parse: trustProxy,
@@ -335,6 +410,7 @@ function contradictions(config: Partial<Config>): string[] {
   if (lock !== undefined && lockMax !== undefined && lock > lockMax) {
     faults.push('GUESS_LOCK must not be longer than GUESS_LOCK_MAX');
   }
+  faults.push(...pushFaults(config));
   const plainHttp = config.SMS_WEBHOOK_URL?.startsWith('http:') === true;
   if (plainHttp && config.ALLOW_PRIVATE_NETWORK_TARGETS === false) {
     faults.push('SMS_WEBHOOK_URL must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)');
@@ -342,6 +418,35 @@ function contradictions(config: Partial<Config>): string[] {
   const printsCodes = config.SMS_PROVIDER === 'console' && config.ALLOW_CONSOLE_SMS === false;
   if (printsCodes && config.HOST !== undefined && !isLoopback(config.HOST)) {
     faults.push('SMS_PROVIDER=console prints codes: it needs a loopback HOST, or ALLOW_CONSOLE_SMS=true');
+  }
+  return faults;
+}
+
+/** What belongs together for a channel is given wholly or not at all. */
+const pushGroups = [
+  ['VAPID_PUBLIC_KEY', 'VAPID_PRIVATE_KEY', 'VAPID_SUBJECT'],
+  ['APNS_KEY', 'APNS_KEY_ID', 'APNS_TEAM_ID', 'APNS_TOPIC'],
+] as const;
+
+function pushFaults(config: Partial<Config>): string[] {
+  const faults: string[] = [];
+  for (const group of pushGroups) {
+    const given = group.filter((name) => config[name] !== undefined);
+    const missing = group.filter((name) => config[name] === undefined);
+    if (given.length > 0) faults.push(...missing.map((name) => `${name} is required with ${given.join(' and ')}`));
+  }
+  const { VAPID_PUBLIC_KEY: publicKey, VAPID_PRIVATE_KEY: privateKey } = config;
+  if (publicKey !== undefined && privateKey !== undefined && !isKeyPair(publicKey, privateKey.reveal())) {
+    faults.push('VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY');
+  }
+  if (config.ALLOW_PRIVATE_NETWORK_TARGETS !== false) return faults;
+  const urls = {
+    ...{ FCM_URL: config.FCM_URL, APNS_URL: config.APNS_URL },
+    'the token_uri of FCM_SERVICE_ACCOUNT': config.FCM_SERVICE_ACCOUNT?.tokenUri,
+  };
+  for (const [name, value] of Object.entries(urls)) {
+    if (value?.startsWith('http:') !== true) continue;
+    faults.push(`${name} must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)`);
   }
   return faults;
 }

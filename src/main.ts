@@ -40,6 +40,7 @@ import { buildServer } from './http/server.js';
 import { Problem } from './lib/problem.js';
 import { createSecretKeys, type SecretKeys } from './lib/secret-keys.js';
 import { createLog, type Logger } from './log.js';
+import { createPushParts, type PushParts } from './main-push.js';
 import { blankActor } from './notifications/blank-actor.js';
 import { startCleaning } from './notifications/images/cleaning.js';
 import { eraseImagesOf, type HideImage } from './notifications/images/erase.js';
@@ -140,12 +141,17 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
       (part) => part.close(),
     );
     signals.onSignal(streams.wake);
+    const pushParts = started(await createPushParts({ config, database, target, outbound, log }), (parts) =>
+      parts.close(),
+    );
     const isClosing = () => closing !== undefined;
-    const parts = { config, database, keys, signals, outbound, storage, imageUrlsOf, retention, isClosing };
+    const parts = { config, database, keys, signals, outbound, storage, imageUrlsOf, retention, pushParts, isClosing };
     const services = { ...createServices(parts), streams };
     const sender = createSmsSender(config, outbound, print);
     const messages = sender === undefined ? undefined : createCodeMessages({ database, keys, sender });
-    started(
+    const workers: { stop(): Promise<void> }[] = started([], stopTogether);
+    workers.push(await pushParts.start());
+    workers.push(
       await startQueue({
         target,
         concurrency: queueConcurrency,
@@ -160,7 +166,6 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
           },
         },
       }),
-      (queue) => queue.stop(),
     );
     started(
       startChores(database, [...expiryChores(config.EVENT_RETENTION), ...retention.chores, tombstoneChore], (error) =>
@@ -202,9 +207,10 @@ function createServices(parts: {
   readonly storage: ImageStorage;
   readonly imageUrlsOf: ImageUrls;
   readonly retention: Retention;
+  readonly pushParts: PushParts;
   readonly isClosing: () => boolean;
 }): Omit<Services, 'streams'> {
-  const { config, database, keys, signals, outbound, storage, imageUrlsOf } = parts;
+  const { config, database, keys, signals, outbound, storage, imageUrlsOf, pushParts } = parts;
   const hasher = createPasswordHasher();
   const pins = createPins({ hasher, keys });
   const apiKeys = createApiKeys({
@@ -266,12 +272,15 @@ function createServices(parts: {
       types: config.NOTIFICATION_TYPES,
       changed: signals.send,
       retainedFrom: parts.retention.retainedFrom,
+      ...(pushParts.published && { published: pushParts.published }),
     }),
     images: createImages({
       ...{ database, storage, render: createRender(), urls: imageUrlsOf },
       download: createImageDownload(outbound, checkUrl),
     }),
     markers: createMarkers(database, signals.send),
+    push: pushParts.push,
+    pushTokens: pushParts.tokens,
   };
 }
 
@@ -295,6 +304,11 @@ function listeningUrl({ HOST }: Config, app: App): string {
   const { port } = app.server.address() as AddressInfo;
   const host = HOST.includes(':') ? `[${HOST}]` : HOST;
   return `http://${host}:${port}`;
+}
+
+/** What hangs in one of them must not use up the time of the others. */
+async function stopTogether(parts: readonly { stop(): Promise<void> }[]): Promise<void> {
+  await Promise.all(parts.map((part) => part.stop()));
 }
 
 async function stopAll(running: readonly (() => Promise<void>)[], log: Logger): Promise<void> {

@@ -27,6 +27,7 @@ import { canonicalIdentity, type Identity } from './identity.js';
 import { identityDigest } from './identity-digest.js';
 import { type PinPolicy, pinIsRight } from './pin-check.js';
 import type { Pins } from './pins.js';
+import { claimPushTokens } from './push-devices.js';
 import type { RequestLimits } from './request-limits.js';
 
 /** An approved authentication carries its token, this once. */
@@ -127,6 +128,7 @@ export function createLogin(options: LoginOptions): Login {
     const approved = await insertApprovedAuthentication(database.lane(user.userId), login, { digest, lifetime });
     // The user was changed between look-up and approval: what was proven no longer counts.
     if (approved === undefined) return insertRejectedAuthentication(database, login, 'invalid_credentials');
+    await claimTokens(user, login.device);
     await authenticator.approved?.(user, secret);
     await enrolFirstPin(user, pin);
     return { ...approved, token };
@@ -197,6 +199,7 @@ export function createLogin(options: LoginOptions): Login {
     const issued = { digest, lifetime: options.tokenLifetime };
     const approved = await approveAuthentication(database.lane(user.userId), open, issued, approvalKey, origin);
     if (approved === undefined) throw rejection(givenId);
+    await claimTokens(user, open.device);
     await enrolFirstPin(user, pin);
     return { ...approved, token };
   }
@@ -217,6 +220,13 @@ export function createLogin(options: LoginOptions): Login {
     const data = { authentication_id: login.id, authenticator };
     await recordEvent(database, { userId, type: 'login.refused_locked', origin, data });
     throw lockProblem(lock);
+  }
+
+  /** A device that changed hands has the push token that it had: from now on it is this user's. */
+  async function claimTokens({ userId }: AccountUser, device: NewAuthentication['device']): Promise<void> {
+    const { apn_device_token, gcm_device_token } = device;
+    if (!apn_device_token && !gcm_device_token) return;
+    await claimPushTokens(database.lane(userId), userId, device.id, { apn_device_token, gcm_device_token });
   }
 
   async function enrolFirstPin(user: AccountUser, pin: string | undefined): Promise<void> {

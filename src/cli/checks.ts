@@ -105,6 +105,12 @@ export async function checkSms({ SMS_PROVIDER, SMS_WEBHOOK_URL }: Config): Promi
   }
 }
 
+export function checkPush(config: Config): Finding {
+  const channels = { apns: config.APNS_KEY, fcm: config.FCM_SERVICE_ACCOUNT, 'web push': config.VAPID_PUBLIC_KEY };
+  const named = Object.entries(channels).map(([name, setting]) => `${name} ${setting === undefined ? 'off' : 'on'}`);
+  return ok('push', named.join(', '));
+}
+
 /** Listens for a moment. */
 export async function checkPort({ HOST, PORT }: Config): Promise<Finding> {
   const server = createServer();

@@ -113,6 +113,24 @@ function isPublicAddress(text: string): boolean {
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
 }
 
+/** Checks a target that is not called by `Outbound`. @throws OutboundError */
+export type Guard = (url: string) => {
+  /** For the connection: resolves the target's name, and gives the addresses that were checked. */
+  readonly lookup: LookupFunction;
+};
+
+/** The same guard for a protocol of its own, such as HTTP/2. */
+export function createGuard(options: Pick<OutboundOptions, 'allowPrivateNetworkTargets' | 'resolve'>): Guard {
+  const open = options.allowPrivateNetworkTargets;
+  const lookup = guardedLookup(fewAtATime(options.resolve ?? resolveBySystem), open);
+  return (url) => {
+    // An address is never looked up, so it is checked here; a name is checked when it is resolved.
+    const target = parseTarget(url, open);
+    if (target instanceof OutboundError) throw target;
+    return { lookup };
+  };
+}
+
 /** Uses no proxy from the environment. Close it when the process stops. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const open = options.allowPrivateNetworkTargets;

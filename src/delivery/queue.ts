@@ -18,6 +18,8 @@ export interface QueueOptions {
   readonly tasks: Readonly<Record<string, (payload: unknown) => Promise<void>>>;
   /** Jobs at a time in this process. */
   readonly concurrency: number;
+  /** Connections for taking and finishing them; as many as jobs where it is not said. */
+  readonly connections?: number;
   readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
 }
 
@@ -30,7 +32,7 @@ const patience = { jobs: 12_000, close: 2000 };
  */
 export async function startQueue(options: QueueOptions): Promise<Queue> {
   const { log, target } = options;
-  const pool = createPlainPool(target, options.concurrency + 2, (error) =>
+  const pool = createPlainPool(target, (options.connections ?? options.concurrency) + 2, (error) =>
     log.warn({ err: error }, 'a queue connection broke'),
   );
   const names = await keepWorkerNames(target, log);

@@ -9,7 +9,7 @@ import { notificationFilterFields } from './filter-fields.js';
 import { findImages } from './images/rows.js';
 import type { CheckUrl, ImageUrls } from './images/url.js';
 import { type NotificationQuery, type PageOfRows, selectChangeSequence, selectPage } from './list-queries.js';
-import { faultsOfEach, publish } from './publish.js';
+import { faultsOfEach, publish, tryPublish, type WouldBe } from './publish.js';
 import { toNotification } from './row.js';
 
 /** One page of an inbox. */
@@ -51,6 +51,12 @@ export interface Notifications {
     numbers: readonly (string | undefined)[],
   ): Promise<FieldError[][]>;
 
+  /** What `publish` would make, after the same checks. Nothing is written. @throws Problem `validation_failed` */
+  tryPublish(
+    request: NotificationInput | readonly NotificationInput[],
+    numbers?: readonly (string | undefined)[],
+  ): Promise<WouldBe[]>;
+
   /** Changes the members that are present. @throws Problem `not_found`, `validation_failed` */
   change(
     tx: Transaction,
@@ -75,10 +81,12 @@ export interface NotificationsOptions {
   readonly changed: (userIds: readonly string[]) => void;
   /** By notification type: the time before which notifications are no longer kept. */
   readonly retainedFrom?: () => Readonly<Record<string, string>>;
+  /** Hears that something was published and committed. Without it nothing is left for push. */
+  readonly published?: () => void;
 }
 
 export function createNotifications(options: NotificationsOptions): Notifications {
-  const { database, changed, retainedFrom = () => ({}), ...rules } = options;
+  const { database, changed, retainedFrom = () => ({}), published: onPublished, ...rules } = options;
   return {
     filterFields: notificationFilterFields(rules.types),
     async list(userId, query) {
@@ -97,10 +105,12 @@ export function createNotifications(options: NotificationsOptions): Notification
       retained_from: { ...retainedFrom() },
     }),
     async publish(tx, request, numbers = []) {
-      const published = await publish(tx, rules, request, numbers);
+      const published = await publish(tx, { ...rules, pushes: onPublished !== undefined }, request, numbers);
       tx.onCommit(() => changed(published.map(({ user_id }) => user_id)));
+      if (onPublished !== undefined) tx.onCommit(onPublished);
       return published;
     },
+    tryPublish: (request, numbers = []) => tryPublish(database, rules, request, numbers),
     async change(tx, id, input, numbers = []) {
       const notification = await change(tx, rules, id, input, numbers[0]);
       tx.onCommit(() => changed([notification.user_id]));

@@ -30,6 +30,11 @@ interface CreatedRow {
   created_at: string;
 }
 
+export interface PublishRules extends ContentRules {
+  /** Whether notifications are pushed: then the relay is told of them. */
+  readonly pushes: boolean;
+}
+
 /** What exists of what a request names. Users are asked for only when the request is to be refused anyway. */
 interface Known {
   readonly images: ReadonlyMap<string, Image>;
@@ -45,9 +50,10 @@ interface Known {
  * One statement whatever the number of items and users: an item's content travels once, however many get it. Ids are
  * made by the caller, who needs them to find each row again: an INSERT promises no order of what it returns.
  */
-const insertDeliveries = prepared(
-  'notifications_publish',
-  `with
+const insertDeliveries = (name: string, publication: string) =>
+  prepared(
+    name,
+    `with
     delivery as (
       select id, user_id, item, place
       from unnest($1::uuid[], $2::uuid[], $3::int[]) with ordinality as delivery (id, user_id, item, place)
@@ -93,8 +99,19 @@ const insertDeliveries = prepared(
       insert into inbox_blocks (user_id, block, notification_type, rows)
       select user_id, sequence / ${blockSize}, notification_type, count(*) from created group by 1, 2, 3
       on conflict (user_id, block, notification_type) do update set rows = inbox_blocks.rows + excluded.rows
-    )
+    )${publication}
   select id, user_id, sequence, created_at from created`,
+  );
+const insertOnly = insertDeliveries('notifications_publish', '');
+/** With one more row for the relay that derives the pushes, however many notifications there are. */
+const insertForPush = insertDeliveries(
+  'notifications_publish_for_push',
+  `,
+    publication as (
+      insert into publications (id, user_ids, notification_ids, size, created_at)
+      select gen_random_uuid(), array_agg(user_id), array_agg(id), count(*), min(created_at)
+      from created having count(*) > 0
+    )`,
 );
 const selectUsers = prepared('inboxes_exist', 'select user_id from inboxes where user_id = any ($1::uuid[])');
 
@@ -107,13 +124,11 @@ const selectUsers = prepared('inboxes_exist', 'select user_id from inboxes where
  */
 export async function publish(
   tx: Queryable,
-  rules: ContentRules,
+  rules: PublishRules,
   request: NotificationInput | readonly NotificationInput[],
   numbers: readonly (string | undefined)[],
 ): Promise<Notification[]> {
-  const items = isMany(request)
-    ? request.map((input, index) => readItem(input, `${index}.`, numbers[index]))
-    : [readItem(request, '', numbers[0])];
+  const items = readItems(request, numbers);
   const found = await holdImages(tx, imageIds(items), rules.imageUrlsOf);
   if (requestFaults(items, rules, { images: found }).length > 0) {
     refuseFaults(requestFaults(items, rules, { images: found, users: await existingUsers(tx, items) }));
@@ -121,7 +136,7 @@ export async function publish(
 
   const created = await referToImages(tx, imageUrls(items));
   const contents = items.map((item) => contentOf(item, created));
-  const rows = await tx.query<CreatedRow>(insertDeliveries, statementValues(items, contents));
+  const rows = await tx.query<CreatedRow>(rules.pushes ? insertForPush : insertOnly, statementValues(items, contents));
   const result = inOrder(items, contents, rows, new Map([...found, ...byId(created)]));
   // The only thing that can be missing now is a user, and who got a row exists.
   if (result === undefined) {
@@ -146,6 +161,41 @@ export async function faultsOfEach(
   const users = await existingUsers(handle, items);
   const images = await findImages(handle, imageIds(items), rules.imageUrlsOf);
   return items.map((item) => requestFaults([item], rules, { images, users }));
+}
+
+/** A notification that publishing would make. */
+export interface WouldBe {
+  readonly id: string;
+  readonly userId: string;
+  readonly content: Content;
+}
+
+/**
+ * What `publish` would make, after the same checks; nothing is written.
+ * @throws Problem as `publish` does
+ */
+export async function tryPublish(
+  handle: Queryable,
+  rules: ContentRules,
+  request: NotificationInput | readonly NotificationInput[],
+  numbers: readonly (string | undefined)[],
+): Promise<WouldBe[]> {
+  const items = readItems(request, numbers);
+  const images = await findImages(handle, imageIds(items), rules.imageUrlsOf);
+  refuseFaults(requestFaults(items, rules, { images, users: await existingUsers(handle, items) }));
+  return items.flatMap((item) => {
+    const content = contentOf(item, new Map());
+    return item.deliveries.map(({ id, userId }) => ({ id, userId, content }));
+  });
+}
+
+function readItems(
+  request: NotificationInput | readonly NotificationInput[],
+  numbers: readonly (string | undefined)[],
+): Item[] {
+  return isMany(request)
+    ? request.map((input, index) => readItem(input, `${index}.`, numbers[index]))
+    : [readItem(request, '', numbers[0])];
 }
 
 function isMany<T>(value: T | readonly T[]): value is readonly T[] {

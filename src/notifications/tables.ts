@@ -5,4 +5,5 @@ export const notificationTables = [
   { table: 'notification_tombstones', key: 'change_sequence' },
   { table: 'markers', key: 'user_id' },
   { table: 'mutes', key: 'id' },
+  { table: 'push_deliveries', key: 'id' },
 ] as const;

@@ -37,6 +37,7 @@ describe('doctor', () => {
       'ok    migrations',
       'ok    clock',
       'ok    sms',
+      'ok    push',
       'ok    port',
       '',
     ]);

@@ -45,13 +45,32 @@ test('what has outlived its use is removed, in as many steps as it takes, and no
          select gen_random_uuid(), gen_random_uuid(), 'user.created', 'user', db_now() - n * interval '73 days 1 minute'
          from generate_series(1, 7) n`),
   );
-  expect(await removeExpired()).toBe(2500 + 5 + 5 + 6 + 3 + 3);
+  await database.query(
+    sql(`insert into push_deliveries (user_id, id, notification_id, device_id, channel, state, reason, created_at, updated_at)
+         select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'fcm', 'sent', 'accepted',
+                db_now() - n * interval '10 days 1 minute', db_now() from generate_series(1, 5) n`),
+  );
+  await database.query(
+    sql(`insert into publications (id, user_ids, notification_ids, size, created_at)
+         select gen_random_uuid(), '{}', '{}', 0, db_now() - n * interval '14 days 1 minute' from generate_series(1, 3) n`),
+  );
+  expect(await removeExpired()).toBe(2500 + 5 + 5 + 6 + 3 + 3 + 3 + 2);
   const [left] = await database.query(
     sql(`select (select count(*) from guess_budgets) as budgets, (select count(*) from request_limits) as requests,
                 (select count(*) from message_limits) as messages, (select count(*) from idempotency_keys) as keys,
-                (select count(*) from outbox) as outbox, (select count(*) from events) as events`),
+                (select count(*) from outbox) as outbox, (select count(*) from events) as events,
+                (select count(*) from push_deliveries) as pushes, (select count(*) from publications) as publications`),
   );
-  expect(left).toEqual({ budgets: 2, requests: 5, messages: 3, keys: 4, outbox: 2, events: 4 });
+  expect(left).toEqual({
+    budgets: 2,
+    requests: 5,
+    messages: 3,
+    keys: 4,
+    outbox: 2,
+    events: 4,
+    pushes: 2,
+    publications: 1,
+  });
   expect(await removeExpired()).toBe(0);
 });
 

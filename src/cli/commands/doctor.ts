@@ -4,6 +4,7 @@ import {
   checkClock,
   checkDataDir,
   checkPort,
+  checkPush,
   checkSchema,
   checkSms,
   checkVersion,
@@ -49,6 +50,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
     ]),
   );
   yield* await attempt('sms', async () => [await checkSms(config)]);
+  yield checkPush(config);
   yield* await attempt('port', async () => [await checkPort(config)]);
 }
 

@@ -34,6 +34,7 @@ export async function openApiPlugin(
         { name: 'Sessions', description: 'Short tokens for every other operation.' },
         { name: 'Notifications', description: 'What happened, per user.' },
         { name: 'Images', description: 'For notifications to show.' },
+        { name: 'Devices', description: 'Where a user is logged in, and is reached by push.' },
         { name: 'Administration', description: "For operators, support and the app's own servers, with an API key." },
         { name: 'Operation', description: 'Probes and this document.' },
       ],

@@ -1,10 +1,12 @@
 import { Type } from 'typebox';
 import { Notification, NotificationChange, NotificationInput } from '../../../contract/notification.js';
+import { DryRun } from '../../../contract/push.js';
 import type { Database } from '../../../database/database.js';
 import { parseId } from '../../../lib/ids.js';
 import { Problem, refuseFaults } from '../../../lib/problem.js';
 import type { Notifications } from '../../../notifications/notifications.js';
 import { maxDeliveries } from '../../../notifications/publish.js';
+import type { Push } from '../../../notifications/push/push.js';
 import { writtenNumbers } from '../../../notifications/written-numbers.js';
 import type { Idempotent, IdempotentWork } from '../../idempotent.js';
 import { NotificationListAnswers, NotificationListQuery, sendInbox } from '../../notification-list.js';
@@ -34,21 +36,46 @@ const Published = Type.Unsafe<Notification | Notification[]>({
   description: 'The notification; an array of them for an array or for user_ids, in the order of the request.',
 });
 
+const PublishQuery = Type.Object({
+  dry_run: Type.Optional(
+    Type.Unsafe<string>({
+      type: 'boolean',
+      default: false,
+      description: 'Check everything and say who would get it and where, but write nothing.',
+    }),
+  ),
+});
+
 /** Publishing notifications, correcting them, and looking into a user's inbox. */
 export function adminNotificationRoutes(
   app: App,
-  services: { notifications: Notifications; idempotent: Idempotent; database: Pick<Database, 'transaction'> },
+  services: {
+    notifications: Notifications;
+    push: Push;
+    idempotent: Idempotent;
+    database: Pick<Database, 'transaction'>;
+  },
 ): void {
   publishRoute(app, services);
   changeRoutes(app, services);
   inboxRoute(app, services);
 }
 
+const dryRunOrLines = {
+  description: `With dry_run=true: who would get it and where. Nothing was written. ${publishedLines.description}`,
+  content: { 'application/json': { schema: DryRun }, ...publishedLines.content },
+};
+
 function publishRoute(
   app: App,
-  services: { notifications: Notifications; idempotent: Idempotent; database: Pick<Database, 'transaction'> },
+  services: {
+    notifications: Notifications;
+    push: Push;
+    idempotent: Idempotent;
+    database: Pick<Database, 'transaction'>;
+  },
 ): void {
-  const { notifications, idempotent } = services;
+  const { notifications, push, idempotent } = services;
   const publishLines = createLinePublisher(app, services);
   app.route({
     method: 'POST',
@@ -60,8 +87,9 @@ function publishRoute(
       description:
         'One object or an array of up to 1000, each for a user_id or for user_ids; 10,000 deliveries at most. All of them are made, or none. As application/x-ndjson any number, one a line, each made or refused by itself, with a line of result for each.',
       tags: ['Administration'],
+      querystring: PublishQuery,
       body: PublishRequest,
-      response: { 200: publishedLines, 201: Published },
+      response: { 200: dryRunOrLines, 201: Published },
     },
     config: {
       access: { scope: 'notifications:write' },
@@ -77,6 +105,9 @@ function publishRoute(
       const { body } = request;
       const isOne = !Array.isArray(body) && body.user_ids === undefined;
       const numbers = writtenNumbers(request.rawBody);
+      if (isDryRun(request.query)) {
+        return reply.code(200).send(await push.dryRun(await notifications.tryPublish(body, numbers)));
+      }
       const publish: IdempotentWork = (commit) =>
         commit(async (tx) => {
           const published = await notifications.publish(tx, body, numbers);
@@ -85,6 +116,15 @@ function publishRoute(
       return idempotent(request, reply, publish, isOne && !Array.isArray(body) ? body.user_id : undefined);
     },
   });
+}
+
+/** A repeated parameter is an array, whatever the documented type says. @throws Problem `validation_failed` */
+function isDryRun({ dry_run: given = 'false' }: { readonly dry_run?: unknown }): boolean {
+  if (given === 'true' || given === 'false') return given === 'true';
+  const fault = Array.isArray(given)
+    ? ({ field: 'dry_run', code: 'repeated_parameter' } as const)
+    : ({ field: 'dry_run', code: 'invalid_choice', params: { allowed: 'true, false' } } as const);
+  throw new Problem('validation_failed', { errors: [fault] });
 }
 
 /**

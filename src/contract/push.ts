@@ -1,0 +1,133 @@
+import { type Static, Type } from 'typebox';
+import { Id, NullableString, NullableTime, Time } from './common.js';
+
+/** Ways to a device; where a device has several, the first that is configured is taken. */
+export const pushChannels = ['apns', 'fcm', 'web_push'] as const;
+export type PushChannel = (typeof pushChannels)[number];
+
+/** The kinds of token that clients register, and the channel that each is for. */
+export const tokenTypes = { ios: 'apns', android: 'fcm', web: 'web_push' } as const satisfies Record<
+  string,
+  PushChannel
+>;
+export type TokenType = keyof typeof tokenTypes;
+
+/** What is kept of a browser's `PushSubscription.toJSON()`. Keys are base64url without padding. */
+export interface WebPushSubscription {
+  readonly endpoint: string;
+  readonly keys: { readonly p256dh: string; readonly auth: string };
+}
+
+export const DeviceTokenInput = Type.Object(
+  {
+    type: Type.Enum(Object.keys(tokenTypes) as TokenType[]),
+    token: Type.Unsafe<string | Record<string, unknown>>({
+      type: ['string', 'object'],
+      minLength: 1,
+      maxLength: 4096,
+      description:
+        "ios: the device token in hexadecimal. android: the FCM registration token. web: the browser's PushSubscription, as an object or as its JSON text.",
+    }),
+  },
+  { examples: [{ type: 'android', token: 'bk3RNwTe3H0:CI2k_HHwgIpoDKCIZvvDMExUdFQ3P1' }] },
+);
+
+/** A registered token, without the token. */
+export const DeviceToken = Type.Object({
+  type: Type.Enum(Object.keys(tokenTypes) as TokenType[]),
+  device_id: Id,
+  channel: Type.Enum([...pushChannels]),
+  enabled: Type.Boolean({ description: 'Whether the operator has configured this channel.' }),
+});
+export type DeviceToken = Static<typeof DeviceToken>;
+
+export const PushKey = Type.Object({
+  public_key: Type.String({ description: 'The VAPID public key: `applicationServerKey` of pushManager.subscribe().' }),
+});
+
+export const MuteInput = Type.Object(
+  { filter: Type.String({ minLength: 1, description: 'In the grammar of lists: what matches it is not pushed.' }) },
+  { examples: [{ filter: 'notification_type:pool' }] },
+);
+
+export const Mute = Type.Object(
+  { id: Id, filter: Type.String(), created_at: Time },
+  {
+    examples: [
+      {
+        id: '3f0b4a52-8f0c-4a27-9f4e-5f8a3b1f0d77',
+        filter: 'notification_type:pool',
+        created_at: '2017-10-19T17:02:03.181879Z',
+      },
+    ],
+  },
+);
+export type Mute = Static<typeof Mute>;
+
+/** What can be said of a push: the code, and the sentence that explains it to people. */
+export const deliveryReasons = {
+  waiting: 'The push waits to be sent.',
+  retrying: 'The last attempt failed; it is tried again.',
+  accepted: 'The push service has accepted it. From there on it is up to the phone: its settings, its connection.',
+  muted: 'A mute of the user matches this notification.',
+  token_gone: 'The push service no longer knows the token, so it was removed. The app must register a new one.',
+  refused: 'The push service refused it; the error says why.',
+  expired: 'It could not be sent while it was fresh (PUSH_TTL).',
+  notification_deleted: 'The notification was deleted before the push was sent.',
+  logged_out: 'Nobody is logged in on this device any more.',
+  account_locked: 'The account is locked.',
+  account_deactivated: 'The account is deactivated.',
+  no_token: 'The device has registered no push token, or another device has registered the same one since.',
+  channel_off: 'The operator has not configured the channel of this device.',
+  registered_later: 'The device logged in for the first time after the notification was published.',
+  being_prepared: 'It is still being worked out who gets a push.',
+  not_reachable_then:
+    'When the notification was published, the device could not be reached: it was not logged in, had no token, or its channel was off.',
+} as const;
+export type DeliveryReason = keyof typeof deliveryReasons;
+
+export const deliveryStates = ['queued', 'muted', 'sent', 'failed', 'gone', 'expired', 'dropped'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+const PushTrace = Type.Object({
+  device_id: Id,
+  channel: Type.Unsafe<PushChannel | null>({ type: ['string', 'null'], enum: [...pushChannels, null] }),
+  state: Type.Enum([...deliveryStates, 'none'], { description: 'none: no push was made for this device.' }),
+  reason: Type.Enum(Object.keys(deliveryReasons) as DeliveryReason[]),
+  explanation: Type.String({ description: 'The reason in words.' }),
+  error: { ...NullableString, description: 'What the push service said last, where something failed.' },
+  attempts: Type.Integer(),
+  created_at: NullableTime,
+  updated_at: NullableTime,
+});
+export type PushTrace = Static<typeof PushTrace>;
+
+/** What became of one notification: what "why didn't I get it?" is answered with. */
+export const DeliveryTrace = Type.Object({
+  notification_id: Id,
+  user_id: Id,
+  listed_at: Type.Unsafe<string>({ ...Time, description: 'Since when it is in the inbox.' }),
+  explanation: Type.String({ description: 'The whole in one sentence.' }),
+  push: Type.Array(PushTrace, { description: 'One entry for each push, and for each device that got none.' }),
+});
+export type DeliveryTrace = Static<typeof DeliveryTrace>;
+
+/** What publishing would do. */
+export const DryRun = Type.Object({
+  deliveries: Type.Integer({ description: 'Notifications that would be made.' }),
+  push: Type.Object(
+    { apns: Type.Integer(), fcm: Type.Integer(), web_push: Type.Integer(), muted: Type.Integer() },
+    { description: 'Pushes that would be sent by each channel, and how many a mute would keep back.' },
+  ),
+  items: Type.Array(
+    Type.Object({
+      user_id: Id,
+      notification_type: Type.String(),
+      description: Type.String(),
+      inbox: Type.Boolean(),
+      push: Type.Array(Type.Object({ device_id: Id, channel: Type.Enum([...pushChannels]), muted: Type.Boolean() })),
+    }),
+    { description: 'The first 100 of them.' },
+  ),
+});
+export type DryRun = Static<typeof DryRun>;

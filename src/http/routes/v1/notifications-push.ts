@@ -1,0 +1,106 @@
+import { Type } from 'typebox';
+import { DeliveryTrace, Mute, MuteInput } from '../../../contract/push.js';
+import type { Push } from '../../../notifications/push/push.js';
+import { IdParams, pathId } from '../../path-id.js';
+import { type App, sessionOf } from '../../route.js';
+
+/** What is not to be pushed, and what became of a push. */
+export function notificationPushRoutes(app: App, { push }: { push: Push }): void {
+  muteRoutes(app, push);
+  traceRoutes(app, push);
+}
+
+function muteRoutes(app: App, { mutes }: Push): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/notifications/mutes',
+    schema: {
+      operationId: 'listMutes',
+      summary: 'List mutes',
+      tags: ['Notifications'],
+      response: { 200: Type.Array(Mute, { description: 'All of them, the newest first.' }) },
+    },
+    config: { access: 'session' },
+    async handler(request, reply) {
+      return reply.send(await mutes.list(sessionOf(request).user_id));
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/notifications/mutes',
+    schema: {
+      operationId: 'addMute',
+      summary: 'Mute notifications',
+      description: 'What matches the filter stays listed, but is not pushed. At most 100.',
+      tags: ['Notifications'],
+      body: MuteInput,
+      response: {
+        200: { ...Mute, description: 'There is a mute with this filter already.' },
+        201: { ...Mute, description: 'The mute.' },
+      },
+    },
+    config: { access: 'session' },
+    async handler(request, reply) {
+      const { mute, isNew } = await mutes.add(sessionOf(request).user_id, request.body.filter);
+      return reply.code(isNew ? 201 : 200).send(mute);
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/v1/notifications/mutes/:id',
+    schema: {
+      operationId: 'removeMute',
+      summary: 'Remove a mute',
+      tags: ['Notifications'],
+      params: IdParams,
+      response: { 204: Type.Null({ description: 'It is gone.' }) },
+    },
+    config: { access: 'session', problems: ['not_found'] },
+    async handler(request, reply) {
+      await mutes.remove(sessionOf(request).user_id, pathId(request.params));
+      return reply.code(204).send(null);
+    },
+  });
+}
+
+function traceRoutes(app: App, { traces }: Push): void {
+  const description = 'Answers "why didn\'t I get it?": for each device what was pushed, or why nothing was.';
+  const response = {
+    200: { ...DeliveryTrace, description: 'What became of the notification. Pushes are kept 30 days.' },
+  };
+  app.route({
+    method: 'GET',
+    url: '/v1/notifications/:id/deliveries',
+    schema: {
+      operationId: 'traceNotification',
+      summary: 'Say what became of a notification',
+      description,
+      tags: ['Notifications'],
+      params: IdParams,
+      response,
+    },
+    config: { access: 'session', problems: ['not_found'] },
+    async handler(request, reply) {
+      return reply.send(await traces.of(pathId(request.params), sessionOf(request).user_id));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/notifications/:id/deliveries',
+    schema: {
+      operationId: 'traceUserNotification',
+      summary: "Say what became of a user's notification",
+      description,
+      tags: ['Administration'],
+      params: IdParams,
+      response: { 200: { ...response[200] } },
+    },
+    config: { access: { scope: 'users:read' }, problems: ['not_found'] },
+    async handler(request, reply) {
+      return reply.send(await traces.of(pathId(request.params)));
+    },
+  });
+}

@@ -1,0 +1,164 @@
+import { createPrivateKey, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createGuard } from '../../src/delivery/outbound.js';
+import { type ApnsOptions, createApns } from '../../src/delivery/push/apns.js';
+import { eventually } from '../support/eventually.js';
+import { type ApnsStandIn, startApns } from '../support/push-stand-ins.js';
+import { startTcp } from './local-server.js';
+import { pushMessage } from './push-message.js';
+
+let apns: ApnsStandIn;
+beforeAll(async () => {
+  apns = await startApns();
+});
+afterAll(() => apns.close());
+beforeEach(() => apns.behave({ status: 200 }));
+
+const open = createGuard({ allowPrivateNetworkTargets: true });
+
+function sender(change: Partial<ApnsOptions> = {}) {
+  const created = createApns({
+    key: createPrivateKey(apns.env.APNS_KEY ?? ''),
+    keyId: 'ABCDE12345',
+    teamId: 'TEAM123456',
+    topic: 'com.example.app',
+    url: apns.env.APNS_URL ?? '',
+    guard: open,
+    ...change,
+  });
+  onTestFinished(() => created.close());
+  return created;
+}
+
+const token = () => randomBytes(32).toString('hex');
+
+describe('APNs', () => {
+  it.each([
+    [200, undefined, { outcome: 'sent' }],
+    [400, 'BadDeviceToken', { outcome: 'gone', reason: 'apns answered 400 BadDeviceToken' }],
+    [410, 'Unregistered', { outcome: 'gone', reason: 'apns answered 410 Unregistered' }],
+    [410, 'ExpiredToken', { outcome: 'gone', reason: 'apns answered 410 ExpiredToken' }],
+    [400, 'DeviceTokenNotForTopic', { outcome: 'failed', reason: 'apns answered 400 DeviceTokenNotForTopic' }],
+    [413, 'PayloadTooLarge', { outcome: 'failed', reason: 'apns answered 413 PayloadTooLarge' }],
+    [403, 'InvalidProviderToken', { outcome: 'retry', reason: 'apns answered 403 InvalidProviderToken' }],
+    [429, 'TooManyRequests', { outcome: 'retry', reason: 'apns answered 429 TooManyRequests', afterSeconds: 9 }],
+    [503, '<b>no word</b>', { outcome: 'retry', reason: 'apns answered 503', afterSeconds: 9 }],
+  ])('takes %i %s as what it means', async (status, reason, expected) => {
+    const headers = status === 429 || status === 503 ? { 'retry-after': '9' } : {};
+    apns.behave({ status, headers, ...(reason !== undefined && { body: { reason } }) });
+    expect(await sender().send(token(), pushMessage())).toEqual(expected);
+    expect(apns.faults).toEqual([]);
+  });
+
+  it('makes one connection for many pushes at once, and another when that one breaks', async () => {
+    const before = apns.connections();
+    const kept = sender();
+    const outcomes = await Promise.all(Array.from({ length: 30 }, () => kept.send(token(), pushMessage())));
+    expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['sent']));
+    expect(apns.connections()).toBe(before + 1);
+    const [first, last] = [apns.received[0]?.headers.authorization, apns.received.at(-1)?.headers.authorization];
+    expect(first === undefined || last === undefined).toBe(false);
+
+    apns.behave('hang');
+    const hanging = kept.send(token(), pushMessage());
+    await eventually('the push to be under way', async () => (apns.received.length > 30 ? true : undefined));
+    apns.breakOff();
+    expect(await hanging).toMatchObject({ outcome: 'retry' });
+    apns.behave({ status: 200 });
+    expect(await kept.send(token(), pushMessage())).toEqual({ outcome: 'sent' });
+    expect(apns.connections()).toBe(before + 2);
+  });
+
+  it('signs one provider token for all pushes of a while, and a new one when it is called expired', async () => {
+    const kept = sender();
+    const phone = token();
+    const authorization = () => apns.received.findLast(({ to }) => to === phone)?.headers.authorization;
+    await kept.send(phone, pushMessage());
+    const first = authorization();
+    await kept.send(phone, pushMessage());
+    expect(authorization()).toBe(first);
+    apns.behave({ status: 403, body: { reason: 'ExpiredProviderToken' } });
+    expect(await kept.send(phone, pushMessage())).toMatchObject({ outcome: 'retry' });
+    apns.behave({ status: 200 });
+    await kept.send(phone, pushMessage());
+    // An ECDSA signature is another one each time, even of the same claims.
+    expect(authorization()).not.toBe(first);
+  });
+
+  it('gives up a service that hangs, and its connection goes on', async () => {
+    const kept = sender({ timeouts: { total: 200 } });
+    apns.behave('hang');
+    expect(await kept.send(token(), pushMessage())).toEqual({
+      outcome: 'retry',
+      reason: '127.0.0.1 did not answer in time',
+    });
+    apns.behave({ status: 200 });
+    const connections = apns.connections();
+    expect(await kept.send(token(), pushMessage())).toEqual({ outcome: 'sent' });
+    expect(apns.connections()).toBe(connections);
+  });
+
+  it('gives up a host that accepts connections and says nothing', async () => {
+    const { port } = await startTcp(() => undefined);
+    const silent = sender({ url: `https://127.0.0.1:${port}`, timeouts: { connect: 100 } });
+    expect(await silent.send(token(), pushMessage())).toMatchObject({ outcome: 'retry' });
+  });
+
+  it('leaves a connection that does not answer a ping', async () => {
+    let closed = 0;
+    // Speaks just enough HTTP/2 to be connected to: its own settings, and not a word more.
+    const { port } = await startTcp((socket) => {
+      socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));
+      socket.resume();
+      socket.on('close', () => {
+        closed += 1;
+      });
+    });
+    const kept = sender({ url: `http://127.0.0.1:${port}`, timeouts: { ping: 50, pong: 50 } });
+    expect(await kept.send(token(), pushMessage())).toMatchObject({ outcome: 'retry' });
+    await eventually('the connection to be left', async () => (closed > 0 ? true : undefined));
+  });
+
+  it('refuses a certificate that nobody vouches for', async () => {
+    const pem = readFileSync(new URL('self-signed.pem', import.meta.url));
+    const server = createSecureServer({ key: pem, cert: pem });
+    server.on('sessionError', () => undefined);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const outcome = await sender({ url: `https://127.0.0.1:${port}` }).send(token(), pushMessage());
+    expect(outcome).toMatchObject({ outcome: 'retry', reason: expect.stringMatching(/CERT|SIGNED/) });
+  });
+
+  it('connects to the address that was checked, and never to a private one', async () => {
+    const names: string[] = [];
+    const resolve = async (name: string) => {
+      names.push(name);
+      return ['127.0.0.1'];
+    };
+    const { port } = new URL(apns.env.APNS_URL ?? '');
+    const url = `http://apns.test:${port}`;
+    const named = sender({ url, guard: createGuard({ allowPrivateNetworkTargets: true, resolve }) });
+    expect(await named.send(token(), pushMessage())).toEqual({ outcome: 'sent' });
+    expect(names).toEqual(['apns.test']);
+
+    const closed = createGuard({ allowPrivateNetworkTargets: false, resolve });
+    const rebound = sender({ url: 'https://apns.test:8443', guard: closed });
+    expect(await rebound.send(token(), pushMessage())).toMatchObject({
+      outcome: 'failed',
+      reason: 'apns.test has an address that is not public',
+    });
+    const literal = sender({ url: 'https://127.0.0.1:8443', guard: closed });
+    expect(await literal.send(token(), pushMessage())).toMatchObject({ outcome: 'failed' });
+  });
+
+  it('never puts what is no device token into a path', async () => {
+    expect(await sender().send('../../4/broadcast', pushMessage())).toEqual({
+      outcome: 'gone',
+      reason: 'not a device token',
+    });
+  });
+});

@@ -1,0 +1,19 @@
+import { randomUUID } from 'node:crypto';
+import type { PushMessage } from '../../src/notifications/push/sender.js';
+
+/** A push of a notification of its own. */
+export function pushMessage(): PushMessage {
+  return {
+    deliveryId: randomUUID(),
+    content: {
+      id: randomUUID(),
+      notification_type: 'payment',
+      notification_key: null,
+      title: 'Ada',
+      body: 'Ada paid you 12.50',
+      sequence: 42,
+    },
+    ttl: 3600,
+    urgency: 'high',
+  };
+}

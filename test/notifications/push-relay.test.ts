@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deviceStates, forgetPushToken, pushTarget, reachableDevices } from '../../src/authentication/push-devices.js';
+import { type Database, sql } from '../../src/database/database.js';
+import { notificationFilterFields } from '../../src/notifications/filter-fields.js';
+import { createNotifications, type Notifications } from '../../src/notifications/notifications.js';
+import { derivePushes } from '../../src/notifications/push/derive.js';
+import type { PushOptions } from '../../src/notifications/push/plan.js';
+import { startPushRelay } from '../../src/notifications/push/relay.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { createInboxes, imageUrlsOf, types } from './inbox.js';
+
+let fresh: TestDatabase;
+let database: Database;
+/** Publishes without a relay, as a process that dies right after its commit. */
+let notifications: Notifications;
+
+beforeAll(async () => {
+  fresh = await createTestDatabase();
+  database = fresh.database;
+  notifications = createNotifications({
+    database,
+    types,
+    checkUrl: () => undefined,
+    imageUrlsOf,
+    changed: () => undefined,
+    published: () => undefined,
+  });
+});
+afterAll(() => fresh.drop());
+
+const options: PushOptions = {
+  devices: { reachable: reachableDevices, target: pushTarget, forget: forgetPushToken, states: deviceStates },
+  channels: ['fcm'],
+  fields: notificationFilterFields(types),
+};
+
+/** Users who are logged in on a device with a token. */
+async function createReachable(count: number): Promise<string[]> {
+  const ids = await createInboxes(database, count);
+  await database.query(
+    sql(`insert into devices (user_id, id, gcm_device_token, created_at, updated_at)
+         select id, id, 'token of ' || id, now(), now() from unnest($1::uuid[]) id`),
+    [ids],
+  );
+  await database.query(
+    sql(`insert into authentications (user_id, id, device_id, authenticator, status, epoch, expires_at, created_at, updated_at)
+         select id, id, id, 'password', 'approved', 0, now() + interval '1 day', now(), now() from unnest($1::uuid[]) id`),
+    [ids],
+  );
+  return ids;
+}
+
+const publish = (userIds: readonly string[]) =>
+  database.transaction((tx) =>
+    notifications.publish(tx, { user_ids: [...userIds], notification_type: 'pool', description: 'A new pool' }),
+  );
+
+interface Counts {
+  readonly pushes: number;
+  readonly different: number;
+  readonly jobs: number;
+  readonly publications: number;
+}
+
+async function counts(userIds: readonly string[]): Promise<Counts | undefined> {
+  const [row] = await database.query<Counts>(
+    sql(`select (select count(*) from push_deliveries where user_id = any ($1::uuid[])) as pushes,
+                (select count(distinct (user_id, device_id, notification_id)) from push_deliveries
+                 where user_id = any ($1::uuid[])) as different,
+                (select count(*) from graphile_worker._private_jobs
+                 where (payload->>'user_id')::uuid = any ($1::uuid[])) as jobs,
+                (select count(*) from publications) as publications`),
+    [userIds],
+  );
+  return row;
+}
+
+describe('what was published', () => {
+  test('is one row more, however many notifications it makes', async () => {
+    const users = await createReachable(500);
+    await publish(users);
+    expect(await counts(users)).toEqual({ pushes: 0, different: 0, jobs: 0, publications: 1 });
+    expect(await derivePushes(database, options)).toBe(true);
+    expect(await counts(users)).toEqual({ pushes: 500, different: 500, jobs: 500, publications: 0 });
+    expect(await derivePushes(database, options)).toBe(false);
+  });
+
+  test('by a process that has died is pushed by another, without being told', async () => {
+    const users = await createReachable(3);
+    const relay = startPushRelay(database, options, () => undefined);
+    try {
+      await publish(users);
+      await eventually('the pushes to be made', async () => ((await counts(users))?.jobs === 3 ? true : undefined));
+    } finally {
+      await relay.stop();
+    }
+    expect(await counts(users)).toEqual({ pushes: 3, different: 3, jobs: 3, publications: 0 });
+  });
+
+  test('is pushed once, however many instances look at once, and whatever fails meanwhile', async () => {
+    const users = await createReachable(20);
+    for (let round = 0; round < 30; round += 1) await publish(users);
+    let failures = 0;
+    const failing: PushOptions = {
+      ...options,
+      devices: {
+        ...options.devices,
+        async reachable(...given) {
+          const devices = await reachableDevices(...given);
+          failures += 1;
+          if (failures % 2 === 0) throw new Error('the process dies here');
+          return devices;
+        },
+      },
+    };
+    const relays = [options, failing, options, failing].map((each) => startPushRelay(database, each, () => undefined));
+    try {
+      await eventually('everything to be worked out', async () => {
+        const [row] = await database.query<{ rows: number }>(sql('select count(*) as rows from publications'));
+        return row?.rows === 0 ? true : undefined;
+      });
+    } finally {
+      await Promise.all(relays.map((relay) => relay.stop()));
+    }
+    expect(await counts(users)).toEqual({ pushes: 600, different: 600, jobs: 600, publications: 0 });
+  });
+
+  test('to ten thousand is worked out in statements that end in time', async () => {
+    const users = await createReachable(10_000);
+    await publish(users);
+    await derivePushes(database, options);
+    expect(await counts(users)).toEqual({ pushes: 10_000, different: 10_000, jobs: 10_000, publications: 0 });
+  });
+
+  test('in a transaction that fails is not pushed', async () => {
+    const users = await createReachable(1);
+    const doomed = database.transaction(async (tx) => {
+      await notifications.publish(tx, { user_id: users[0] ?? '', notification_type: 'pool', description: 'x' });
+      throw new Error('rolled back');
+    });
+    await expect(doomed).rejects.toThrow('rolled back');
+    expect(await derivePushes(database, options)).toBe(false);
+  });
+});
+
+test('a user without a login, a deactivated one and one with a login of before are not pushed to', async () => {
+  const users = await createReachable(4);
+  const [ended, deactivated, before] = users;
+  await database.query(sql('update authentications set ended_at = now() where user_id = $1'), [ended]);
+  await database.query(sql("update users set status = 'deactivated' where id = $1"), [deactivated]);
+  await database.query(sql('update users set epoch = epoch + 1 where id = $1'), [before]);
+  const reachable = await reachableDevices(database, [...users, randomUUID()], ['apns', 'fcm', 'web_push']);
+  expect(reachable.map(({ user_id }) => user_id)).toEqual([users[3]]);
+});
