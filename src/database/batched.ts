@@ -6,9 +6,7 @@ export type LookUpMany<Key, Found> = (keys: readonly Key[]) => Promise<readonly 
 
 /** Keys that one query is asked at most: a larger one would keep its first waiting for its last. */
 const largest = 256;
-/** Batches under way beside which no further one is sent at once: what waits meanwhile makes a larger one. */
-const enough = 2;
-/** Milliseconds that one waits for those under way at most. Then they are slow, and must not keep others waiting. */
+/** Milliseconds that a batch waits for the one before it at most. Then that is slow, and keeps nobody waiting any more. */
 const patience = 20;
 
 interface Asked<Key, Found> {
@@ -26,11 +24,12 @@ interface Asked<Key, Found> {
  */
 export function batched<Key, Found>(find: LookUpMany<Key, Found>): LookUp<Key, Found> {
   let waiting: Asked<Key, Found>[] = [];
-  let underWay = 0;
+  /** The batch under way that the next one waits for: what is asked meanwhile makes it larger. */
+  let ahead: readonly Asked<Key, Found>[] | undefined;
   let overdue: NodeJS.Timeout | undefined;
 
   function sendUnlessBusy(): void {
-    if (underWay < enough) sendAll();
+    if (ahead === undefined) sendAll();
     else overdue ??= setTimeout(sendAll, patience);
   }
 
@@ -43,15 +42,17 @@ export function batched<Key, Found>(find: LookUpMany<Key, Found>): LookUp<Key, F
   }
 
   async function send(batch: readonly Asked<Key, Found>[]): Promise<void> {
-    underWay += 1;
+    ahead = batch;
     try {
       const found = await find(batch.map(({ key }) => key));
       for (const [index, { resolve }] of batch.entries()) resolve(found[index] as Found);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
-      underWay -= 1;
-      if (waiting.length > 0) sendUnlessBusy();
+      if (ahead === batch) {
+        ahead = undefined;
+        sendAll();
+      }
     }
   }
 
