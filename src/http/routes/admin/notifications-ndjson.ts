@@ -96,7 +96,10 @@ async function answerLines(conversation: Conversation): Promise<PublishedLine | 
   const ended = (problem: Problem): PublishedLine => {
     const { status } = errors[problem.code];
     if (status >= 500)
-      request.log.warn({ err: problem.options.cause ?? problem, code: problem.code }, 'request failed');
+      request.log.warn(
+        { err: problem.options.cause ?? problem, code: problem.code, request_id: request.id },
+        'request failed',
+      );
     return { status, code: problem.code, committed_lines: committed };
   };
   try {
