@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { inspect, parseEnv } from 'node:util';
 import ipaddr from 'ipaddr.js';
@@ -95,6 +96,15 @@ function signingSecret(text: string): Parsed<Secret> {
   return strong ? ok(new Secret(text)) : fault('must be whsec_ followed by base64 of at least 24 bytes');
 }
 
+/** With more, their connections would be too many for one database; several instances share one as well. */
+const mostWorkers = 16;
+
+function workerCount(text: string): Parsed<number> {
+  if (text === 'auto') return ok(Math.min(mostWorkers, availableParallelism()));
+  const count = integer(1, mostWorkers)(text);
+  return 'fault' in count ? fault(`must be auto, or a whole number from 1 to ${mostWorkers}`) : count;
+}
+
 /** Hops to trust, counted from this server, or the addresses of trusted proxies. */
 function trustProxy(text: string): Parsed<number | readonly string[]> {
   if (/^\d{1,2}$/.test(text)) return ok(Number(text));
@@ -168,6 +178,11 @@ const pattern = (form: RegExp, about: string) => (text: string) => (form.test(te
 export const settings = {
   HOST: { parse: anyText, fallback: '127.0.0.1', about: 'Address to listen on.' },
   PORT: { parse: integer(0, 65_535), fallback: '8080', about: 'Port to listen on; 0 takes a free one.' },
+  WORKERS: {
+    parse: workerCount,
+    fallback: '1',
+    about: `Processes that share the port and the database, at most ${mostWorkers}. auto: one for each core.`,
+  },
   PUBLIC_URL: {
     parse: url('http:', 'https:'),
     about: 'Where clients reach the service. With https, answers carry Strict-Transport-Security.',
@@ -373,7 +388,7 @@ export type Config = Values;
  * Reads and checks the configuration.
  * @throws ConfigError naming every fault at once.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>> = environment()): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>> = readEnvironment()): Config {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {
@@ -456,7 +471,7 @@ function isLoopback(host: string): boolean {
 }
 
 /** The process's environment over a `.env` file of the working directory. */
-function environment(): Record<string, string | undefined> {
+export function readEnvironment(): Record<string, string | undefined> {
   let file: Record<string, string | undefined> = {};
   try {
     file = parseEnv(readFileSync('.env', 'utf8'));

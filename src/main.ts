@@ -55,6 +55,7 @@ import type { StreamTimes } from './notifications/stream/stream.js';
 import { createStreams } from './notifications/stream/streams.js';
 import { notificationTables } from './notifications/tables.js';
 import { tombstoneChore } from './notifications/tombstones.js';
+import { shareOf } from './share.js';
 import { version } from './version.js';
 
 /** A Postern that runs. */
@@ -79,9 +80,6 @@ export interface StartOptions {
   readonly streamTimes?: Partial<StreamTimes>;
 }
 
-/** Connections of the pool that answers requests. */
-const poolSize = 20;
-const queueConcurrency = 10;
 /** Where instances tell each other of users in whose inboxes something is new. */
 const inboxChannel = 'postern_inboxes';
 
@@ -93,6 +91,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
   const log = options.log ?? createLog(config.LOG_LEVEL);
   log.info({ version, node: process.version }, 'Postern starts');
   const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));
+  const share = shareOf(config.WORKERS);
   const running: (() => Promise<void>)[] = [];
   const started = <T>(part: T, stop: (part: T) => Promise<void>): T => {
     running.push(() => stop(part));
@@ -110,7 +109,9 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
     const keys = createSecretKeys(await readSecretKeys(config));
     const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
-    const database = started(createDatabase({ target, size: poolSize, onConnectionError }), (pool) => pool.close());
+    const database = started(createDatabase({ target, size: share.connections, onConnectionError }), (pool) =>
+      pool.close(),
+    );
     const retention = started(
       await startRetention(database, retentionRules(config), (error) =>
         log.warn({ err: error }, 'the time could not be read that notifications are kept from'),
@@ -154,7 +155,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     workers.push(
       await startQueue({
         target,
-        concurrency: queueConcurrency,
+        concurrency: share.jobs,
         log,
         tasks: {
           ...(messages && { 'message.send': (job: unknown) => messages.send(job as MessageJob) }),
@@ -210,8 +211,14 @@ function createServices(parts: {
   readonly pushParts: PushParts;
   readonly isClosing: () => boolean;
 }): Omit<Services, 'streams'> {
+<<<<<<< HEAD
   const { config, database, keys, signals, outbound, storage, imageUrlsOf, pushParts } = parts;
   const hasher = createPasswordHasher();
+=======
+  const { config, database, keys, signals, outbound, storage, imageUrlsOf } = parts;
+  const { hashes, waitingHashes } = shareOf(config.WORKERS);
+  const hasher = createPasswordHasher({ concurrency: hashes, queue: waitingHashes });
+>>>>>>> b3ebf9c (Serve with several processes on one port)
   const pins = createPins({ hasher, keys });
   const apiKeys = createApiKeys({
     database,

@@ -9,7 +9,7 @@ export interface Io {
   readonly stdin?: AsyncIterable<string | Uint8Array>;
   /** Whether a person sees standard output. */
   readonly isTerminal: boolean;
-  /** Emits SIGTERM and SIGINT. */
+  /** Emits SIGTERM, SIGINT and SIGUSR2. */
   readonly signals?: Pick<EventEmitter, 'on' | 'off'>;
 }
 

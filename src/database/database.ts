@@ -65,8 +65,10 @@ const timeouts = {
   close: 2000,
 };
 
-/** Connections that one user's work may hold at a time, how much of it may wait for them, and how long. */
-const lane = { width: 4, length: 200, patience: 2000 };
+/** How much of one user's work may wait for the connections that it may hold at a time, and how long. */
+const lane = { length: 200, patience: 2000 };
+/** Those connections: a fifth of the pool, but two where that is small. */
+const laneWidth = (size: number) => Math.max(2, Math.floor(size / 5));
 
 /** A statement that is prepared under this name. Names are unique within the service. */
 export function prepared(name: string, text: string): Statement {
@@ -113,7 +115,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   });
   pool.on('error', options.onConnectionError);
 
-  const lanes = createLanes(lane);
+  const lanes = createLanes({ ...lane, width: laneWidth(options.size) });
   const query: Database['query'] = (statement, values) => run(pool, statement, values);
   const transaction: Database['transaction'] = (work) => inTransaction(pool, work);
   return {

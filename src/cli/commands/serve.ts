@@ -1,12 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { readConfig } from '../../config.js';
-import { startPostern } from '../../main.js';
+import { type Config, readConfig, readEnvironment } from '../../config.js';
 import { CommandError } from '../failure.js';
 import { type Io, printLine } from '../io.js';
-
-/** Milliseconds from the signal to the end, at most: supervisors of processes kill after as long. */
-const STOP_DEADLINE = 30_000;
+import { STOP_DEADLINE } from '../workers/stop-deadline.js';
 
 export function serveCommand(program: Command, io: Io): void {
   program
@@ -15,21 +12,46 @@ export function serveCommand(program: Command, io: Io): void {
     .action(() => serve(io));
 }
 
+interface Signals {
+  /** Resolves with the first signal to stop. */
+  readonly asked: Promise<void>;
+  onRestart(restart: () => void): void;
+  forget(): void;
+}
+
 async function serve(io: Io): Promise<void> {
-  const stop = listenForStop(io);
+  const signals = listen(io);
   try {
-    await Promise.race([serveUntil(stop.asked, io), overdue(stop.asked)]);
+    await Promise.race([serveUntil(signals, io), overdue(signals.asked)]);
   } finally {
-    stop.forget();
+    signals.forget();
   }
 }
 
-async function serveUntil(asked: Promise<void>, io: Io): Promise<void> {
-  const config = readConfig(io.env);
+async function serveUntil(signals: Signals, io: Io): Promise<void> {
+  const environment = io.env ?? readEnvironment();
+  const config = readConfig(environment);
   const print = (line: string) => printLine(io.stdout, line);
+  if (config.WORKERS === 1) return serveAlone(config, signals, io, print);
+  // Each way loads only what it needs.
+  const { serveWithWorkers } = await import('../workers/primary.js');
+  const { asked, onRestart } = signals;
+  const readAgain = () => io.env ?? readEnvironment();
+  return serveWithWorkers(environment, {
+    readEnvironment: readAgain,
+    print,
+    isTerminal: io.isTerminal,
+    asked,
+    onRestart,
+  });
+}
+
+async function serveAlone(config: Config, signals: Signals, io: Io, print: (line: string) => void): Promise<void> {
+  const { startPostern } = await import('../../main.js');
+  signals.onRestart(() => printLine(io.stderr, 'There is one process only: WORKERS is 1. Nothing was restarted.'));
   const running = await startPostern(config, { print, isTerminal: io.isTerminal });
   print(running.banner);
-  await asked;
+  await signals.asked;
   await running.close();
 }
 
@@ -44,17 +66,27 @@ async function overdue(asked: Promise<void>): Promise<never> {
  * Listens from before the start until after the end: a signal in between must not kill the process, and one to the
  * whole group arrives twice when npm passes it on.
  */
-function listenForStop({ signals }: Io): { readonly asked: Promise<void>; forget(): void } {
+function listen({ signals }: Io): Signals {
   let ask = () => {};
+  let restart = () => {};
   const asked = new Promise<void>((resolve) => {
     ask = resolve;
   });
-  const names = ['SIGTERM', 'SIGINT'];
-  for (const name of names) signals?.on(name, ask);
+  const onStop = () => ask();
+  const onRestart = () => restart();
+  const listeners = [
+    ['SIGTERM', onStop],
+    ['SIGINT', onStop],
+    ['SIGUSR2', onRestart],
+  ] as const;
+  for (const [name, listener] of listeners) signals?.on(name, listener);
   return {
     asked,
+    onRestart(callback) {
+      restart = callback;
+    },
     forget() {
-      for (const name of names) signals?.off(name, ask);
+      for (const [name, listener] of listeners) signals?.off(name, listener);
     },
   };
 }

@@ -1,0 +1,147 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from '../../log.js';
+import { CommandError } from '../failure.js';
+import { type Ended, type Member, prepareWorkers, startMember } from './member.js';
+import type { Environment } from './messages.js';
+
+/** A number of workers, kept up. */
+export interface WorkerPool {
+  /** Where they listen, once all of them do. */
+  readonly ready: Promise<string>;
+  /** Rejects with a CommandError when workers cannot be kept up. */
+  readonly failed: Promise<never>;
+  /** Replaces one after the other: the new one listens before the old one stops to. */
+  restart(environment: Environment): Promise<void>;
+  /** Lets all of them answer what they have begun, and end. @throws CommandError when one had to be killed */
+  stop(): Promise<void>;
+}
+
+export interface PoolOptions {
+  readonly size: number;
+  readonly environment: Environment;
+  readonly log: Logger;
+  /** Resolves when a worker could start in place of one that has ended, or when the signal is aborted. */
+  readonly whenUsable: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Workers that end in a row, none of them and no other having become ready meanwhile, until it is given up. */
+const HOPELESS = 5;
+/** Milliseconds. A worker that lived this long did not die of what killed the one before. */
+const SETTLED = 10_000;
+const pauses = { first: 100, last: 5000 };
+
+export function startPool({ size, environment, log, whenUsable }: PoolOptions): WorkerPool {
+  prepareWorkers();
+  const stopping = new AbortController();
+  /** Those that nobody has asked to end. */
+  const serving = new Set<Member>();
+  const living = new Set<Member>();
+  const listening = new Set<Member>();
+  const outcome = createOutcome();
+  let current = environment;
+  let earlyDeaths = 0;
+  let hopelessDeaths = 0;
+  let restarting = false;
+
+  function add(): Member {
+    const member = startMember(current);
+    serving.add(member);
+    living.add(member);
+    void member.ready.then((url) => {
+      if (url === undefined) return;
+      hopelessDeaths = 0;
+      log.info({ worker: member.worker, pid: member.pid }, 'a worker is ready');
+      listening.add(member);
+      if (listening.size === size) outcome.succeed(url);
+    });
+    void member.ended.then((ended) => {
+      for (const set of [serving, listening, living]) set.delete(member);
+      if (!ended.retired && !stopping.signal.aborted) void replace(member, ended);
+    });
+    return member;
+  }
+
+  async function replace({ worker, pid }: Member, ended: Ended): Promise<void> {
+    const { wasReady, reason, how } = ended;
+    // What keeps the first ones from starting is told at once, by one of them; later on it may pass.
+    if (reason !== undefined && !outcome.isReady()) return outcome.fail(reason);
+    log.error({ worker, pid, how, ...(reason !== undefined && { reason }) }, 'a worker has ended unexpectedly');
+    hopelessDeaths = wasReady ? 0 : hopelessDeaths + 1;
+    earlyDeaths = ended.lived < SETTLED ? earlyDeaths + 1 : 0;
+    if (hopelessDeaths >= HOPELESS) {
+      const last = reason ?? how;
+      return outcome.fail(`${HOPELESS} workers in a row have ended before they were ready. The last one: ${last}`);
+    }
+    const pause = earlyDeaths === 0 ? 0 : Math.min(pauses.last, pauses.first * 2 ** (earlyDeaths - 1));
+    await wait(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
+    await whenUsable(stopping.signal);
+    // A rolling restart, or the end of another one, may have filled the place.
+    if (!stopping.signal.aborted && serving.size < size) add();
+  }
+
+  async function retire(member: Member): Promise<void> {
+    serving.delete(member);
+    if (!(await member.retire())) log.error({ worker: member.worker }, 'a worker did not stop in time and was killed');
+  }
+
+  async function restart(): Promise<void> {
+    for (const old of [...serving]) {
+      // Whoever has ended meanwhile was replaced already.
+      if (!serving.has(old)) continue;
+      const fresh = add();
+      const url = await fresh.ready;
+      if (stopping.signal.aborted) return;
+      if (url === undefined)
+        return log.error({}, 'the rolling restart was given up: a new worker did not become ready');
+      await retire(old);
+    }
+    log.info({}, 'the rolling restart is done');
+  }
+
+  for (let count = 0; count < size; count += 1) add();
+  return {
+    ready: outcome.ready,
+    failed: outcome.failed,
+    async restart(next) {
+      if (restarting || stopping.signal.aborted || !outcome.isReady()) {
+        log.warn({}, 'a rolling restart was asked for while another one, a start or a stop is under way');
+        return;
+      }
+      restarting = true;
+      current = next;
+      await restart().finally(() => {
+        restarting = false;
+      });
+    },
+    async stop() {
+      stopping.abort();
+      const results = await Promise.all([...living].map((member) => member.retire()));
+      if (results.includes(false)) throw new CommandError('Postern did not stop in time.');
+    },
+  };
+}
+
+/** How it came out: all were ready at one time, or it has failed. */
+function createOutcome() {
+  let isReady = false;
+  let resolveReady: (url: string) => void = () => undefined;
+  let rejectFailed: (error: Error) => void = () => undefined;
+  const ready = new Promise<string>((resolve) => {
+    resolveReady = resolve;
+  });
+  const failed = new Promise<never>((_resolve, reject) => {
+    rejectFailed = reject;
+  });
+  // It may fail while nobody looks, such as during the stop.
+  failed.catch(() => undefined);
+  return {
+    ready,
+    failed,
+    isReady: () => isReady,
+    succeed(url: string) {
+      isReady = true;
+      resolveReady(url);
+    },
+    fail: (message: string) => rejectFailed(new CommandError(message)),
+  };
+}

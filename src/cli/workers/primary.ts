@@ -1,0 +1,141 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ensureFirstKey, type FirstKey } from '../../authentication/api-keys.js';
+import { banner } from '../../banner.js';
+import { type Config, readConfig } from '../../config.js';
+import { createDatabase, type Database, sql } from '../../database/database.js';
+import { migrate } from '../../database/migrate.js';
+import { openTarget } from '../../database/open.js';
+import { readSecretKeys } from '../../database/secret-key-file.js';
+import { createLog, type Logger } from '../../log.js';
+import { version } from '../../version.js';
+import { describeFailure } from '../failure.js';
+import type { Environment } from './messages.js';
+import { startPool, type WorkerPool } from './pool.js';
+
+export interface PrimaryOptions {
+  /** The environment as it is now; a rolling restart reads it anew. */
+  readonly readEnvironment: () => Environment;
+  readonly print: (line: string) => void;
+  readonly isTerminal: boolean;
+  /** Resolves when the service is asked to stop. */
+  readonly asked: Promise<void>;
+  /** Calls back for each rolling restart that is asked for. */
+  readonly onRestart: (restart: () => void) => void;
+}
+
+/** What the primary has decided once for all, and a rolling restart does not change. */
+const fixed = ['HOST', 'PORT', 'WORKERS', 'DATABASE_URL', 'DATA_DIR'] as const;
+
+/**
+ * Serves with several processes until asked to stop. This one opens the database and makes what must be there once;
+ * then it only looks after the workers, each of which joins the database as any second Postern does.
+ * @throws CommandError when the workers cannot start or be kept up
+ */
+export async function serveWithWorkers(environment: Environment, options: PrimaryOptions): Promise<void> {
+  const config = readConfig(environment);
+  const log = createLog(config.LOG_LEVEL);
+  log.info({ version, node: process.version, pid: process.pid, workers: config.WORKERS }, 'Postern starts');
+  const open = await openTarget(config, log);
+  try {
+    const applied = await migrate(open.target);
+    if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
+    const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
+    // Its connections are closed soon after each use.
+    const database = createDatabase({ target: open.target, size: 2, onConnectionError });
+    try {
+      await serve({ config, environment, database, log, options, firstKey: await prepare(config, database, options) });
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await open.close();
+  }
+}
+
+/** The secret key and the first API key are made here, so that no worker has to. */
+async function prepare(config: Config, database: Database, { isTerminal }: PrimaryOptions): Promise<FirstKey> {
+  await readSecretKeys(config);
+  return ensureFirstKey({
+    database,
+    dataDir: config.DATA_DIR,
+    isTerminal,
+    ...(config.ADMIN_API_KEY === undefined ? {} : { environmentKey: config.ADMIN_API_KEY.reveal() }),
+  });
+}
+
+async function serve(parts: {
+  readonly config: Config;
+  readonly environment: Environment;
+  readonly database: Database;
+  readonly log: Logger;
+  readonly options: PrimaryOptions;
+  readonly firstKey: FirstKey;
+}): Promise<void> {
+  const { config, environment, database, log, options, firstKey } = parts;
+  const port = config.PORT === 0 ? await findFreePort(config.HOST) : config.PORT;
+  const decided = { ...environment, PORT: String(port), WORKERS: String(config.WORKERS) };
+  const pool = startPool({
+    size: config.WORKERS,
+    environment: decided,
+    log,
+    whenUsable: (signal) => untilDatabaseAnswers(database, log, signal),
+  });
+  try {
+    options.onRestart(() => void restart(pool, decided, options, log));
+    const url = await Promise.race([pool.ready, pool.failed, options.asked]);
+    if (url === undefined) return;
+    log.info({ url }, 'all workers are ready');
+    options.print(banner({ url, firstKey }));
+    await Promise.race([options.asked, pool.failed]);
+  } finally {
+    await pool.stop();
+  }
+}
+
+/** A configuration with faults restarts nothing: what runs goes on with the one that it has. */
+async function restart(pool: WorkerPool, decided: Environment, options: PrimaryOptions, log: Logger): Promise<void> {
+  try {
+    const kept = Object.fromEntries(fixed.map((name) => [name, decided[name]]));
+    const next = { ...options.readEnvironment(), ...kept };
+    readConfig(next);
+    await pool.restart(next);
+  } catch (error) {
+    log.error({ reason: describeFailure(error) }, 'the rolling restart was refused');
+  }
+}
+
+/** A worker that starts while the database is away would end, and five of them would end the service. */
+async function untilDatabaseAnswers(database: Database, log: Logger, signal: AbortSignal): Promise<void> {
+  for (let told = false; !signal.aborted; told = true) {
+    try {
+      await database.query(sql('select 1'));
+      return;
+    } catch (error) {
+      if (!told) log.warn({ err: error }, 'no worker can be started until the database answers');
+      await wait(500, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+/**
+ * All workers need the same port, also one that starts after all others have died, so 0 is settled here. Below the
+ * range that systems take ports of outgoing connections from: there nobody takes it before the first worker listens.
+ */
+async function findFreePort(host: string): Promise<number> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = randomInt(16_384, 32_768);
+    const error = await tryToListen(host, port);
+    if (error === undefined) return port;
+    if (error.code !== 'EADDRINUSE' || attempt === 50) throw error;
+  }
+}
+
+function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', resolve);
+    server.listen({ host, port }, () => server.close(() => resolve(undefined)));
+  });
+}

@@ -1,0 +1,82 @@
+// The program of one worker: a Postern that shares the port with its siblings. The primary starts it, tells it what to
+// serve with and when to stop; when the primary is gone it stops too, so that nothing keeps the port.
+import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as wait } from 'node:timers/promises';
+import { readConfig } from '../../config.js';
+import { createLog } from '../../log.js';
+import { startPostern } from '../../main.js';
+import { describeFailure } from '../failure.js';
+import type { Environment, FromWorker, ToWorker } from './messages.js';
+import { STOP_DEADLINE } from './stop-deadline.js';
+
+interface Orders {
+  readonly start: Promise<Environment>;
+  readonly stop: Promise<void>;
+}
+
+/** Listens from the beginning: an order or a signal must not come too early. */
+function receiveOrders(worker: Worker): Orders {
+  let begin: (environment: Environment) => void = () => undefined;
+  let end = () => {};
+  const start = new Promise<Environment>((resolve) => {
+    begin = resolve;
+  });
+  const stop = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  worker.on('message', (order: ToWorker) => {
+    if (order === 'stop') end();
+    else begin(order.start);
+  });
+  worker.on('disconnect', () => {
+    // Else node:cluster ends the process on the spot, whatever it is answering.
+    worker.exitedAfterDisconnect = true;
+    end();
+  });
+  // A signal to the whole group comes here too, beside the primary's order.
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, end);
+  // The primary's.
+  process.on('SIGUSR2', () => undefined);
+  return { start, stop };
+}
+
+async function serve(worker: Worker, orders: Orders): Promise<void> {
+  await tell(worker, 'here');
+  const environment = await Promise.race([orders.start, orders.stop]);
+  if (environment === undefined) return;
+  const config = readConfig(environment);
+  const log = createLog(config.LOG_LEVEL).child({ worker: worker.id });
+  const running = await startPostern(config, { log });
+  await tell(worker, { ready: running.url });
+  await orders.stop;
+  if (!worker.isConnected()) log.warn({}, 'the primary process has ended, and so does its worker');
+  await running.close();
+}
+
+async function overdue({ stop }: Orders): Promise<never> {
+  await stop;
+  await wait(STOP_DEADLINE, undefined, { ref: false });
+  throw new Error('The worker did not stop in time.');
+}
+
+/** Resolves when it was sent, or never will be because nobody is there. */
+function tell(worker: Worker, message: FromWorker): Promise<void> {
+  return new Promise((resolve) => {
+    if (worker.isConnected()) worker.send(message, () => resolve());
+    else resolve();
+  });
+}
+
+async function run(worker: Worker): Promise<number> {
+  const orders = receiveOrders(worker);
+  try {
+    await Promise.race([serve(worker, orders), overdue(orders)]);
+    return 0;
+  } catch (error) {
+    await tell(worker, { failed: describeFailure(error) });
+    return 1;
+  }
+}
+
+if (cluster.worker === undefined) throw new Error('This is started by `postern serve` only.');
+process.exit(await run(cluster.worker));

@@ -1,0 +1,33 @@
+import { availableParallelism } from 'node:os';
+
+/** What one process takes of what all workers share: the connections of the database, and the cores. */
+export interface Share {
+  /** Connections of the pool that answers requests. */
+  readonly connections: number;
+  /** Jobs of the queue at a time; each needs a connection, the queue itself three more. */
+  readonly jobs: number;
+  /** Passwords that are hashed at a time. */
+  readonly hashes: number;
+  /** Passwords that wait to be hashed. */
+  readonly waitingHashes: number;
+}
+
+/** What a process alone takes. */
+const alone = { connections: 20, jobs: 10, waitingHashes: 128 };
+/**
+ * Connections of all pools together, where there are several: they fit into the 100 that PostgreSQL allows by default
+ * up to eight workers, and more of them would only wait for the same cores.
+ */
+const connectionsOfAll = 40;
+/** With fewer, a few users whose rows are locked would hold up everybody. */
+const fewestConnections = 5;
+
+export function shareOf(workers: number, cores = availableParallelism()): Share {
+  const part = (all: number, fewest: number) => Math.max(fewest, Math.ceil(all / workers));
+  return {
+    connections: workers === 1 ? alone.connections : part(connectionsOfAll, fewestConnections),
+    jobs: part(alone.jobs, 2),
+    hashes: part(cores, 1),
+    waitingHashes: part(alone.waitingHashes, 16),
+  };
+}
