@@ -33,6 +33,7 @@ export interface ProcessOptions {
 export interface ServiceProcess {
   /** Where it says that it listens. */
   readonly url: string;
+  readonly pid: number;
   stdout(): string;
   stderr(): string;
   /** Sends the signal and waits for the end. Gives the exit code, null when the signal itself ended it. Safe to repeat. */
@@ -127,6 +128,7 @@ function launch({ env = {}, cwd }: ProcessOptions) {
   ended.finally(() => process.off('exit', endWithUs));
   return {
     child,
+    pid: child.pid ?? Number.NaN,
     stdout: collect(child.stdout),
     stderr: collect(child.stderr),
     async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {

@@ -11,15 +11,18 @@ export interface Member {
   /** Where it listens; undefined when it ended before. */
   readonly ready: Promise<string | undefined>;
   readonly ended: Promise<Ended>;
-  /** Asks it to answer what it has begun and to end. Resolves with the end; false when it had to be killed. */
-  retire(): Promise<boolean>;
+  /**
+   * Asks it to end: to `stop` when it has answered what it has begun, or to `retire` while others go on, when its
+   * clients have been told to connect anew. Resolves with the end; false when it had to be killed.
+   */
+  end(how: 'stop' | 'retire'): Promise<boolean>;
 }
 
 /** How a worker came to its end. */
 export interface Ended {
   readonly wasReady: boolean;
   /** It was asked to. */
-  readonly retired: boolean;
+  readonly asked: boolean;
   /** Milliseconds that it lived. */
   readonly lived: number;
   /** Why it could not start, in words for the operator, if it said so itself. */
@@ -46,7 +49,7 @@ export function prepareWorkers(): void {
 export function startMember(environment: Environment): Member {
   const startedAt = performance.now();
   const worker = cluster.fork();
-  let retired = false;
+  let asked = false;
   let url: string | undefined;
   let reason: string | undefined;
   let announce: (url: string | undefined) => void = () => undefined;
@@ -58,7 +61,7 @@ export function startMember(environment: Environment): Member {
     if (worker.isConnected()) worker.send(order, () => undefined);
   };
   worker.on('message', (message: FromWorker) => {
-    if (message === 'here') tell(retired ? 'stop' : { start: environment });
+    if (message === 'here') tell(asked ? 'stop' : { start: environment });
     else if ('failed' in message) reason = message.failed;
     else {
       url = message.ready;
@@ -68,7 +71,7 @@ export function startMember(environment: Environment): Member {
   const ended = new Promise<Ended>((resolve) => {
     const end = (how: string) => {
       announce(undefined);
-      resolve({ wasReady: url !== undefined, retired, lived: performance.now() - startedAt, reason, how });
+      resolve({ wasReady: url !== undefined, asked, lived: performance.now() - startedAt, reason, how });
     };
     worker.on('exit', (code, signal) => end(signal ?? `exit code ${code}`));
     // There may be no process at all: the system has no room for one more.
@@ -81,9 +84,9 @@ export function startMember(environment: Environment): Member {
     pid: worker.process.pid,
     ready,
     ended,
-    async retire() {
-      retired = true;
-      tell('stop');
+    async end(how) {
+      asked = true;
+      tell(how);
       let inTime = true;
       const late = setTimeout(() => {
         inTime = false;

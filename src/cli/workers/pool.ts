@@ -56,7 +56,7 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
     });
     void member.ended.then((ended) => {
       for (const set of [serving, listening, living]) set.delete(member);
-      if (!ended.retired && !stopping.signal.aborted) void replace(member, ended);
+      if (!ended.asked && !stopping.signal.aborted) void replace(member, ended);
     });
     return member;
   }
@@ -81,7 +81,8 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
 
   async function retire(member: Member): Promise<void> {
     serving.delete(member);
-    if (!(await member.retire())) log.error({ worker: member.worker }, 'a worker did not stop in time and was killed');
+    if (!(await member.end('stop')))
+      log.error({ worker: member.worker }, 'a worker did not stop in time and was killed');
   }
 
   async function restart(): Promise<void> {
@@ -115,7 +116,7 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
     },
     async stop() {
       stopping.abort();
-      const results = await Promise.all([...living].map((member) => member.retire()));
+      const results = await Promise.all([...living].map((member) => member.end('stop')));
       if (results.includes(false)) throw new CommandError('Postern did not stop in time.');
     },
   };

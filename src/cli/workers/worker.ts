@@ -1,6 +1,7 @@
 // The program of one worker: a Postern that shares the port with its siblings. The primary starts it, tells it what to
 // serve with and when to stop; when the primary is gone it stops too, so that nothing keeps the port.
 import cluster, { type Worker } from 'node:cluster';
+import type { Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { readConfig } from '../../config.js';
 import { createLog } from '../../log.js';
@@ -11,30 +12,37 @@ import { STOP_DEADLINE } from './stop-deadline.js';
 
 interface Orders {
   readonly start: Promise<Environment>;
-  readonly stop: Promise<void>;
+  /** How to. */
+  readonly stop: Promise<'stop' | 'retire'>;
 }
+
+/**
+ * Milliseconds. Meanwhile each answer closes its connection: a client that sends its next request on a connection at
+ * the moment of its end would get no answer.
+ */
+const FAREWELL = 2000;
 
 /** Listens from the beginning: an order or a signal must not come too early. */
 function receiveOrders(worker: Worker): Orders {
   let begin: (environment: Environment) => void = () => undefined;
-  let end = () => {};
+  let end: (how: 'stop' | 'retire') => void = () => undefined;
   const start = new Promise<Environment>((resolve) => {
     begin = resolve;
   });
-  const stop = new Promise<void>((resolve) => {
+  const stop = new Promise<'stop' | 'retire'>((resolve) => {
     end = resolve;
   });
   worker.on('message', (order: ToWorker) => {
-    if (order === 'stop') end();
+    if (typeof order === 'string') end(order);
     else begin(order.start);
   });
   worker.on('disconnect', () => {
     // Else node:cluster ends the process on the spot, whatever it is answering.
     worker.exitedAfterDisconnect = true;
-    end();
+    end('stop');
   });
   // A signal to the whole group comes here too, beside the primary's order.
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, end);
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => end('stop'));
   // The primary's.
   process.on('SIGUSR2', () => undefined);
   return { start, stop };
@@ -43,14 +51,19 @@ function receiveOrders(worker: Worker): Orders {
 async function serve(worker: Worker, orders: Orders): Promise<void> {
   await tell(worker, 'here');
   const environment = await Promise.race([orders.start, orders.stop]);
-  if (environment === undefined) return;
+  if (typeof environment === 'string') return;
   const config = readConfig(environment);
   const log = createLog(config.LOG_LEVEL).child({ worker: worker.id });
   const running = await startPostern(config, { log });
   await tell(worker, { ready: running.url });
-  await orders.stop;
+  if ((await orders.stop) === 'retire') await sayFarewell(running.app.server);
   if (!worker.isConnected()) log.warn({}, 'the primary process has ended, and so does its worker');
   await running.close();
+}
+
+async function sayFarewell(server: Server): Promise<void> {
+  server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
+  await wait(FAREWELL);
 }
 
 async function overdue({ stop }: Orders): Promise<never> {

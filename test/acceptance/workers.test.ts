@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  BUILD_TIMEOUT,
+  buildService,
+  runProcess,
+  type ServiceProcess,
+  startProcess,
+  startTestService,
+  type TestService,
+} from '../support/process.js';
+import { type Connection, connectToEach, linesOf, newWorkers, workersOf } from '../support/workers.js';
+import {
+  type Authentication,
+  type Client,
+  createClient,
+  type Notification,
+  passwordLogin,
+  secondsBetween,
+  smsLogin,
+} from './client.js';
+
+beforeAll(buildService, BUILD_TIMEOUT);
+
+describe('what holds in one process holds across two workers', () => {
+  let service: TestService;
+  let client: Client;
+  let connections: Connection[];
+  beforeAll(async () => {
+    service = await startTestService({
+      ...{ WORKERS: '2', LOG_LEVEL: 'debug', GUESS_LIMIT: '5' },
+      ...{ LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_PREFIX: '1000' },
+    });
+    client = createClient(service);
+    connections = await connectToEach(service, 2, 5);
+  });
+  afterAll(async () => {
+    for (const connection of connections) connection.close();
+    await service.stop();
+  });
+
+  const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+  const statusesOf = async (answers: readonly Promise<{ status: number | undefined }>[]) =>
+    (await Promise.all(answers)).map(({ status }) => status);
+
+  /** Sends the same so many times at once, half of them to each worker. */
+  async function crowd<Body>(size: number, path: string, body: object, headers: Record<string, string> = {}) {
+    const sent = Array.from({ length: size }, (_, at) =>
+      connections[at % connections.length]?.send('POST', path, { headers, body }),
+    );
+    const answers = (await Promise.all(sent)).filter((answer) => answer !== undefined);
+    return answers.map(({ status, text }) => ({ status, body: JSON.parse(text) as Body }));
+  }
+  type Outcome = Pick<Authentication, 'status'>;
+
+  test('a session made by one is known to both, and unknown to both once it is revoked', async () => {
+    const [one, other] = connections as [Connection, Connection];
+    for (let round = 0; round < 20; round += 1) {
+      const user = await client.createUser();
+      const { session, authentication } = await client.signIn(user);
+      const verify = (connection: Connection) => connection.send('POST', '/v1/sessions/verify', bearer(session.token));
+      expect(await statusesOf([verify(one), verify(other)])).toEqual([200, 200]);
+      const end = await one.send('DELETE', `/v1/tokens/${authentication.id}`, bearer(session.token));
+      expect(end.status).toBe(200);
+      expect(await statusesOf([verify(one), verify(other)])).toEqual([401, 401]);
+    }
+  });
+
+  test('of wrong guesses at once five are evaluated, whoever gets them', async () => {
+    const user = await client.createUser();
+    const answers = await crowd<Outcome>(40, '/v1/tokens', passwordLogin(user, { secret: 'wrong' }));
+    const outcomes = answers.map(({ status, body }) => (status === 201 ? body.status : status));
+    expect(outcomes.filter((outcome) => outcome === 'rejected')).toHaveLength(5);
+    expect(new Set(outcomes.filter((outcome) => outcome !== 'rejected'))).toEqual(new Set([423]));
+  });
+
+  test('of right passwords at once all are approved', async () => {
+    const user = await client.createUser();
+    const answers = await crowd<Outcome>(24, '/v1/tokens', passwordLogin(user));
+    expect(new Set(answers.map(({ body }) => body.status))).toEqual(new Set(['approved']));
+  });
+
+  test('one code a minute goes to one identity', async () => {
+    const user = await client.createUser();
+    const answers = await crowd(24, '/v1/tokens', smsLogin(user));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([201, ...Array.from({ length: 23 }, () => 429)]);
+  });
+
+  test('a repeated publish with one key makes one notification', async () => {
+    const user = await client.createUser();
+    const { session } = await client.signIn(user);
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const body = { user_id: user.id, notification_type: 'payment', description: 'Lunch' };
+    const path = '/admin/v1/notifications';
+    const answers = await crowd(24, path, body, { ...headers, authorization: `Bearer ${service.adminKey}` });
+    expect(answers.filter(({ status }) => status !== 201 && status !== 409)).toEqual([]);
+    const replayed = await client.send('POST', path, { bearer: service.adminKey, headers, body });
+    expect([replayed.status, replayed.headers.get('Idempotent-Replayed')]).toEqual([201, 'true']);
+    const list = await client.send<Notification[]>('GET', '/v1/notifications', { bearer: session.token });
+    expect(list.body).toHaveLength(1);
+  });
+
+  test('each queued code is sent once, and each is right', async () => {
+    const users = await Promise.all(Array.from({ length: 8 }, () => client.createUser()));
+    const started = await Promise.all(users.map((user) => client.startSms(user)));
+    for (const { user } of started) {
+      const printed = service
+        .stdout()
+        .split('\n')
+        .filter((line) => line.includes(user.phone));
+      expect(printed).toHaveLength(1);
+    }
+    const answers = await Promise.all(started.map(({ id, code }) => client.answer(id, { secret: code, pin: '2468' })));
+    expect(answers.map(({ body }) => body.status)).toEqual(started.map(() => 'approved'));
+  });
+});
+
+describe('a service of two workers', () => {
+  let home: string;
+  let services: ServiceProcess[] = [];
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'postern-workers-'));
+  });
+  afterEach(async () => {
+    await Promise.all(services.map((service) => service.stop()));
+    services = [];
+  });
+  afterAll(() => rm(home, { recursive: true, force: true }));
+
+  async function newFolder(): Promise<string> {
+    return mkdtemp(join(home, 'service-'));
+  }
+  async function start(cwd: string, env: Record<string, string> = {}): Promise<ServiceProcess> {
+    const service = await startProcess({ cwd, env: { PORT: '0', WORKERS: '2', LOG_LEVEL: 'debug', ...env } });
+    services.push(service);
+    return service;
+  }
+
+  test('says once that it is ready, when both listen on one port, and stops with its database', async () => {
+    const cwd = await newFolder();
+    const service = await start(cwd);
+    expect(workersOf(service)).toHaveLength(2);
+    for (const connection of await connectToEach(service, 2)) {
+      expect((await connection.send('GET', '/readyz')).status).toBe(200);
+      connection.close();
+    }
+    expect(service.stdout().match(/^Postern is ready at /gm)).toHaveLength(1);
+    expect(service.stdout().match(/^The first admin key is in /gm)).toHaveLength(1);
+    expect(linesOf(service).filter(({ msg }) => msg === 'Started the embedded PostgreSQL')).toHaveLength(1);
+    expect(await service.stop()).toBe(0);
+    expect(service.stderr()).toBe('');
+    expect(existsSync(join(cwd, 'data', 'postgres', 'postmaster.pid'))).toBe(false);
+  });
+
+  test('says once that its port is taken, and exits with 1', async () => {
+    const cwd = await newFolder();
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const port = String((holder.address() as AddressInfo).port);
+    const { exitCode, stderr, stdout } = await runProcess({
+      cwd,
+      env: { PORT: port, WORKERS: '2', LOG_LEVEL: 'warn' },
+    });
+    holder.close();
+    expect(exitCode).toBe(1);
+    expect(stderr).toBe(
+      `Port ${port} of 127.0.0.1 is in use: stop the program that has it, or set PORT to another one.\n`,
+    );
+    expect(stdout).toBe('');
+    expect(existsSync(join(cwd, 'data', 'postgres', 'postmaster.pid'))).toBe(false);
+  });
+
+  test('is refused with a number of workers that makes no sense', async () => {
+    for (const WORKERS of ['0', '17', '-1', '2.5', 'many']) {
+      const { exitCode, stderr } = await runProcess({ cwd: await newFolder(), env: { WORKERS } });
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(/^ {2}WORKERS must be auto, or a whole number from 1 to 16$/m);
+    }
+  });
+
+  test('takes a changed .env file over when it restarts its workers, unless that has faults', async () => {
+    const cwd = await newFolder();
+    const key = 'k'.repeat(40);
+    const settings = (lifetime: string) => `ADMIN_API_KEY=${key}\nSESSION_TTL=${lifetime}\n`;
+    await writeFile(join(cwd, '.env'), settings('15m'));
+    const service = await start(cwd);
+    const client = createClient({ url: service.url, adminKey: key });
+    const user = await client.createUser();
+    const lifetime = async () => {
+      const { session } = await client.signIn(user);
+      return Math.round(secondsBetween(session.created_at, session.expires_at));
+    };
+    const said = (text: string) => () => linesOf(service).some(({ msg }) => msg === text);
+    expect(await lifetime()).toBe(900);
+
+    const before = workersOf(service);
+    await writeFile(join(cwd, '.env'), settings('soon'));
+    process.kill(service.pid, 'SIGUSR2');
+    await expect.poll(said('the rolling restart was refused'), { timeout: 15_000 }).toBe(true);
+    expect(workersOf(service)).toEqual(before);
+
+    // The port is not one of what changes.
+    await writeFile(join(cwd, '.env'), `${settings('30m')}HOST=127.0.0.2\nWORKERS=5\n`);
+    process.kill(service.pid, 'SIGUSR2');
+    await expect.poll(said('the rolling restart is done'), { timeout: 25_000 }).toBe(true);
+    await newWorkers(service, 2, before);
+    expect(await lifetime()).toBe(1800);
+  }, 60_000);
+});
+
+test('a single process says that it has nothing to restart, and goes on', async () => {
+  const service = await startTestService({ WORKERS: '1' });
+  try {
+    process.kill(service.pid, 'SIGUSR2');
+    await expect.poll(service.stderr, { timeout: 15_000 }).toMatch(/WORKERS is 1/);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  } finally {
+    expect(await service.stop()).toBe(0);
+  }
+});
