@@ -211,14 +211,9 @@ function createServices(parts: {
   readonly pushParts: PushParts;
   readonly isClosing: () => boolean;
 }): Omit<Services, 'streams'> {
-<<<<<<< HEAD
   const { config, database, keys, signals, outbound, storage, imageUrlsOf, pushParts } = parts;
-  const hasher = createPasswordHasher();
-=======
-  const { config, database, keys, signals, outbound, storage, imageUrlsOf } = parts;
   const { hashes, waitingHashes } = shareOf(config.WORKERS);
   const hasher = createPasswordHasher({ concurrency: hashes, queue: waitingHashes });
->>>>>>> b3ebf9c (Serve with several processes on one port)
   const pins = createPins({ hasher, keys });
   const apiKeys = createApiKeys({
     database,

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 export interface Share {
   /** Connections of the pool that answers requests. */
   readonly connections: number;
-  /** Jobs of the queue at a time; each needs a connection, the queue itself three more. */
+  /** Jobs of the queue at a time; each needs a connection, the queue itself three more, and signals one. */
   readonly jobs: number;
   /** Passwords that are hashed at a time. */
   readonly hashes: number;
@@ -16,7 +16,7 @@ export interface Share {
 const alone = { connections: 20, jobs: 10, waitingHashes: 128 };
 /**
  * Connections of all pools together, where there are several: they fit into the 100 that PostgreSQL allows by default
- * up to eight workers, and more of them would only wait for the same cores.
+ * up to six workers, and more of them would only wait for the same cores.
  */
 const connectionsOfAll = 40;
 /** With fewer, a few users whose rows are locked would hold up everybody. */
@@ -26,7 +26,7 @@ export function shareOf(workers: number, cores = availableParallelism()): Share 
   const part = (all: number, fewest: number) => Math.max(fewest, Math.ceil(all / workers));
   return {
     connections: workers === 1 ? alone.connections : part(connectionsOfAll, fewestConnections),
-    jobs: part(alone.jobs, 2),
+    jobs: part(alone.jobs, 1),
     hashes: part(cores, 1),
     waitingHashes: part(alone.waitingHashes, 16),
   };

@@ -38,6 +38,8 @@ export interface ServiceProcess {
   stderr(): string;
   /** Sends the signal and waits for the end. Gives the exit code, null when the signal itself ended it. Safe to repeat. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
+  /** Waits for it to end by itself. Gives the exit code. */
+  ended(): Promise<number | null>;
 }
 
 export interface TestService extends ServiceProcess {
@@ -131,6 +133,10 @@ function launch({ env = {}, cwd }: ProcessOptions) {
     pid: child.pid ?? Number.NaN,
     stdout: collect(child.stdout),
     stderr: collect(child.stderr),
+    ended: async () => {
+      await ended;
+      return child.exitCode;
+    },
     async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
       if (!hasEnded(child)) child.kill(signal);
       const late = setTimeout(() => child.kill('SIGKILL'), stopDeadline);

@@ -8,7 +8,7 @@ import { STOP_DEADLINE } from '../workers/stop-deadline.js';
 export function serveCommand(program: Command, io: Io): void {
   program
     .command('serve')
-    .description('start the service; SIGTERM or SIGINT drains and stops it')
+    .description('start the service; SIGTERM or SIGINT drains and stops it, SIGUSR2 restarts its workers')
     .action(() => serve(io));
 }
 

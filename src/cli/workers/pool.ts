@@ -81,7 +81,7 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
 
   async function retire(member: Member): Promise<void> {
     serving.delete(member);
-    if (!(await member.end('stop')))
+    if (!(await member.end('retire')))
       log.error({ worker: member.worker }, 'a worker did not stop in time and was killed');
   }
 

@@ -4,6 +4,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { readConfig } from '../../config.js';
+import { waitAtMost } from '../../lib/patience.js';
 import { createLog } from '../../log.js';
 import { startPostern } from '../../main.js';
 import { describeFailure } from '../failure.js';
@@ -16,11 +17,8 @@ interface Orders {
   readonly stop: Promise<'stop' | 'retire'>;
 }
 
-/**
- * Milliseconds. Meanwhile each answer closes its connection: a client that sends its next request on a connection at
- * the moment of its end would get no answer.
- */
-const FAREWELL = 2000;
+/** Milliseconds that a worker which retires gives its clients to connect anew, and then those that still have requests. */
+const farewell = { toClients: 2000, toRequests: 2000 };
 
 /** Listens from the beginning: an order or a signal must not come too early. */
 function receiveOrders(worker: Worker): Orders {
@@ -61,9 +59,14 @@ async function serve(worker: Worker, orders: Orders): Promise<void> {
   await running.close();
 }
 
+/**
+ * Lets clients go to another worker before this one closes: a client that sends its next request at the moment when its
+ * connection is closed would get no answer, and one that asks whether the service is ready would hear that it stops.
+ */
 async function sayFarewell(server: Server): Promise<void> {
   server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
-  await wait(FAREWELL);
+  await wait(farewell.toClients);
+  await waitAtMost(farewell.toRequests, new Promise((resolve) => server.close(resolve)));
 }
 
 async function overdue({ stop }: Orders): Promise<never> {

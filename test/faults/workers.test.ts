@@ -1,0 +1,336 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import { commandLine, processesWith } from '../database/embedded-postern.js';
+import { eventually } from '../support/eventually.js';
+import { createPlace, type FaultyService, isLong, type Place } from '../support/faulty-service.js';
+import { createUser, passwordLogin } from '../support/people.js';
+import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+import {
+  type Connection,
+  connectToEach,
+  isAlive,
+  linesOf,
+  newWorkers,
+  openConnection,
+  workerOf,
+  workersOf,
+} from '../support/workers.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+beforeAll(buildService, BUILD_TIMEOUT);
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+const twoWorkers = { WORKERS: '2', LOG_LEVEL: 'debug' };
+
+async function newPlace(env: Readonly<Record<string, string>> = twoWorkers): Promise<Place> {
+  const place = await createPlace(env);
+  cleanUps.push(() => place.remove());
+  return place;
+}
+
+async function start(place: Place, env: Readonly<Record<string, string>> = {}): Promise<FaultyService> {
+  const service = await place.start(env);
+  cleanUps.push(() => service.stop());
+  return service;
+}
+
+async function connections(service: FaultyService, each = 1): Promise<Connection[]> {
+  const open = await connectToEach(service, 2, each);
+  cleanUps.push(async () => {
+    for (const connection of open) connection.close();
+  });
+  return open;
+}
+
+/** The processes that the service has started and that run a worker's program, ready or not. */
+function workerProcesses({ pid }: FaultyService): number[] {
+  const children = readdirSync('/proc').filter((entry) => parentOf(entry) === pid);
+  return children.map(Number).filter((child) => commandLine(child).includes('workers/worker.js'));
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  if (isAlive(pid)) process.kill(pid, signal);
+}
+
+/** Clients that each send one request after the other. What got no answer, or not a 200, is a fault. */
+function startClients(url: string, kinds: readonly { keepAlive: boolean; count: number }[], path = '/readyz') {
+  const faults: string[] = [];
+  let answered = 0;
+  let stopping = false;
+  const loops = kinds.flatMap(({ keepAlive, count }) =>
+    Array.from({ length: count }, async () => {
+      const connection = openConnection(url, { keepAlive });
+      while (!stopping) {
+        const outcome = await connection.send('GET', path).then(
+          ({ status }) => String(status),
+          (error: NodeJS.ErrnoException) => error.code ?? error.message,
+        );
+        if (outcome === '200') answered += 1;
+        else faults.push(outcome);
+      }
+      connection.close();
+    }),
+  );
+  return {
+    faults,
+    answered: () => answered,
+    async stop() {
+      stopping = true;
+      await Promise.all(loops);
+    },
+  };
+}
+
+const refused = (url: string) =>
+  new Promise<true | undefined>((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(undefined);
+    });
+    socket.once('error', (error) => resolve('code' in error && error.code === 'ECONNREFUSED' ? true : undefined));
+  });
+
+/** A login under way: a worker has read its headers and waits for the rest of the body. */
+async function beginLogin(service: FaultyService, username: string | null) {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(service.url).port) });
+  let received = '';
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    received += chunk;
+  });
+  socket.on('error', () => undefined);
+  cleanUps.push(async () => socket.destroy());
+  const send = (...lines: string[]) => socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  send('GET /livez HTTP/1.1', 'Host: localhost');
+  const id = await eventually('an answer', async () => /^request-id: (\S+)/im.exec(received)?.[1]);
+  const body = JSON.stringify(passwordLogin(username));
+  const type = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
+  send('POST /v1/tokens HTTP/1.1', 'Host: localhost', 'Expect: 100-continue', ...type);
+  await eventually('the service to wait for the body', async () => received.includes('100 Continue') || undefined);
+  return {
+    worker: await workerOf(service, id),
+    async complete(): Promise<string> {
+      socket.write(body);
+      return eventually('the answer', async () => /"status":"(approved|rejected)"/.exec(received)?.[1]);
+    },
+  };
+}
+
+/** Logins under way, at least two in each of both workers. */
+async function beginLogins(service: FaultyService) {
+  const user = await createUser(service);
+  const logins: Awaited<ReturnType<typeof beginLogin>>[] = [];
+  return eventually('logins in both workers', async () => {
+    logins.push(await beginLogin(service, user.username));
+    const counts = new Map<number, number>();
+    for (const { worker } of logins) counts.set(worker, (counts.get(worker) ?? 0) + 1);
+    return counts.size === 2 && [...counts.values()].every((count) => count >= 2) ? logins : undefined;
+  });
+}
+
+describe('a worker that is killed', () => {
+  test('takes only what it was answering along, and another one comes in its place', async () => {
+    const service = await start(await newPlace());
+    const rounds = isLong ? 20 : 3;
+    const clients = startClients(service.url, [
+      { keepAlive: true, count: 8 },
+      { keepAlive: false, count: 8 },
+    ]);
+    for (let round = 0; round < rounds; round += 1) {
+      const workers = workersOf(service);
+      const faultsBefore = clients.faults.length;
+      const [victim = 0] = workers;
+      kill(victim, 'SIGKILL');
+      const now = await newWorkers(service, 2, [victim]);
+      expect(now).toEqual(expect.arrayContaining(workers.filter((pid) => pid !== victim)));
+      const answeredBefore = clients.answered();
+      await eventually('more answers', async () => clients.answered() > answeredBefore + 100 || undefined);
+      // Each client had one request under way at most, and none that goes unanswered for long or is refused.
+      expect(clients.faults.length - faultsBefore).toBeLessThanOrEqual(16);
+    }
+    await clients.stop();
+    expect(new Set([...clients.faults, 'ECONNRESET'])).toEqual(new Set(['ECONNRESET']));
+    for (const connection of await connections(service)) {
+      expect((await connection.send('GET', '/readyz')).status).toBe(200);
+    }
+    const told = linesOf(service).filter(({ msg }) => msg === 'a worker has ended unexpectedly');
+    expect(told).toHaveLength(rounds);
+    expect(await service.stop()).toBe(0);
+  });
+
+  test('and the other one with it, are both replaced, on the same port', async () => {
+    const service = await start(await newPlace());
+    const before = workersOf(service);
+    for (const pid of before) kill(pid, 'SIGKILL');
+    await newWorkers(service, 2, before);
+    for (const connection of await connections(service)) {
+      expect((await connection.send('GET', '/readyz')).status).toBe(200);
+    }
+    expect(await service.stop()).toBe(0);
+  });
+
+  test('leaves its jobs to the others', async () => {
+    const service = await start(await newPlace());
+    const user = await createUser(service, { phone: `+1555${String(Date.now()).slice(-7)}` });
+    const [victim = 0] = workersOf(service);
+    const body = { identity: { type: 'phone', value: user.phone }, authenticator: 'sms', device: {} };
+    const started = await service.api<Authentication>('POST', '/v1/tokens', { body });
+    kill(victim, 'SIGKILL');
+    await eventually('the code to be sent', async () => {
+      const path = `/admin/v1/outbox?filter=authentication_id:eq:${started.body.id}`;
+      const ask = service.api<{ state: string }[]>('GET', path, { bearer: service.adminKey });
+      // The victim may have had this connection.
+      const answer = await ask.catch(() => undefined);
+      return answer?.body[0]?.state === 'sent' || undefined;
+    });
+  });
+});
+
+describe('workers that die before they are ready, again and again,', () => {
+  test.each([
+    ['all of them', () => true],
+    ['only new ones', (pid: number, first: readonly number[]) => !first.includes(pid)],
+  ] as const)('%s, end the service with 1 and one message', async (_which, isVictim) => {
+    const place = await newPlace();
+    const service = await start(place);
+    const first = workersOf(service);
+    // A place becomes free in both cases.
+    kill(first[0] ?? 0, 'SIGKILL');
+    let ended = false;
+    const hunt = eventually(
+      'the end of the service',
+      async () => {
+        for (const pid of workerProcesses(service)) if (isVictim(pid, first)) kill(pid, 'SIGKILL');
+        return ended || undefined;
+      },
+      60_000,
+    );
+    expect(await service.ended()).toBe(1);
+    ended = true;
+    await hunt;
+    expect(service.stderr()).toBe('5 workers in a row have ended before they were ready. The last one: SIGKILL\n');
+    expect(existsSync(join(place.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+    expect(processesWith(place.dataDir)).toEqual([]);
+  });
+});
+
+describe('SIGTERM', () => {
+  test('lets both workers answer what they have begun, also when it comes to all and twice', async () => {
+    const place = await newPlace();
+    const service = await start(place);
+    const logins = await beginLogins(service);
+    const workers = workersOf(service);
+    for (let time = 0; time < 2; time += 1) for (const pid of [...workers, service.pid]) kill(pid, 'SIGTERM');
+    await eventually('new connections to be refused', () => refused(service.url));
+    expect(workers.filter(isAlive)).toEqual(workers);
+    expect(await Promise.all(logins.map((login) => login.complete()))).toEqual(logins.map(() => 'approved'));
+    expect(await service.ended()).toBe(0);
+    expect(workers.filter(isAlive)).toEqual([]);
+    expect(processesWith(place.dataDir)).toEqual([]);
+  });
+
+  test('while the workers start ends with 0 and leaves nothing behind', async () => {
+    const place = await newPlace();
+    const service = await start(place);
+    const before = workersOf(service);
+    for (const pid of before) kill(pid, 'SIGKILL');
+    await eventually('a new worker', async () => workerProcesses(service).length > 0 || undefined);
+    const starting = workerProcesses(service);
+    expect(await service.stop()).toBe(0);
+    expect(starting.filter(isAlive)).toEqual([]);
+    expect(processesWith(place.dataDir)).toEqual([]);
+  });
+
+  test('to one worker alone only has it replaced', async () => {
+    const service = await start(await newPlace());
+    // Not whether it is ready: a worker that stops for such a reason says that it stops.
+    const clients = startClients(service.url, [{ keepAlive: false, count: 4 }], '/livez');
+    const [worker = 0] = workersOf(service);
+    kill(worker, 'SIGTERM');
+    await newWorkers(service, 2, [worker]);
+    await clients.stop();
+    expect(clients.faults).toEqual([]);
+  });
+});
+
+describe('a primary process that is killed', () => {
+  test('leaves workers that answer what they have begun and free the port, and the next start is ready', async () => {
+    const place = await newPlace();
+    const service = await start(place);
+    const logins = await beginLogins(service);
+    const workers = workersOf(service);
+    kill(service.pid, 'SIGKILL');
+    await eventually('new connections to be refused', () => refused(service.url));
+    expect(await Promise.all(logins.map((login) => login.complete()))).toEqual(logins.map(() => 'approved'));
+    await eventually('the workers to end', async () => !workers.some(isAlive) || undefined);
+
+    const next = await start(place, { PORT: new URL(service.url).port });
+    expect((await next.api('GET', '/readyz')).status).toBe(200);
+    expect(await next.stop()).toBe(0);
+    expect(processesWith(place.dataDir)).toEqual([]);
+  });
+});
+
+describe('a rolling restart', () => {
+  test('lets the old workers answer what they have begun, however long that takes', async () => {
+    const service = await start(await newPlace());
+    const before = workersOf(service);
+    const logins = await beginLogins(service);
+    process.kill(service.pid, 'SIGUSR2');
+    const readyLines = () => linesOf(service).filter(({ msg }) => msg === 'a worker is ready');
+    await eventually('a new worker', async () => readyLines().length === 3 || undefined);
+    // The first of the old ones takes no connections any more when many in a row are not its.
+    const oldest = Math.min(...logins.map(({ worker }) => worker));
+    await eventually('answers of others only', async () => {
+      const asked = Array.from({ length: 20 }, () =>
+        openConnection(service.url, { keepAlive: false }).send('GET', '/livez'),
+      );
+      const answers = await Promise.all(asked);
+      const workers = await Promise.all(answers.map(({ requestId }) => workerOf(service, requestId)));
+      return !workers.includes(oldest) || undefined;
+    });
+    expect(before.filter(isAlive)).toEqual(before);
+    expect(await Promise.all(logins.map((login) => login.complete()))).toEqual(logins.map(() => 'approved'));
+    await newWorkers(service, 2, before);
+    expect(await service.stop()).toBe(0);
+  });
+
+  test('fails no request', async () => {
+    const service = await start(await newPlace());
+    const clients = startClients(service.url, [
+      { keepAlive: true, count: 4 },
+      { keepAlive: false, count: 4 },
+    ]);
+    const before = workersOf(service);
+    process.kill(service.pid, 'SIGUSR2');
+    // One more asked for meanwhile is one too many.
+    process.kill(service.pid, 'SIGUSR2');
+    const done = () => linesOf(service).filter(({ msg }) => msg === 'the rolling restart is done');
+    await eventually('the rolling restart', async () => done().length > 0 || undefined, 60_000);
+    await newWorkers(service, 2, before);
+    expect(before.filter(isAlive)).toEqual([]);
+    const answeredBefore = clients.answered();
+    await eventually('more answers', async () => clients.answered() > answeredBefore + 100 || undefined);
+    await clients.stop();
+    expect(clients.faults).toEqual([]);
+    expect(await service.stop()).toBe(0);
+    expect(done()).toHaveLength(1);
+  });
+});
