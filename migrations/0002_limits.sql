@@ -46,22 +46,20 @@ end $$;
 -- nothing may be evaluated; 'busy', when every remaining guess is being evaluated by somebody right now.
 -- One statement of the caller, so the row is locked for no longer than this takes.
 create function take_guess(
-  for_user uuid, for_device uuid, new_slot uuid,
+  for_user uuid, from_bucket uuid, new_slot uuid,
   guess_limit integer, permanent_limit integer, lock_seconds float8, lock_max_seconds float8,
-  out outcome text, out bucket uuid, out retry_after float8
+  out outcome text, out retry_after float8
 ) language plpgsql as $$
 declare
   budget guess_budgets;
   now timestamptz;
   dead integer;
 begin
-  bucket := coalesce((select d.id from devices d where d.user_id = for_user and d.id = for_device),
-                     '00000000-0000-0000-0000-000000000000');
   -- Whoever held the row may have deleted it: then it is made again, or the guess would be counted nowhere.
   loop
-    insert into guess_budgets (user_id, bucket, updated_at) values (for_user, take_guess.bucket, db_now())
+    insert into guess_budgets (user_id, bucket, updated_at) values (for_user, from_bucket, db_now())
       on conflict do nothing;
-    select * into budget from guess_budgets b where b.user_id = for_user and b.bucket = take_guess.bucket for update;
+    select * into budget from guess_budgets b where b.user_id = for_user and b.bucket = from_bucket for update;
     exit when found;
   end loop;
   -- Read under the lock: whoever held it before may have locked the account later than this statement began.
@@ -94,7 +92,7 @@ begin
     set failures = budget.failures, total_failures = budget.total_failures, locks = budget.locks,
         locked_until = budget.locked_until, permanent = budget.permanent, slots = budget.slots,
         slots_taken_at = budget.slots_taken_at, updated_at = budget.updated_at
-    where b.user_id = for_user and b.bucket = take_guess.bucket;
+    where b.user_id = for_user and b.bucket = from_bucket;
   end if;
 end $$;
 

@@ -5,6 +5,7 @@ import { createApiKeys, ensureFirstKey } from './authentication/api-keys.js';
 import { passwordAuthenticator } from './authentication/authenticators/password.js';
 import { smsAuthenticator } from './authentication/authenticators/sms.js';
 import { createCodeMessages, type MessageJob } from './authentication/code-messages.js';
+import { createDevices } from './authentication/devices.js';
 import { eraseUser } from './authentication/erase.js';
 import { createGuessBudget } from './authentication/guess-budget.js';
 import { createLogin } from './authentication/login.js';
@@ -267,6 +268,7 @@ function createServices(parts: {
     idempotent: createIdempotent(database, createIdempotency(database, keys)),
     login,
     sessions,
+    devices: createDevices({ database }),
     pinIsRequired: config.PIN_POLICY === 'required',
     tokens: createTokens(database),
     notifications: createNotifications({

@@ -4,6 +4,7 @@ import { prepared, type Queryable } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import type { Challenge, ChallengeState } from './authenticators/authenticator.js';
+import { holdKnownDevice, recordDevice } from './device-queries.js';
 
 /** The rows of `authentications`: every login, from its start to the end of its token. */
 
@@ -27,6 +28,8 @@ export interface NewAuthentication {
   readonly epoch: number;
   readonly authenticator: string;
   readonly device: DeviceInput & { readonly id: string };
+  /** The device's id when the user was approved on it before this login began. */
+  readonly knownDevice: string | undefined;
   readonly origin: Origin;
 }
 
@@ -58,31 +61,16 @@ const eventInput = (first: number) =>
   `event as (select $${first}::uuid as id, $${first + 1}::text as actor, $${first + 2}::inet as address, $${first + 3}::text as request_id)`;
 const eventValues = ({ actor, address, requestId }: Origin) => [newId(), actor, address ?? null, requestId ?? null];
 
-const recordDevice = (from: string) => `
-  insert into devices as known (user_id, id, make, model, os_name, os_version, sdk_version, apn_device_token,
-                                gcm_device_token, screen_width, screen_height, created_at, updated_at)
-  select a.user_id, a.device_id, d.make, d.model, d.os_name, d.os_version, d.sdk_version, d.apn_device_token,
-         d.gcm_device_token, d.screen_width, d.screen_height, a.updated_at, a.updated_at
-  from ${from} a cross join lateral jsonb_to_record(a.device) as d(
-    make text, model text, os_name text, os_version text, sdk_version text, apn_device_token text,
-    gcm_device_token text, screen_width text, screen_height text)
-  on conflict (user_id, id) do update set
-    make = coalesce(excluded.make, known.make), model = coalesce(excluded.model, known.model),
-    os_name = coalesce(excluded.os_name, known.os_name), os_version = coalesce(excluded.os_version, known.os_version),
-    sdk_version = coalesce(excluded.sdk_version, known.sdk_version),
-    apn_device_token = coalesce(excluded.apn_device_token, known.apn_device_token),
-    gcm_device_token = coalesce(excluded.gcm_device_token, known.gcm_device_token),
-    screen_width = coalesce(excluded.screen_width, known.screen_width),
-    screen_height = coalesce(excluded.screen_height, known.screen_height), updated_at = excluded.updated_at`;
-
 const insertApproved = prepared(
   'authentication_approve_at_once',
   `with clock as materialized (select db_now() as now), ${eventInput(9)},
+   held_device as materialized (${holdKnownDevice('$1', '$13')}),
    authentication as (
      insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, token_digest,
                                   expires_at, created_at, updated_at, approved_at)
      select u.id, $2, $3, $4, 'approved', u.epoch, $6::jsonb, $7, now + $8 * interval '1 ms', now, now, now
      from users u, clock where u.id = $1 and u.epoch = $5 and u.status = 'active'
+       and ($13::uuid is null or exists (select 1 from held_device))
      returning *),
    device as (${recordDevice('authentication')}),
    logged as (${writeEvent('authentication', "'login.approved'")})
@@ -91,7 +79,8 @@ const insertApproved = prepared(
 
 /**
  * Records a login that was approved in one step, its device, and the fact; all or nothing, in one round trip.
- * @returns undefined when the user was changed meanwhile so that the approval no longer stands.
+ * @returns undefined when the user was changed or the known device removed meanwhile, so that the approval no longer
+ * stands.
  */
 export async function insertApprovedAuthentication(
   handle: Queryable,
@@ -102,6 +91,7 @@ export async function insertApprovedAuthentication(
   const [row] = await handle.query<AuthenticationRecord>(insertApproved, [
     ...[userId, id, device.id, authenticator, epoch, device, token.digest, token.lifetime],
     ...eventValues(origin),
+    login.knownDevice ?? null,
   ]);
   return row;
 }
@@ -227,6 +217,7 @@ export async function takeAuthenticationGuess(
 const approveOpen = prepared(
   'authentication_approve',
   `with ${eventInput(8)},
+   held_device as materialized (${holdKnownDevice('$1', '$12')}),
    authentication as (
      update authentications a
      set status = 'approved', token_digest = $3, expires_at = n.now + $4 * interval '1 ms', updated_at = n.now,
@@ -235,6 +226,7 @@ const approveOpen = prepared(
      where a.user_id = $1 and a.id = $2 and u.id = a.user_id and u.epoch = a.epoch and u.status = 'active'
        and a.status = any($6::text[]) and a.approval_key is not distinct from $7
        and a.first_used_at is null and a.ended_at is null
+       and (select count(*) from held_device) >= 0
      returning a.*),
    device as (${recordDevice('authentication')}),
    logged as (${writeEvent('authentication', "'login.approved'")})
@@ -242,7 +234,8 @@ const approveOpen = prepared(
 );
 
 /**
- * Approves an open authentication, once: of parallel right answers one wins, the others get undefined.
+ * Approves an open authentication, once: of parallel right answers one wins, the others get undefined. The device is
+ * locked before the authentication, as its removal does, so that the two cannot wait for each other.
  * A repeat by the same Idempotency-Key replaces the unused token instead.
  */
 export async function approveAuthentication(
@@ -257,6 +250,7 @@ export async function approveAuthentication(
   const [row] = await handle.query<AuthenticationRecord>(approveOpen, [
     ...[open.user_id, open.id, token.digest, token.lifetime, key],
     ...[isRepeat ? ['approved'] : ['created', 'pending'], isRepeat ? key : null, ...eventValues(origin)],
+    open.device.id,
   ]);
   return row;
 }

@@ -1,13 +1,80 @@
-import { prepared, type Queryable } from '../database/database.js';
+import type { UserDevice } from '../contract/administration.js';
+import type { DeviceDescription } from '../contract/device.js';
+import type { Database, Queryable } from '../database/database.js';
+import type { FilterFields } from '../lib/filter/fields.js';
+import type { Origin } from '../lib/origin.js';
+import { Problem } from '../lib/problem.js';
+import {
+  deviceColumns,
+  endDeviceLogins,
+  findDevice,
+  forgetDevice,
+  holdDevice,
+  writeDescription,
+} from './device-queries.js';
+import { recordEvent } from './events.js';
+import { type ListRequest, type Page, readPage } from './listing.js';
 
-const findDevice = prepared('device_known', 'select id from devices where user_id = $1 and id = $2');
+/** The devices on which a user's logins were approved, as the user and support see them. Never their push tokens. */
+export interface Devices {
+  list(userId: string, request: ListRequest): Promise<Page<UserDevice>>;
+  /** @throws Problem `not_found`, for another user's device too. */
+  get(userId: string, id: string): Promise<UserDevice>;
+  /** Replaces the whole description; push tokens stay. @throws Problem `not_found` */
+  describe(userId: string, id: string, description: DeviceDescription, origin: Origin): Promise<UserDevice>;
+  /**
+   * Forgets a device with its push tokens, and ends every login on it: approved ones with their sessions, and those that
+   * are still under way. A login that begins afterwards makes it known again.
+   * @throws Problem `not_found`
+   */
+  remove(userId: string, id: string, origin: Origin): Promise<void>;
+}
 
-/** The device's id when the user was approved on it before, else undefined. For a stand-in's id: never. */
-export async function findKnownDevice(
-  handle: Queryable,
-  userId: string,
-  deviceId: string,
-): Promise<string | undefined> {
-  const [device] = await handle.query<{ id: string }>(findDevice, [userId, deviceId]);
-  return device?.id;
+export interface DevicesOptions {
+  readonly database: Database;
+  /** Runs in the transaction that ends the device's sessions, so that a notification it sends leaves with the commit. */
+  readonly onRevoked?: (tx: Queryable, userId: string) => Promise<void>;
+}
+
+/** What devices can be listed by. */
+export const deviceFilterFields: FilterFields = {
+  id: { kind: 'id' },
+  make: { kind: 'string', like: true },
+  model: { kind: 'string', like: true },
+  os_name: { kind: 'string', like: true },
+  os_version: { kind: 'string', like: true },
+  last_login_at: { kind: 'time' },
+  created_at: { kind: 'time' },
+  updated_at: { kind: 'time' },
+};
+
+const devicesOfUser = { columns: deviceColumns, from: 'devices', where: 'user_id = $1' };
+
+export function createDevices({ database, onRevoked }: DevicesOptions): Devices {
+  return {
+    list: (userId, request) => readPage<UserDevice>(database, { ...devicesOfUser, values: [userId] }, request),
+    get: (userId, id) => found(findDevice(database, userId, id)),
+    describe: (userId, id, description, origin) =>
+      database.lane(userId).transaction(async (tx) => {
+        await found(holdDevice(tx, userId, id));
+        if (await writeDescription(tx, userId, id, description)) {
+          await recordEvent(tx, { userId, type: 'device.changed', origin, data: { device_id: id } });
+        }
+        return found(findDevice(tx, userId, id));
+      }),
+    remove: (userId, id, origin) =>
+      database.lane(userId).transaction(async (tx) => {
+        await found(holdDevice(tx, userId, id));
+        await endDeviceLogins(tx, userId, id);
+        await forgetDevice(tx, userId, id);
+        await recordEvent(tx, { userId, type: 'device.removed', origin, data: { device_id: id } });
+        await onRevoked?.(tx, userId);
+      }),
+  };
+}
+
+async function found(looking: Promise<UserDevice | undefined>): Promise<UserDevice> {
+  const device = await looking;
+  if (device === undefined) throw new Problem('not_found');
+  return device;
 }

@@ -10,6 +10,8 @@ export type EventType =
   | 'login.refused_locked'
   | 'account.locked_by_guesses'
   | 'token.deleted'
+  | 'device.changed'
+  | 'device.removed'
   | 'message.sent'
   | 'message.failed'
   | 'message.expired'

@@ -26,6 +26,8 @@ export interface GuessBudget {
 export interface GuessedAccount {
   readonly userId: string;
   readonly deviceId: string;
+  /** The same id when the user was approved on the device before. */
+  readonly knownDevice: string | undefined;
   readonly origin: Origin;
 }
 
@@ -41,14 +43,14 @@ export interface GuessLimits {
 }
 
 type Taken =
-  | { readonly outcome: 'taken' | 'busy' | 'permanent'; readonly bucket: string; readonly retry_after: null }
-  | { readonly outcome: 'locked'; readonly bucket: string; readonly retry_after: number };
+  | { readonly outcome: 'taken' | 'busy' | 'permanent'; readonly retry_after: null }
+  | { readonly outcome: 'locked'; readonly retry_after: number };
 
-const takeGuess = prepared(
-  'guess_take',
-  'select outcome, bucket, retry_after from take_guess($1, $2, $3, $4, $5, $6, $7)',
-);
+const takeGuess = prepared('guess_take', 'select outcome, retry_after from take_guess($1, $2, $3, $4, $5, $6, $7)');
 const settleGuess = prepared('guess_settle', 'select settle_guess($1, $2, $3, $4, $5, $6, $7, $8) as started_lock');
+
+/** The bucket of all unknown devices. */
+const strangers = '00000000-0000-0000-0000-000000000000';
 
 /** Milliseconds: how long a guess waits for its turn, and how often it looks for what other instances settled. */
 const longestWait = 5000;
@@ -58,24 +60,22 @@ export function createGuessBudget(database: Database, limits: GuessLimits): Gues
   const values = [limits.limit, limits.permanentLimit, limits.lock / 1000, limits.lockMax / 1000];
   const line = createLine();
 
-  async function tryOnce({ userId, deviceId }: GuessedAccount, slot: string): Promise<string | undefined> {
-    const [taken] = await database.lane(userId).query<Taken>(takeGuess, [userId, deviceId, slot, ...values]);
+  async function tryOnce({ userId, knownDevice = strangers }: GuessedAccount, slot: string): Promise<boolean> {
+    const [taken] = await database.lane(userId).query<Taken>(takeGuess, [userId, knownDevice, slot, ...values]);
     if (taken?.outcome === 'permanent') throw new Problem('account_locked');
     if (taken?.outcome === 'locked') {
       throw new Problem('account_temporarily_locked', { retryAfter: Math.ceil(taken.retry_after) });
     }
-    return taken?.outcome === 'taken' ? taken.bucket : undefined;
+    return taken?.outcome === 'taken';
   }
 
   /** Only the first in line asks the database again: a crowd at one account must not become a crowd at the database. */
-  async function take(account: GuessedAccount, slot: string): Promise<string> {
+  async function take(account: GuessedAccount, slot: string): Promise<void> {
     const deadline = performance.now() + longestWait;
-    const bucket = await tryOnce(account, slot);
-    if (bucket !== undefined) return bucket;
-    return line.inTurn(account.userId, async () => {
+    if (await tryOnce(account, slot)) return;
+    await line.inTurn(account.userId, async () => {
       while (performance.now() < deadline) {
-        const free = await tryOnce(account, slot);
-        if (free !== undefined) return free;
+        if (await tryOnce(account, slot)) return;
         await line.pause(account.userId, pause);
       }
       throw new Problem('too_many_requests', { retryAfter: 1 });
@@ -85,14 +85,14 @@ export function createGuessBudget(database: Database, limits: GuessLimits): Gues
   return {
     async guess(account, evaluate) {
       const slot = newId();
-      const bucket = await take(account, slot);
+      await take(account, slot);
       const settle = async (result: 'right' | 'wrong' | 'none') => {
-        const { userId, deviceId, origin } = account;
-        const settled = [userId, bucket, slot, result, ...values];
+        const { userId, deviceId, knownDevice, origin } = account;
+        const settled = [userId, knownDevice ?? strangers, slot, result, ...values];
         const [row] = await database.lane(userId).query<{ started_lock: boolean }>(settleGuess, settled);
         line.wake(userId);
         if (row?.started_lock !== true) return;
-        const data = { device_id: deviceId, known_device: bucket === deviceId };
+        const data = { device_id: deviceId, known_device: knownDevice !== undefined };
         await recordEvent(database, { userId, type: 'account.locked_by_guesses', origin, data });
       };
       let right: boolean;

@@ -20,7 +20,7 @@ import {
   takeAuthenticationGuess,
 } from './authentications.js';
 import type { Authenticator, CodeMessage, SingleStep, TwoStep } from './authenticators/authenticator.js';
-import { findKnownDevice } from './devices.js';
+import { findKnownDevice } from './device-queries.js';
 import { recordEvent } from './events.js';
 import type { GuessBudget } from './guess-budget.js';
 import { canonicalIdentity, type Identity } from './identity.js';
@@ -85,10 +85,11 @@ export function createLogin(options: LoginOptions): Login {
       epoch: account.user?.epoch ?? 0,
       authenticator: authenticator.name,
       device,
+      knownDevice,
       origin,
     };
     if (authenticator.steps === 1) return decideAtOnce(authenticator, account, login, request);
-    return begin(authenticator, account, login, { identity, knownDevice, pin: request.pin });
+    return begin(authenticator, account, login, { identity, pin: request.pin });
   }
 
   function checkRequest(request: TokenRequest) {
@@ -142,11 +143,12 @@ export function createLogin(options: LoginOptions): Login {
     authenticator: TwoStep,
     { user }: Account,
     login: NewAuthentication,
-    asked: { readonly identity: Identity; readonly knownDevice: string | undefined; readonly pin: string | undefined },
+    asked: { readonly identity: Identity; readonly pin: string | undefined },
   ): Promise<LoginResult> {
-    const { pin } = asked;
+    const { identity, pin } = asked;
     const challenge = await authenticator.begin(user, login.id);
-    const message = challenge.message === undefined ? undefined : await admitMessage(challenge.message, login, asked);
+    const message =
+      challenge.message === undefined ? undefined : await admitMessage(challenge.message, login, identity);
     const pinRefused = pin !== undefined && !(await pinIsRight(pins, pinPolicy, user, pin));
     return insertOpenAuthentication(database, login, challenge, { pinRefused, message });
   }
@@ -154,8 +156,8 @@ export function createLogin(options: LoginOptions): Login {
   /** A message within the limits, sealed. One beyond its recipient's limit goes to nobody: a refusal would tell whose it is. */
   async function admitMessage(
     { channel, recipient, code }: CodeMessage,
-    { userId, origin }: NewAuthentication,
-    { identity, knownDevice }: { readonly identity: Identity; readonly knownDevice: string | undefined },
+    { userId, knownDevice, origin }: NewAuthentication,
+    identity: Identity,
   ) {
     await limits.messageFrom(origin.address);
     await limits.messageOf(identityDigest(identity), knownDevice);
@@ -178,11 +180,12 @@ export function createLogin(options: LoginOptions): Login {
       await pinIsRight(pins, pinPolicy, undefined, pin);
       throw rejection(givenId);
     }
-    await limits.loginTo(owner.userId, await findKnownDevice(database, owner.userId, owner.deviceId));
+    const knownDevice = await findKnownDevice(database, owner.userId, owner.deviceId);
+    await limits.loginTo(owner.userId, knownDevice);
     const { user } = await getAccount(database, owner.userId);
     const approvalKey = idempotencyKey === undefined ? undefined : digestOf(idempotencyKey);
     let open: OpenAuthentication | undefined;
-    const right = await guesses.guess({ ...owner, origin }, async () => {
+    const right = await guesses.guess({ ...owner, knownDevice, origin }, async () => {
       open = await takeAuthenticationGuess(database.lane(owner.userId), owner, approvalKey);
       const secretRight = open !== undefined && (await secretIsRight(open, secret));
       const pinRight = await pinIsRight(pins, pinPolicy, user, pin);

@@ -1,4 +1,4 @@
-import type { UserDevice, UserSession, UserToken } from '../contract/administration.js';
+import type { UserSession, UserToken } from '../contract/administration.js';
 import { authenticationStatuses } from '../contract/authentication.js';
 import type { Database } from '../database/database.js';
 import type { FilterFields } from '../lib/filter/fields.js';
@@ -7,23 +7,11 @@ import { type ListRequest, type Page, readPage } from './listing.js';
 
 /** What belongs to one user, for support to look at. The lists of an unknown user are empty. */
 export interface UserDetails {
-  devices(userId: string, request: ListRequest): Promise<Page<UserDevice>>;
   /** Every login of the last while, also those that never became a token. Never the token. */
   tokens(userId: string, request: ListRequest): Promise<Page<UserToken>>;
   /** The sessions that are good right now. */
   sessions(userId: string, request: ListRequest): Promise<Page<UserSession>>;
 }
-
-/** What devices can be listed by. */
-export const deviceFilterFields: FilterFields = {
-  id: { kind: 'id' },
-  make: { kind: 'string', like: true },
-  model: { kind: 'string', like: true },
-  os_name: { kind: 'string', like: true },
-  os_version: { kind: 'string', like: true },
-  created_at: { kind: 'time' },
-  updated_at: { kind: 'time' },
-};
 
 /** An authentication that nobody decided in time is rejected from then on: nobody writes that down, it is read so. */
 const status = `case when status in ('created', 'pending') and expires_at <= db_now() then 'rejected' else status end`;
@@ -48,12 +36,6 @@ export const sessionFilterFields: FilterFields = {
   created_at: { kind: 'time' },
 };
 
-const devices = {
-  columns: `id, make, model, os_name, os_version, sdk_version, screen_width, screen_height, created_at, updated_at`,
-  from: 'devices',
-  where: 'user_id = $1',
-};
-
 const tokens = {
   columns: `id, device_id, authenticator, ${status} as status,
             status = 'approved' and ended_at is null and expires_at > db_now() and exists (
@@ -75,7 +57,6 @@ const sessions = {
 
 export function createUserDetails(database: Database): UserDetails {
   return {
-    devices: (userId, request) => readPage<UserDevice>(database, { ...devices, values: [userId] }, request),
     tokens: (userId, request) => readPage<UserToken>(database, { ...tokens, values: [userId] }, request),
     sessions: (userId, request) => readPage<UserSession>(database, { ...sessions, values: [userId] }, request),
   };

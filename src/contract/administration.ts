@@ -81,6 +81,11 @@ export const UserDevice = Type.Object({
   sdk_version: NullableString,
   screen_width: NullableString,
   screen_height: NullableString,
+  push: Type.Object(
+    { ios: Type.Boolean(), android: Type.Boolean(), web: Type.Boolean() },
+    { description: 'Which kinds of push token are registered. The tokens themselves are never shown.' },
+  ),
+  last_login_at: Type.Unsafe<string>({ ...Time, description: 'When a login on it was last approved.' }),
   created_at: Time,
   updated_at: Time,
 });

@@ -1,5 +1,6 @@
 import type { Activity } from '../authentication/activity.js';
 import type { ApiKeys } from '../authentication/api-keys.js';
+import type { Devices } from '../authentication/devices.js';
 import type { Login } from '../authentication/login.js';
 import type { Outbox } from '../authentication/outbox.js';
 import type { DevicePushTokens } from '../authentication/push-tokens.js';
@@ -22,10 +23,12 @@ import { adminNotificationRoutes } from './routes/admin/notifications.js';
 import { adminOutboxRoutes } from './routes/admin/outbox.js';
 import { adminUsersRoutes } from './routes/admin/users.js';
 import { adminUserDetailRoutes } from './routes/admin/users-details.js';
+import { adminUserDeviceRoutes } from './routes/admin/users-devices.js';
 import { adminUserRoutes } from './routes/admin/users-id.js';
 import { adminUserLockRoutes } from './routes/admin/users-lock.js';
 import { imageFileRoutes } from './routes/images.js';
 import { operationRoutes, type Readiness } from './routes/operation.js';
+import { deviceRoutes } from './routes/v1/devices.js';
 import { deviceTokenRoutes } from './routes/v1/devices-tokens.js';
 import { imageRoutes } from './routes/v1/images.js';
 import { markerRoutes } from './routes/v1/marker.js';
@@ -47,6 +50,7 @@ export interface Services {
   readonly pinIsRequired: boolean;
   readonly tokens: Tokens;
   readonly sessions: Sessions;
+  readonly devices: Devices;
   readonly notifications: Notifications;
   readonly streams: Streams;
   readonly markers: Markers;
@@ -64,6 +68,7 @@ export interface Services {
 export function registerRoutes(app: App, services: Services): void {
   tokenRoutes(app, services);
   sessionRoutes(app, services);
+  deviceRoutes(app, services);
   notificationRoutes(app, services);
   changesRoutes(app, services);
   markerRoutes(app, services);
@@ -75,6 +80,7 @@ export function registerRoutes(app: App, services: Services): void {
   adminUserRoutes(app, services);
   adminUserLockRoutes(app, services);
   adminUserDetailRoutes(app, services);
+  adminUserDeviceRoutes(app, services);
   adminNotificationRoutes(app, services);
   adminOutboxRoutes(app, services);
   adminEventRoutes(app, services);

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventFilterFields } from '../../src/authentication/activity.js';
 import { keyFilterFields } from '../../src/authentication/api-keys.js';
+import { deviceFilterFields } from '../../src/authentication/devices.js';
 import { outboxFilterFields } from '../../src/authentication/outbox.js';
-import { deviceFilterFields, sessionFilterFields, tokenFilterFields } from '../../src/authentication/user-details.js';
+import { sessionFilterFields, tokenFilterFields } from '../../src/authentication/user-details.js';
 import { userFilterFields } from '../../src/authentication/users.js';
 import { type FilterFields, kinds } from '../../src/lib/filter/fields.js';
 import { notificationFilterFields } from '../../src/notifications/filter-fields.js';
@@ -56,6 +57,7 @@ describe('filters', () => {
   const lists: readonly (readonly [keyof Known, string, FilterFields])[] = [
     ['session', '/v1/notifications', notificationFilterFields(['payment', 'pool', 'request'])],
     ['admin', '/admin/v1/users/{user}/notifications', notificationFilterFields(['payment', 'pool', 'request'])],
+    ['session', '/v1/devices', deviceFilterFields],
     ['admin', '/admin/v1/users', userFilterFields],
     ['admin', '/admin/v1/users/{user}/devices', deviceFilterFields],
     ['admin', '/admin/v1/users/{user}/tokens', tokenFilterFields],

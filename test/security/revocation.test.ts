@@ -68,6 +68,19 @@ const revocations: readonly Revocation[] = [
     refusal: 401,
     endsLogins: false,
   },
+  {
+    what: 'a removed device',
+    revoke: ({ authentication, session }) =>
+      one.api('DELETE', `/v1/devices/${authentication.device_id}`, { bearer: session.token }),
+    refusal: 401,
+    endsLogins: false,
+  },
+  {
+    what: 'a device that an operator removes',
+    revoke: (person) => asOperator('DELETE', `/devices/${person.authentication.device_id}`)(person),
+    refusal: 401,
+    endsLogins: false,
+  },
   { what: 'an operator’s logout', revoke: asOperator('POST', '/logout'), refusal: 401, endsLogins: false },
   { what: 'a lock', revoke: asOperator('POST', '/lock', { permanent: true }), refusal: 403, endsLogins: true },
   {

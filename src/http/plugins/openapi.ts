@@ -32,6 +32,7 @@ export async function openApiPlugin(
       tags: [
         { name: 'Tokens', description: 'Logging in and out.' },
         { name: 'Sessions', description: 'Short tokens for every other operation.' },
+        { name: 'Devices', description: 'Where a user is logged in.' },
         { name: 'Notifications', description: 'What happened, per user.' },
         { name: 'Images', description: 'For notifications to show.' },
         { name: 'Devices', description: 'Where a user is logged in, and is reached by push.' },

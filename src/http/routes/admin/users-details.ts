@@ -1,12 +1,8 @@
 import { type TSchema, Type } from 'typebox';
 import { type Activity, eventFilterFields } from '../../../authentication/activity.js';
+import { type Devices, deviceFilterFields } from '../../../authentication/devices.js';
 import type { ListRequest, Page } from '../../../authentication/listing.js';
-import {
-  deviceFilterFields,
-  sessionFilterFields,
-  tokenFilterFields,
-  type UserDetails,
-} from '../../../authentication/user-details.js';
+import { sessionFilterFields, tokenFilterFields, type UserDetails } from '../../../authentication/user-details.js';
 import type { Users } from '../../../authentication/users.js';
 import { Event, UserDevice, UserSession, UserToken } from '../../../contract/administration.js';
 import { ListQuery } from '../../../contract/common.js';
@@ -31,8 +27,9 @@ interface DetailList {
 /** What support looks at: a user's devices, tokens, sessions and activity. They differ in nothing but these. */
 export function adminUserDetailRoutes(
   app: App,
-  { users, userDetails, activity }: { users: Users; userDetails: UserDetails; activity: Activity },
+  parts: { users: Users; devices: Devices; userDetails: UserDetails; activity: Activity },
 ): void {
+  const { users, devices, userDetails, activity } = parts;
   const lists: readonly DetailList[] = [
     {
       name: 'devices',
@@ -42,7 +39,7 @@ export function adminUserDetailRoutes(
       sortable: ['updated_at', 'created_at'],
       filterFields: deviceFilterFields,
       filterExample: 'os_name:iOS',
-      read: userDetails.devices,
+      read: devices.list,
     },
     {
       name: 'tokens',

@@ -1,0 +1,22 @@
+import { type Static, Type } from 'typebox';
+import { UserDevice } from './administration.js';
+import { DeviceInput } from './authentication.js';
+import { Id } from './common.js';
+
+const { make, model, os_name, os_version, sdk_version, screen_width, screen_height } = DeviceInput.properties;
+
+/** What a device says of itself beyond its id, by the same rules as at login. What is missing is unknown from then on. */
+export const DeviceDescription = Type.Object(
+  { make, model, os_name, os_version, sdk_version, screen_width, screen_height },
+  { examples: [{ make: 'Apple', model: 'iPhone', os_name: 'iOS', os_version: '18.1', screen_width: 1179 }] },
+);
+export type DeviceDescription = Static<typeof DeviceDescription>;
+
+/** One of the caller's own devices. */
+export const Device = Type.Object({
+  ...UserDevice.properties,
+  current: Type.Boolean({ description: 'Whether the session that asks is on this device.' }),
+});
+export type Device = Static<typeof Device>;
+
+export const RemovedDevice = Type.Object({ id: Id });
