@@ -58,9 +58,13 @@ export interface DatabaseOptions {
   readonly onConnectionError: (error: Error) => void;
 }
 
-/** Milliseconds; a request must be answered within 5 s even while the database hangs. */
+/**
+ * Milliseconds. A request must be answered within 5 s even while the database hangs; it gives up at the first query that
+ * fails. So `answer` bounds a query with all that it waits for before, a lane and a connection, and the server ends a
+ * statement by itself before that.
+ */
 const timeouts = {
-  ...{ statement: 5000, lockWait: 2000, poolWait: 3000, answer: 5500, idleInTransaction: 10_000 },
+  ...{ statement: 4000, lockWait: 2000, poolWait: 3000, answer: 4500, idleInTransaction: 10_000 },
   /** Until connections are left to themselves that do not close. */
   close: 2000,
 };
@@ -116,83 +120,113 @@ export function createDatabase(options: DatabaseOptions): Database {
   pool.on('error', options.onConnectionError);
 
   const lanes = createLanes({ ...lane, width: laneWidth(options.size) });
-  const query: Database['query'] = (statement, values) => run(pool, statement, values);
-  const transaction: Database['transaction'] = (work) => inTransaction(pool, work);
+  const deadline = () => performance.now() + timeouts.answer;
   return {
-    query,
-    transaction,
+    query: (statement, values) => queryOnce(pool, deadline(), statement, values),
+    transaction: (work) => inTransaction(pool, deadline(), work),
     lane: (userId) => ({
-      query: (statement, values) => lanes(userId)(() => query(statement, values)),
-      transaction: (work) => lanes(userId)(() => transaction(work)),
+      query: (statement, values) => {
+        const by = deadline();
+        return lanes(userId)(() => queryOnce(pool, by, statement, values));
+      },
+      transaction: (work) => {
+        const by = deadline();
+        return lanes(userId)(() => inTransaction(pool, by, work));
+      },
     }),
     close: () => waitAtMost(timeouts.close, pool.end()),
   };
 }
 
-async function inTransaction<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+/** One query on any connection, answered or refused until `by`, a time of `performance.now()`. With callbacks: it is hot. */
+function queryOnce<Row extends object>(
+  pool: pg.Pool,
+  by: number,
+  { name, text }: Statement,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  return new Promise((resolve, reject) => {
+    pool.connect((unreached, client, release) => {
+      if (client === undefined) return reject(refusal(unreached));
+      client.on('error', ignore);
+      const config = { name, text, values: [...values], query_timeout: Math.max(1, by - performance.now()) };
+      client.query<Row>(config, (error: Error | null, result) => {
+        client.off('error', ignore);
+        release(error !== null && isFatal(error));
+        if (error === null) resolve(result.rows);
+        else reject(refusal(error));
+      });
+    });
+  });
+}
+
+/** Of a connection that breaks while it is used the query hears too; without a listener the process would exit. */
+const ignore = () => undefined;
+
+/** The first query is answered or refused until `by`, each later one within the usual patience. */
+async function inTransaction<T>(pool: pg.Pool, by: number, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect().catch(refuse);
   const listeners: (() => void)[] = [];
-  let broken: Error | undefined;
-  // A connection that dies between two statements of ours says so here; without a listener the process would exit.
-  const onError = (error: Error) => {
-    broken = error;
+  let isBroken = false;
+  const giveUp = () => {
+    isBroken = true;
   };
-  client.on('error', onError);
-  try {
-    await run(client, sql('begin'));
-    const result = await work({
-      query: (statement, values) => run(client, statement, values),
-      onCommit: (listener) => void listeners.push(listener),
+  // A connection that dies between two statements of ours says so here.
+  client.on('error', giveUp);
+  let patience = Math.max(1, by - performance.now());
+  const query: Queryable['query'] = async <Row extends object>(
+    { name, text }: Statement,
+    values: readonly unknown[] = [],
+  ) => {
+    const config = { name, text, values: [...values], query_timeout: patience };
+    patience = timeouts.answer;
+    const { rows } = await client.query<Row>(config).catch((error: Error) => {
+      if (isFatal(error)) giveUp();
+      return refuse(error);
     });
-    await run(client, sql('commit'));
+    return rows;
+  };
+  try {
+    await query(sql('begin'));
+    const result = await work({ query, onCommit: (listener) => void listeners.push(listener) });
+    await query(sql('commit'));
     for (const listener of listeners) listener();
     return result;
   } catch (error) {
     // On a connection that gave no answer a rollback would only wait once more.
-    if (isSilence(error)) broken = error;
-    else {
-      await client.query('rollback').catch((failure: Error) => {
-        broken = failure;
-      });
-    }
+    if (!isBroken) await query(sql('rollback')).catch(giveUp);
     throw error;
   } finally {
-    client.off('error', onError);
-    client.release(broken);
+    client.off('error', giveUp);
+    client.release(isBroken);
   }
 }
 
-async function run<Row extends object>(
-  on: pg.Pool | pg.PoolClient,
-  statement: Statement,
-  values: readonly unknown[] = [],
-): Promise<Row[]> {
-  try {
-    const result = await on.query<Row>({ ...statement, values: [...values] });
-    return result.rows;
-  } catch (error) {
-    return refuse(error);
-  }
+/**
+ * Whether a connection is not to be used again: without an error of the server nothing is known of it, and after one of
+ * class 57P the server ends it.
+ */
+function isFatal(error: Error): boolean {
+  return !(error instanceof pg.DatabaseError) || error.code?.startsWith('57P') === true;
 }
 
 /**
  * Whatever keeps the database from answering is `storage_unavailable`: it must never look like "not found" or like
  * success. Errors that only our own SQL can cause (classes 22, 23, 42) stay what they are: bugs, answered with 500.
  */
-function refuse(error: unknown): never {
+function refusal(error: unknown): unknown {
   const state = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
-  if (/^(22|23|42)/.test(state)) throw error;
-  throw new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
+  if (/^(22|23|42)/.test(state)) return error;
+  return new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
+}
+
+function refuse(error: unknown): never {
+  throw refusal(error);
 }
 
 /** Whether a failure is the storage's: then it is no use to wait for one more statement. */
 export function isStorageFailure(error: unknown): error is Problem {
   return error instanceof Problem && error.code === 'storage_unavailable';
-}
-
-/** Whether no answer came at all, not even an error of the server. */
-function isSilence(error: unknown): error is Problem {
-  return isStorageFailure(error) && !(error.options.cause instanceof pg.DatabaseError);
 }
 
 /**
