@@ -53,6 +53,7 @@ create function take_guess(
 declare
   budget guess_budgets;
   now timestamptz;
+  stepped interval;
   dead integer;
 begin
   -- Whoever held the row may have deleted it: then it is made again, or the guess would be counted nowhere.
@@ -64,6 +65,14 @@ begin
   end loop;
   -- Read under the lock: whoever held it before may have locked the account later than this statement began.
   now := db_now();
+
+  -- The clock stepped back since the row was written: its times go with it, or a lock would last for the step too.
+  stepped := greatest(budget.updated_at - now, interval '0');
+  if stepped > interval '0' then
+    budget.locked_until := budget.locked_until - stepped;
+    budget.slots_taken_at := array(select t - stepped from unnest(budget.slots_taken_at) with ordinality u(t, at) order by at);
+    budget.updated_at := now;
+  end if;
 
   -- A guess that nobody settled in 15 seconds was a process's that died: it counts as wrong.
   select count(*) into dead from unnest(budget.slots_taken_at) t where t <= now - interval '15 seconds';
@@ -87,7 +96,7 @@ begin
     budget.updated_at := now;
   end if;
 
-  if outcome = 'taken' or dead > 0 then
+  if outcome = 'taken' or dead > 0 or stepped > interval '0' then
     update guess_budgets b
     set failures = budget.failures, total_failures = budget.total_failures, locks = budget.locks,
         locked_until = budget.locked_until, permanent = budget.permanent, slots = budget.slots,
@@ -151,6 +160,8 @@ create table request_limits (
 create index request_limits_by_refilled_at on request_limits (refilled_at);
 
 -- Takes one of `size` requests per `window_seconds`. Returns null when it was taken, else the seconds until the next.
+-- A budget is full again within its window. One that would take longer is from before the clock stepped back: then the
+-- request is taken, and the budget is used up. A second more, since clocks are also slewed.
 create function take_request(limit_key bytea, size integer, window_seconds float8) returns float8 language plpgsql as $$
 declare
   step interval := make_interval(secs => window_seconds / size);
@@ -159,8 +170,9 @@ declare
   now timestamptz;
 begin
   insert into request_limits as l (key, refilled_at) values (limit_key, db_now() + step)
-    on conflict (key) do update set refilled_at = greatest(l.refilled_at, db_now()) + step
+    on conflict (key) do update set refilled_at = least(greatest(l.refilled_at, db_now()) + step, db_now() + room)
       where greatest(l.refilled_at, db_now()) + step <= db_now() + room
+         or l.refilled_at > db_now() + room + interval '1 second'
     returning l.refilled_at into refilled;
   if refilled is not null then
     return null;
@@ -182,15 +194,21 @@ create index message_limits_by_updated_at on message_limits (updated_at);
 create function take_message(limit_key bytea) returns float8 language plpgsql as $$
 declare
   sent timestamptz[];
+  written timestamptz;
   now timestamptz;
   free_at timestamptz;
 begin
   loop
     insert into message_limits (key, sent_at, updated_at) values (limit_key, '{}', db_now()) on conflict do nothing;
-    select m.sent_at into sent from message_limits m where m.key = limit_key for update;
+    select m.sent_at, m.updated_at into sent, written from message_limits m where m.key = limit_key for update;
     exit when found;
   end loop;
   now := db_now();
+  -- The clock stepped back since: the times go with it, or the limits would last for the step too.
+  if written > now then
+    sent := array(select t - (written - now) from unnest(sent) with ordinality u(t, at) order by at);
+    update message_limits m set sent_at = sent, updated_at = now where m.key = limit_key;
+  end if;
   -- Newest first. A window is full when its nth newest sending lies inside it.
   free_at := greatest(sent[1] + interval '1 minute', sent[5] + interval '1 hour', sent[10] + interval '1 day');
   if free_at > now then

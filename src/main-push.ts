@@ -2,10 +2,10 @@ import { deviceStates, forgetPushToken, pushTarget, reachableDevices } from './a
 import { createPushTokens, type DevicePushTokens } from './authentication/push-tokens.js';
 import type { Config } from './config.js';
 import type { PushChannel } from './contract/push.js';
-import type { Database, DatabaseTarget } from './database/database.js';
+import type { Database } from './database/database.js';
 import { checkTargetUrl, type Outbound } from './delivery/outbound.js';
 import { createPushSenders, type PushSettings } from './delivery/push/senders.js';
-import { startQueue } from './delivery/queue.js';
+import type { Line } from './delivery/queue.js';
 import type { Logger } from './log.js';
 import { notificationFilterFields } from './notifications/filter-fields.js';
 import { type PushJob, sendTask } from './notifications/push/derive.js';
@@ -22,16 +22,16 @@ export interface PushParts {
   readonly published: (() => void) | undefined;
   readonly push: Push;
   readonly tokens: DevicePushTokens;
-  /** Starts deriving and sending. */
-  start(): Promise<{ stop(): Promise<void> }>;
+  /** What the queue does for each channel. */
+  readonly lines: readonly Line[];
+  /** Starts deriving pushes from what is published. */
+  startRelay(): { stop(): Promise<void> };
   /** Closes the connections to the push services. */
   close(): Promise<void>;
 }
 
 /** Pushes of one channel that an instance sends at a time. A service that hangs holds up its own channel only. */
 const concurrency = 16;
-/** Connections of the queue of one channel: a push needs one for a moment, not while it is being sent. */
-const connections = 3;
 
 const devices: PushDevices = {
   reachable: reachableDevices,
@@ -43,11 +43,10 @@ const devices: PushDevices = {
 export async function createPushParts(parts: {
   readonly config: Config;
   readonly database: Database;
-  readonly target: DatabaseTarget;
   readonly outbound: Outbound;
   readonly log: Logger;
 }): Promise<PushParts> {
-  const { config, database, target, outbound, log } = parts;
+  const { config, database, outbound, log } = parts;
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const senders = await createPushSenders(pushSettings(config), { outbound, allowPrivateNetworkTargets });
   const channels = senders.map(({ channel }) => channel);
@@ -77,26 +76,13 @@ export async function createPushParts(parts: {
       checkUrl: (url) => checkTargetUrl(url, { allowPrivateNetworkTargets }),
       channels,
     }),
-    async start() {
-      const workers: { stop(): Promise<void> }[] = [];
-      const stop = async () => {
-        await Promise.all(workers.map((worker) => worker.stop()));
-      };
-      try {
-        for (const channel of channels) {
-          workers.push(await startQueue({ target, concurrency, connections, log, tasks: taskOf(channel) }));
-        }
-      } catch (error) {
-        await stop();
-        throw error;
-      }
-      if (channels.length > 0) {
-        relay = startPushRelay(database, options, (error) =>
-          log.warn({ err: error }, 'what is to be pushed could not be worked out'),
-        );
-        workers.push(relay);
-      }
-      return { stop };
+    lines: channels.map((channel) => ({ tasks: taskOf(channel), concurrency })),
+    startRelay() {
+      if (channels.length === 0) return { stop: async () => undefined };
+      relay = startPushRelay(database, options, (error) =>
+        log.warn({ err: error }, 'what is to be pushed could not be worked out'),
+      );
+      return relay;
     },
     async close() {
       await Promise.all(senders.map((sender) => sender.close()));

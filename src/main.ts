@@ -4,7 +4,7 @@ import { createActivity } from './authentication/activity.js';
 import { createApiKeys, ensureFirstKey } from './authentication/api-keys.js';
 import { passwordAuthenticator } from './authentication/authenticators/password.js';
 import { smsAuthenticator } from './authentication/authenticators/sms.js';
-import { createCodeMessages, type MessageJob } from './authentication/code-messages.js';
+import { type CodeMessages, createCodeMessages, type MessageJob } from './authentication/code-messages.js';
 import { createDevices } from './authentication/devices.js';
 import { eraseUser } from './authentication/erase.js';
 import { createGuessBudget } from './authentication/guess-budget.js';
@@ -31,7 +31,7 @@ import { type Signals, startSignals } from './database/signals.js';
 import { createImageDisk } from './delivery/image-disk.js';
 import { createImageDownload } from './delivery/image-download.js';
 import { checkTargetUrl, createOutbound, type Outbound } from './delivery/outbound.js';
-import { startQueue } from './delivery/queue.js';
+import { type Line, startQueue } from './delivery/queue.js';
 import { createConsoleSms } from './delivery/sms/console.js';
 import { createWebhookSms } from './delivery/sms/webhook.js';
 import { createIdempotent } from './http/idempotent.js';
@@ -83,6 +83,8 @@ export interface StartOptions {
 
 /** Where instances tell each other of users in whose inboxes something is new. */
 const inboxChannel = 'postern_inboxes';
+/** Jobs at a time that wait for no provider. */
+const otherJobs = 4;
 
 /**
  * The composition root: configuration, database, services, HTTP. What was started is stopped in reverse, also when a
@@ -143,32 +145,26 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
       (part) => part.close(),
     );
     signals.onSignal(streams.wake);
-    const pushParts = started(await createPushParts({ config, database, target, outbound, log }), (parts) =>
-      parts.close(),
-    );
+    const pushParts = started(await createPushParts({ config, database, outbound, log }), (parts) => parts.close());
     const isClosing = () => closing !== undefined;
     const parts = { config, database, keys, signals, outbound, storage, imageUrlsOf, retention, pushParts, isClosing };
     const services = { ...createServices(parts), streams };
     const sender = createSmsSender(config, outbound, print);
     const messages = sender === undefined ? undefined : createCodeMessages({ database, keys, sender });
-    const workers: { stop(): Promise<void> }[] = started([], stopTogether);
-    workers.push(await pushParts.start());
-    workers.push(
-      await startQueue({
-        target,
-        concurrency: share.jobs,
-        log,
-        tasks: {
-          ...(messages && { 'message.send': (job: unknown) => messages.send(job as MessageJob) }),
-          'user.erase': async (job) => {
-            const { user_id: userId } = job as { user_id: string };
-            await eraseUser(database, userId, notificationTables, (id) => blankActor(database, id, signals.send));
-            const hide: HideImage = (tx, id) => services.notifications.change(tx, id, { image_id: null });
-            await eraseImagesOf({ database, storage, hide }, userId);
-          },
-        },
-      }),
-    );
+    const erase = async (job: unknown) => {
+      const { user_id: userId } = job as { user_id: string };
+      await eraseUser(database, userId, notificationTables, (id) => blankActor(database, id, signals.send));
+      const hide: HideImage = (tx, id) => services.notifications.change(tx, id, { image_id: null });
+      await eraseImagesOf({ database, storage, hide }, userId);
+    };
+    // A provider that hangs catches the workers of its own line, and no others.
+    const lines: Line[] = [
+      { tasks: { 'user.erase': erase }, concurrency: Math.min(otherJobs, share.jobs) },
+      ...(messages ? [messageLine(messages, share.jobs)] : []),
+      ...pushParts.lines,
+    ];
+    started(await startQueue({ target, log, lines, connections: share.jobs }), (queue) => queue.stop());
+    started(pushParts.startRelay(), (relay) => relay.stop());
     started(
       startChores(database, [...expiryChores(config.EVENT_RETENTION), ...retention.chores, tombstoneChore], (error) =>
         log.warn({ err: error }, 'what has expired could not be removed'),
@@ -198,6 +194,10 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     await close();
     throw error;
   }
+}
+
+function messageLine(messages: CodeMessages, concurrency: number): Line {
+  return { tasks: { 'message.send': (job) => messages.send(job as MessageJob) }, concurrency };
 }
 
 function createServices(parts: {
@@ -311,10 +311,6 @@ function listeningUrl({ HOST }: Config, app: App): string {
 }
 
 /** What hangs in one of them must not use up the time of the others. */
-async function stopTogether(parts: readonly { stop(): Promise<void> }[]): Promise<void> {
-  await Promise.all(parts.map((part) => part.stop()));
-}
-
 async function stopAll(running: readonly (() => Promise<void>)[], log: Logger): Promise<void> {
   for (const stop of [...running].reverse()) {
     // One part that fails to stop must not keep the others running.

@@ -4,6 +4,7 @@ import { prepared, type Queryable } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import type { Challenge, ChallengeState } from './authenticators/authenticator.js';
+import { messageAttempts } from './code-messages.js';
 import { holdKnownDevice, recordDevice } from './device-queries.js';
 
 /** The rows of `authentications`: every login, from its start to the end of its token. */
@@ -138,7 +139,7 @@ const insertOpen = prepared(
      from authentication a where $10::uuid is not null
      returning user_id, id),
    job as (
-     select graphile_worker.add_job('message.send', json_build_object('user_id', user_id, 'id', id), max_attempts => 8)
+     select graphile_worker.add_job('message.send', json_build_object('user_id', user_id, 'id', id), max_attempts => ${messageAttempts})
      from message),
    logged as (${writeEvent('authentication', "'login.started'")})
    select ${record}, (select count(*) from job) as jobs from authentication`,

@@ -17,6 +17,9 @@ export interface MessageJob {
   readonly id: string;
 }
 
+/** How often a message is tried until the queue gives up; that takes longer than a code lives. */
+export const messageAttempts = 8;
+
 type FinalState = 'sent' | 'failed' | 'expired' | 'dropped';
 
 interface MessageRow {
@@ -48,9 +51,6 @@ const settle = prepared(
   `update outbox set state = $3, last_error = coalesce($4, last_error), updated_at = db_now()
    where user_id = $1 and id = $2`,
 );
-
-/** After this many attempts the queue gives up; it takes longer than a code lives. */
-const lastAttempt = 8;
 
 export function createCodeMessages(options: {
   readonly database: Database;
@@ -91,7 +91,7 @@ export function createCodeMessages(options: {
       });
     } catch (error) {
       const reason = (error as Error).message;
-      if (row.attempts >= lastAttempt) return finish(job, row, 'failed', reason);
+      if (row.attempts >= messageAttempts) return finish(job, row, 'failed', reason);
       await database.query(settle, [job.user_id, job.id, 'queued', reason]);
       throw error;
     }

@@ -4,7 +4,7 @@ import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'grap
 import type pg from 'pg';
 import { createPlainPool, type DatabaseTarget } from '../database/database.js';
 import { waitAtMost } from '../lib/patience.js';
-import { keepWorkerNames } from './worker-names.js';
+import { keepWorkerNames, type WorkerNames } from './worker-names.js';
 
 /** Does the durable work that requests leave behind. */
 export interface Queue {
@@ -14,13 +14,19 @@ export interface Queue {
 
 export interface QueueOptions {
   readonly target: DatabaseTarget;
+  /** Each has workers of its own: jobs of one never wait for those of another. */
+  readonly lines: readonly Line[];
+  /** For taking jobs and giving them back, of all lines together; each line listens on one more. */
+  readonly connections: number;
+  readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
+}
+
+/** Jobs that wait for the same thing, such as one provider. */
+export interface Line {
   /** By job name. A task that rejects is tried again with back-off. */
   readonly tasks: Readonly<Record<string, (payload: unknown) => Promise<void>>>;
   /** Jobs at a time in this process. */
   readonly concurrency: number;
-  /** Connections for taking and finishing them; as many as jobs where it is not said. */
-  readonly connections?: number;
-  readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
 }
 
 /** Milliseconds until a stop goes on without what it waits for: running jobs, and connections that do not close. */
@@ -32,10 +38,28 @@ const patience = { jobs: 12_000, close: 2000 };
  */
 export async function startQueue(options: QueueOptions): Promise<Queue> {
   const { log, target } = options;
-  const pool = createPlainPool(target, (options.connections ?? options.concurrency) + 2, (error) =>
+  const pool = createPlainPool(target, options.connections + options.lines.length, (error) =>
     log.warn({ err: error }, 'a queue connection broke'),
   );
   const names = await keepWorkerNames(target, log);
+  const lines = options.lines.map((line) => keepRunning(line, { pool, names, log }));
+  return {
+    async stop() {
+      await waitAtMost(patience.jobs, Promise.all(lines.map((line) => line.stop())));
+      await waitAtMost(patience.close, Promise.all([names.end(), pool.end()]));
+    },
+  };
+}
+
+interface Shared {
+  readonly pool: pg.Pool;
+  readonly names: WorkerNames;
+  readonly log: QueueOptions['log'];
+}
+
+/** Runs a line's workers, again and again when they die. */
+function keepRunning(line: Line, shared: Shared): Queue {
+  const { names, log } = shared;
   let stopping = false;
   let runner: Runner | undefined;
 
@@ -43,7 +67,7 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
     for (let failures = 0; !stopping; failures += 1) {
       let name: string | undefined;
       try {
-        runner = await startRunner(options, pool, (created) => {
+        runner = await startRunner(line, shared, (created) => {
           name = created;
           names.hold(created);
         });
@@ -64,24 +88,23 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
   return {
     async stop() {
       stopping = true;
-      await waitAtMost(patience.jobs, Promise.all([runner?.stop().catch(() => undefined), supervise]));
-      await waitAtMost(patience.close, Promise.all([names.end(), pool.end()]));
+      await Promise.all([runner?.stop().catch(() => undefined), supervise]);
     },
   };
 }
 
 /** @param created hears the name under which the runner's jobs are locked, before it takes any */
-function startRunner(options: QueueOptions, pgPool: pg.Pool, created: (name: string) => void): Promise<Runner> {
+function startRunner(line: Line, { pool: pgPool, log }: Shared, created: (name: string) => void): Promise<Runner> {
   const events: WorkerEvents = new EventEmitter();
   events.on('pool:create', ({ workerPool }) => created(workerPool.id));
   const taskList: TaskList = Object.fromEntries(
-    Object.entries(options.tasks).map(([name, task]) => [name, (payload: unknown) => task(payload)]),
+    Object.entries(line.tasks).map(([name, task]) => [name, (payload: unknown) => task(payload)]),
   );
   return run({
     pgPool,
     taskList,
     events,
-    concurrency: options.concurrency,
+    concurrency: line.concurrency,
     noHandleSignals: true,
     parsedCronItems: [],
     // Without a batch nobody awaits the end of a job, and a connection that breaks there would end the process.
@@ -89,7 +112,7 @@ function startRunner(options: QueueOptions, pgPool: pg.Pool, created: (name: str
     pollInterval: 2000,
     logger: new Logger(() => (level, message) => {
       // A failed job is told by its own task; the library's lines may hold payloads.
-      if (level === 'error') options.log.warn({ from: 'queue' }, message.split('\n', 1)[0]?.slice(0, 200) ?? '');
+      if (level === 'error') log.warn({ from: 'queue' }, message.split('\n', 1)[0]?.slice(0, 200) ?? '');
     }),
   });
 }

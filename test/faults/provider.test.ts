@@ -113,6 +113,31 @@ describe('a provider that hangs', () => {
     }
   });
 
+  test('does not keep a deleted user’s rows, though more messages wait than are sent at a time', async () => {
+    const provider = await newProvider();
+    const postern = await newPostern(provider);
+    provider.behave('hang');
+    await startMany(postern, 5 * workers);
+    await eventually('every worker to be caught', async () =>
+      new Set(provider.received.map(({ to }) => to)).size >= workers ? true : undefined,
+    );
+    const user = await createUser(postern, { phone: newPhone(), password: undefined });
+    await start(postern, user.phone ?? '');
+    const deleted = await postern.api('DELETE', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey });
+    expect(deleted.status).toBe(204);
+    await eventually('the erasure', async () => {
+      const left = await postern.database.query(sql('select 1 from outbox where user_id = $1'), [user.id]);
+      return left.length === 0 ? true : undefined;
+    });
+    // Meanwhile messages have waited for their first attempt, and none was sent.
+    const states = await postern.database.query<{ state: string; attempts: number }>(
+      sql('select distinct state, attempts from outbox'),
+    );
+    expect(states).toContainEqual({ state: 'queued', attempts: 0 });
+    expect(states.map(({ state }) => state)).not.toContain('sent');
+    provider.heal();
+  });
+
   test('never gets a code that expired while it waited', async () => {
     const provider = await newProvider();
     const postern = await newPostern(provider);

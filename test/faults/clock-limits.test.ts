@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { sql } from '../../src/database/database.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { createUser, login, newPhone, passwordLogin, smsLogin } from '../support/people.js';
+
+/** What was counted before the database's clock stepped back by a day lasts no longer than it would have without. */
+describe('a step of the database’s clock a day back', () => {
+  let postern: TestApp;
+  beforeEach(async () => {
+    postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '6' });
+    await step('1 day');
+  });
+  afterEach(() => postern.close());
+
+  const step = (interval: string) =>
+    postern.database.query(
+      sql(`create or replace function db_now() returns timestamptz language sql volatile
+           as $$ select clock_timestamp() + interval '${interval}' $$`),
+    );
+  const post = (body: object) => postern.api('POST', '/v1/tokens', { body });
+  const retryAfter = ({ headers }: { headers: Readonly<Record<string, string>> }) => Number(headers['retry-after']);
+  const forgetAddress = () => postern.database.query(sql('delete from request_limits'));
+
+  test('leaves an address its logins after a minute at most', async () => {
+    const ask = () => post(passwordLogin(`user${crypto.randomUUID()}`, 'wrong'));
+    for (let count = 0; count < 6; count += 1) expect((await ask()).status).toBe(201);
+    expect((await ask()).status).toBe(429);
+    await step('0');
+    // The first one afterwards is taken in good faith, and uses the budget up.
+    expect((await ask()).status).toBe(201);
+    const refused = await ask();
+    expect(refused.status).toBe(429);
+    expect(retryAfter(refused)).toBeLessThanOrEqual(10);
+    await step('1 minute');
+    const later = [];
+    for (let count = 0; count < 7; count += 1) later.push((await ask()).status);
+    expect(later).toEqual([201, 201, 201, 201, 201, 201, 429]);
+  });
+
+  test('leaves an identity its codes after a minute, and after an hour when five were sent', async () => {
+    const phone = newPhone();
+    const ask = async () => {
+      await forgetAddress();
+      return post(smsLogin(phone));
+    };
+    expect((await ask()).status).toBe(201);
+    await step('0');
+    const refused = await ask();
+    expect(refused.status).toBe(429);
+    expect(retryAfter(refused)).toBeGreaterThan(50);
+    expect(retryAfter(refused)).toBeLessThanOrEqual(60);
+    for (let minute = 1; minute <= 4; minute += 1) {
+      await step(`${minute} minutes 1 second`);
+      expect((await ask()).status).toBe(201);
+    }
+    await step('-2 days');
+    const full = await ask();
+    expect(full.status).toBe(429);
+    expect(retryAfter(full)).toBeGreaterThan(3000);
+    expect(retryAfter(full)).toBeLessThanOrEqual(3600);
+    await step('-2 days 1 hour');
+    expect((await ask()).status).toBe(201);
+  });
+
+  test('leaves an account that guesses have locked its lock, and no longer one', async () => {
+    const user = await createUser(postern);
+    const guess = async (secret?: string) => {
+      await forgetAddress();
+      return post(passwordLogin(user.username, secret));
+    };
+    for (let count = 0; count < 5; count += 1) await guess('wrong');
+    expect((await guess()).status).toBe(423);
+    await step('0');
+    const locked = await guess();
+    expect(locked.status).toBe(423);
+    expect(retryAfter(locked)).toBeGreaterThan(20);
+    expect(retryAfter(locked)).toBeLessThanOrEqual(30);
+    await step('31 seconds');
+    await forgetAddress();
+    expect((await login(postern, user)).body.status).toBe('approved');
+  });
+
+  test('counts a guess of a process that died as wrong after 15 seconds', async () => {
+    const user = await createUser(postern);
+    await postern.database.query(
+      sql(`insert into guess_budgets (user_id, bucket, slots, slots_taken_at, updated_at)
+           select $1, '00000000-0000-0000-0000-000000000000', array_agg(gen_random_uuid()), array_agg(now), max(now)
+           from generate_series(1, 5), (select db_now() as now) clock`),
+      [user.id],
+    );
+    const take = sql(
+      `select outcome from take_guess($1, '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 5, 100, 30, 3600)`,
+    );
+    await step('0');
+    expect(await postern.database.query(take, [user.id])).toEqual([{ outcome: 'busy' }]);
+    await step('16 seconds');
+    expect((await login(postern, user)).status).toBe(423);
+  });
+});
