@@ -1,8 +1,8 @@
 import { hash } from '@node-rs/argon2';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { sql } from '../../src/database/database.js';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { createUser, newPhone, passwordLogin, smsLogin } from '../support/people.js';
 
 /**
@@ -12,6 +12,7 @@ import { createUser, newPhone, passwordLogin, smsLogin } from '../support/people
  */
 const isLong = process.env.FAULTS === 'long';
 const samples = isLong ? 300 : 40;
+const rounds = isLong ? 1 : 10;
 const tolerance = isLong ? { part: 0.1, milliseconds: 5 } : { part: 0.6, milliseconds: 15 };
 /** Beside other tests only the quickest of the samples still shows what work was done. */
 const quantiles = isLong ? [0.1, 0.5] : [0];
@@ -25,19 +26,28 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-/** Milliseconds of each of the requests, interleaved. */
-async function measure(kinds: Readonly<Record<string, () => Promise<unknown>>>): Promise<Map<string, number[]>> {
-  const times = new Map(Object.keys(kinds).map((kind) => [kind, [] as number[]]));
+type Times = ReadonlyMap<string, number[]>;
+
+/**
+ * Sends the requests interleaved and compares what they took. Of the short form only the quickest sample of each counts,
+ * and that gets nearer to the work that was done with every further one, however busy the machine is: so it goes on for a
+ * while as long as they differ. What differs by a hash still does after four hundred.
+ */
+async function expectAlike(kinds: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> {
+  const times: Times = new Map(Object.keys(kinds).map((kind) => [kind, []]));
   // The first of each prepares statements and opens connections.
   for (const request of Object.values(kinds)) for (let warm = 0; warm < 10; warm += 1) await request();
-  for (let sample = 0; sample < samples; sample += 1) {
-    for (const [kind, request] of shuffled(Object.entries(kinds))) {
-      const start = performance.now();
-      await request();
-      times.get(kind)?.push(performance.now() - start);
+  for (let round = 0; round < rounds; round += 1) {
+    for (let sample = 0; sample < samples; sample += 1) {
+      for (const [kind, request] of shuffled(Object.entries(kinds))) {
+        const start = performance.now();
+        await request();
+        times.get(kind)?.push(performance.now() - start);
+      }
     }
+    if (differences(times).length === 0) break;
   }
-  return times;
+  expect(differences(times)).toEqual([]);
 }
 
 function shuffled<T>(items: readonly T[]): T[] {
@@ -50,22 +60,22 @@ function shuffled<T>(items: readonly T[]): T[] {
 const quantile = (values: readonly number[], part: number) =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length * part)] ?? 0;
 
-function expectAlike(times: ReadonlyMap<string, number[]>): void {
-  for (const part of quantiles) {
+/** Which kinds took longer than the quickest one by more than is tolerated. */
+function differences(times: Times): string[] {
+  return quantiles.flatMap((part) => {
     const figures = [...times].map(([kind, values]) => ({ kind, time: quantile(values, part) }));
     const least = Math.min(...figures.map(({ time }) => time));
-    for (const { kind, time } of figures) {
-      expect(time - least, `${kind}, quantile ${part}: ${JSON.stringify(figures)}`).toBeLessThanOrEqual(
-        Math.max(tolerance.milliseconds, least * tolerance.part),
-      );
-    }
-  }
+    const most = least + Math.max(tolerance.milliseconds, least * tolerance.part);
+    return figures
+      .filter(({ time }) => time > most)
+      .map(({ kind }) => `${kind}, quantile ${part}: ${JSON.stringify(figures)}`);
+  });
 }
 
 const post = (path: string, body: object) => postern.api<Authentication>('POST', path, { body });
 
 test('step 1 takes the same time for unknown, deactivated, passwordless, wrong secret and wrong PIN', {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   const known = await createUser(postern, { pin: '2468' });
   const deactivated = await createUser(postern, { pin: '2468' });
@@ -76,15 +86,13 @@ test('step 1 takes the same time for unknown, deactivated, passwordless, wrong s
   const passwordless = await createUser(postern, { password: undefined });
   const login = (username: string | null, secret?: string) => () =>
     post('/v1/tokens', { ...passwordLogin(username, secret), pin: '1357' });
-  expectAlike(
-    await measure({
-      unknown: login('nobody-at-all'),
-      deactivated: login(deactivated.username),
-      passwordless: login(passwordless.username),
-      wrongSecret: login(known.username, 'not the password'),
-      wrongPin: login(known.username),
-    }),
-  );
+  await expectAlike({
+    unknown: login('nobody-at-all'),
+    deactivated: login(deactivated.username),
+    passwordless: login(passwordless.username),
+    wrongSecret: login(known.username, 'not the password'),
+    wrongPin: login(known.username),
+  });
 });
 
 test('a two-step start takes the same time for a known and an unknown number', { timeout: 600_000 }, async () => {
@@ -94,11 +102,11 @@ test('a two-step start takes the same time for a known and an unknown number', {
     await postern.database.query(sql('delete from message_limits'));
     expect((await post('/v1/tokens', smsLogin(number))).status).toBe(201);
   };
-  expectAlike(await measure({ known: start(phone), unknown: start(unknown) }));
+  await expectAlike({ known: start(phone), unknown: start(unknown) });
 });
 
 test('step 2 takes the same time for a wrong code of a known and of an unknown number', {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   const { phone } = await createUser(postern, { phone: newPhone(), pin: '2468' });
   const open = async (number: string | null) => {
@@ -113,7 +121,7 @@ test('step 2 takes the same time for a wrong code of a known and of an unknown n
     const { status } = await post(`/v1/tokens/${id}/secret`, { secret: 'abcdef', pin: '1357' });
     expect(status).toBe(400);
   };
-  expectAlike(await measure({ known: answer(known), unknown: answer(unknown) }));
+  await expectAlike({ known: answer(known), unknown: answer(unknown) });
 });
 
 test('an imported hash that costs more is not told by the time of a failed login', { timeout: 600_000 }, async () => {
@@ -121,11 +129,89 @@ test('an imported hash that costs more is not told by the time of a failed login
   const imported = await createUser(postern, { password: undefined, password_hash: dear });
   const usual = await createUser(postern);
   const login = (username: string | null) => () => post('/v1/tokens', passwordLogin(username, 'not the password'));
-  expectAlike(
-    await measure({
-      imported: login(imported.username),
-      usual: login(usual.username),
-      unknown: login('nobody-at-all'),
-    }),
-  );
+  await expectAlike({
+    imported: login(imported.username),
+    usual: login(usual.username),
+    unknown: login('nobody-at-all'),
+  });
+});
+
+describe('an account that wrong secrets lock and an identity that names nobody', () => {
+  let limited: TestApp;
+  beforeAll(async () => {
+    limited = await startTestApp({
+      ...{ LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0', GUESS_LOCK: '30m', LOG_LEVEL: 'silent' },
+    });
+  });
+  afterAll(() => limited.close());
+
+  const ask = (path: string, body: object) => limited.api('POST', path, { body });
+  const guess = (username: string | null) => () => ask('/v1/tokens', passwordLogin(username, 'not the password'));
+  /** As after so many wrong secrets, for everybody who has given one. */
+  const setFailures = (failures: number) =>
+    limited.database.query(
+      sql(`update guess_budgets set failures = $1, total_failures = $1, locks = 0, locked_until = null`),
+      [failures],
+    );
+
+  /** What two answers must share: all but what is new in each, and the seconds that pass between them. */
+  function shapeOf({ status, headers, body }: ApiAnswer<Record<string, unknown>>) {
+    const fresh = new Set(['id', 'device_id', 'request_id', 'created_at', 'updated_at', 'expires_at']);
+    const shape = JSON.parse(JSON.stringify(body, (key, value) => (fresh.has(key) ? typeof value : value))) as object;
+    const { date: _, 'request-id': __, 'retry-after': seconds, ...others } = headers;
+    return { status, shape, others, retries: seconds === undefined ? undefined : Math.round(Number(seconds) / 60) };
+  }
+
+  test('answer alike up to the lock, at the lock and behind it', async () => {
+    const known = await createUser(limited);
+    const phone = (await createUser(limited, { phone: newPhone() })).phone;
+    const passwords = async (username: string | null) => {
+      const answers = [];
+      for (let count = 0; count < 7; count += 1) answers.push(shapeOf(await guess(username)()));
+      return answers;
+    };
+    const ofKnown = await passwords(known.username);
+    expect(ofKnown.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 423, 423]);
+    expect(await passwords('nobody-to-lock')).toEqual(ofKnown);
+
+    const codes = async (number: string | null) => {
+      const { body } = await ask('/v1/tokens', smsLogin(number));
+      const answers = [];
+      for (let count = 0; count < 7; count += 1) {
+        answers.push(shapeOf(await ask(`/v1/tokens/${body.id}/secret`, { secret: 'abcdef', pin: '1357' })));
+      }
+      return answers;
+    };
+    const ofPhone = await codes(phone);
+    expect(ofPhone.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 423, 423]);
+    expect(await codes(newPhone())).toEqual(ofPhone);
+  });
+
+  test('take the same time for the secret that locks', { timeout: 600_000 }, async () => {
+    const { username } = await createUser(limited);
+    const lock = (name: string | null) => async () => {
+      await setFailures(4);
+      expect((await guess(name)()).status).toBe(201);
+    };
+    await expectAlike({ known: lock(username), unknown: lock('nobody-at-the-lock') });
+  });
+
+  test('take the same time while they are locked', { timeout: 600_000 }, async () => {
+    const { username } = await createUser(limited);
+    const { phone } = await createUser(limited, { phone: newPhone() });
+    const step2 = async (number: string | null) => {
+      const { body } = await ask('/v1/tokens', smsLogin(number));
+      return () => ask(`/v1/tokens/${body.id}/secret`, { secret: 'abcdef', pin: '1357' });
+    };
+    const [ofPhone, ofNobody] = [await step2(phone), await step2(newPhone())];
+    const names = { known: guess(username), unknown: guess('nobody-behind-the-lock') };
+    const codes = { known: ofPhone, unknown: ofNobody };
+    for (const request of [...Object.values(names), ...Object.values(codes)]) {
+      for (let count = 0; count < 5; count += 1) await request();
+    }
+    const locked = (request: () => Promise<{ status: number }>) => async () =>
+      expect((await request()).status).toBe(423);
+    await expectAlike({ known: locked(names.known), unknown: locked(names.unknown) });
+    await expectAlike({ known: locked(codes.known), unknown: locked(codes.unknown) });
+  });
 });

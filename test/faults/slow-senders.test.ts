@@ -1,0 +1,107 @@
+import { connect, type Socket } from 'node:net';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createTestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { createPlace, type FaultyService, isLong } from '../support/faulty-service.js';
+import { createUser, signIn } from '../support/people.js';
+import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const connections = isLong ? 1000 : 300;
+/** Milliseconds until a slow connection must be cut. */
+const longest = 30_000;
+/** How much longer others may wait, at the 99th percentile: twice is promised, on a machine that does nothing else. */
+const mostOften = isLong ? 2 : 10;
+
+beforeAll(buildService, BUILD_TIMEOUT);
+
+/** What is sent at once, and then a byte each second, for ever. */
+const manners = {
+  'a head that never ends': { start: 'GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow: ', drip: 'x' },
+  'a body that never ends': {
+    start:
+      'POST /v1/tokens HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{"device": "',
+    drip: 'x',
+  },
+  'a chunked body that never ends': {
+    start:
+      'POST /v1/tokens HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
+    drip: '1\r\n \r\n',
+  },
+  nothing: { start: '', drip: '' },
+};
+
+interface SlowConnection {
+  readonly manner: string;
+  readonly socket: Socket;
+  answer: string;
+  /** Milliseconds from its begin; undefined while it is open. */
+  cutAfter: number | undefined;
+}
+
+/** Opens a slow connection; resolves when the service has taken it. */
+async function open(port: number, manner: keyof typeof manners): Promise<SlowConnection> {
+  const { start, drip } = manners[manner];
+  const socket = connect({ host: '127.0.0.1', port });
+  const connection: SlowConnection = { manner, socket, answer: '', cutAfter: undefined };
+  const begin = performance.now();
+  const timer = setInterval(() => socket.write(drip), 1000);
+  socket.on('data', (bytes: Buffer) => {
+    connection.answer += bytes.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    clearInterval(timer);
+    connection.cutAfter = performance.now() - begin;
+  });
+  await new Promise<void>((resolve) => socket.on('connect', () => resolve()));
+  socket.write(start);
+  return connection;
+}
+
+/** The 99th percentile of the milliseconds that a session's check takes, while `goesOn` says so and 200 times at least. */
+async function measure(service: FaultyService, session: string, goesOn: () => boolean): Promise<number> {
+  const times: number[] = [];
+  while (times.length < 200 || goesOn()) {
+    const start = performance.now();
+    expect((await service.api('POST', '/v1/sessions/verify', { bearer: session })).status).toBe(200);
+    times.push(performance.now() - start);
+  }
+  return times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
+}
+
+describe(`${connections} connections that send slowly`, () => {
+  test('are cut within 30 s, with 408 where a request has begun, and others are answered as quickly meanwhile', async () => {
+    const database = await createTestDatabase();
+    onTestFinished(() => database.drop());
+    const place = await createPlace({ DATABASE_URL: database.url });
+    onTestFinished(() => place.remove());
+    const service = await place.start();
+    onTestFinished(() => service.stop().then(() => undefined));
+    const { session } = await signIn(service, await createUser(service));
+    await measure(service, session.token, () => false);
+    const before = await measure(service, session.token, () => false);
+
+    const kinds = Object.keys(manners) as (keyof typeof manners)[];
+    const port = Number(new URL(service.url).port);
+    const slow = await Promise.all(
+      Array.from({ length: connections }, (_, index) => open(port, kinds[index % kinds.length] ?? 'nothing')),
+    );
+    onTestFinished(() => {
+      for (const { socket } of slow) socket.destroy();
+    });
+    const isOpen = () => slow.some(({ cutAfter }) => cutAfter === undefined);
+    const meanwhile = await measure(service, session.token, isOpen);
+    await eventually('the last one to be cut', async () => (isOpen() ? undefined : true), longest);
+    const after = await measure(service, session.token, () => false);
+
+    for (const { manner, cutAfter, answer } of slow) {
+      expect({ manner, quick: (cutAfter ?? longest) < longest }).toEqual({ manner, quick: true });
+      if (manner !== 'nothing')
+        expect({ manner, answer }).toMatchObject({ answer: expect.stringMatching(/^HTTP\/1\.1 408 /) });
+    }
+    expect(meanwhile / Math.max(before, after)).toBeLessThan(mostOften);
+    expect(await service.stop()).toBe(0);
+  });
+});
