@@ -310,7 +310,6 @@ function listeningUrl({ HOST }: Config, app: App): string {
   return `http://${host}:${port}`;
 }
 
-/** What hangs in one of them must not use up the time of the others. */
 async function stopAll(running: readonly (() => Promise<void>)[], log: Logger): Promise<void> {
   for (const stop of [...running].reverse()) {
     // One part that fails to stop must not keep the others running.

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ApiKey, IssuedApiKey, NewApiKey, Scope } from '../contract/administration.js';
@@ -9,6 +8,7 @@ import type { Origin } from '../lib/origin.js';
 import { writePrivateFile } from '../lib/private-file.js';
 import { Problem } from '../lib/problem.js';
 import { equalBytes } from '../lib/secret-keys.js';
+import { sha256 } from '../lib/sha256.js';
 import { parseTime } from '../lib/times.js';
 import { newToken, parseToken } from '../lib/token-strings.js';
 import { recordEvent } from './events.js';
@@ -121,10 +121,6 @@ async function createKey(tx: Queryable, input: NewApiKey, origin: Origin): Promi
 
 function invalidExpiry(code: 'invalid_time' | 'time_in_past'): Problem {
   return new Problem('validation_failed', { errors: [{ field: 'expires_at', code }] });
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 export interface FirstKeyOptions {

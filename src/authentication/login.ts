@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { TokenRequest } from '../contract/authentication.js';
 import { type Database, sql } from '../database/database.js';
 import { newId, parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
+import { sha256 } from '../lib/sha256.js';
 import { newToken } from '../lib/token-strings.js';
 import { type Account, type AccountUser, findAccount, getAccount, lockProblem } from './accounts.js';
 import {
@@ -183,7 +183,7 @@ export function createLogin(options: LoginOptions): Login {
     const knownDevice = await findKnownDevice(database, owner.userId, owner.deviceId);
     await limits.loginTo(owner.userId, knownDevice);
     const { user } = await getAccount(database, owner.userId);
-    const approvalKey = idempotencyKey === undefined ? undefined : digestOf(idempotencyKey);
+    const approvalKey = idempotencyKey === undefined ? undefined : sha256(idempotencyKey);
     let open: OpenAuthentication | undefined;
     const right = await guesses.guess({ ...owner, knownDevice, origin }, async () => {
       open = await takeAuthenticationGuess(database.lane(owner.userId), owner, approvalKey);
@@ -241,8 +241,6 @@ export function createLogin(options: LoginOptions): Login {
 }
 
 const setFirstPin = sql('update users set pin_hash = $2, updated_at = db_now() where id = $1 and pin_hash is null');
-
-const digestOf = (text: string) => createHash('sha256').update(text).digest();
 
 /** What the client said of its device and nothing else; the id is made when it is missing. */
 function describeDevice({ device }: TokenRequest): NewAuthentication['device'] {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { Problem } from '../lib/problem.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
+import { sha256 } from '../lib/sha256.js';
 import { type Database, isStorageFailure, prepared, type Transaction } from './database.js';
 
 /** An answer as it is kept: what a repeat gets. */
@@ -81,8 +81,6 @@ interface KeptRow {
 
 /** Binds a sealed body to its row. */
 const contextOf = ([caller, key]: readonly [string, Buffer]) => `idempotency ${caller} ${key.toString('hex')}`;
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
 /**
  * What is kept is worth nothing without `keys`: an answer may hold a new API key, so it is sealed; a request may hold a

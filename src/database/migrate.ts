@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
+import { sha256 } from '../lib/sha256.js';
 import { connectionFields, createPlainPool, type DatabaseTarget } from './database.js';
 
 const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
@@ -72,7 +72,7 @@ async function readMigrations(): Promise<Migration[]> {
   return Promise.all(
     names.map(async (name) => {
       const text = await readFile(`${folder}${name}`, 'utf8');
-      return { name, text, digest: createHash('sha256').update(text).digest('hex') };
+      return { name, text, digest: sha256(text).toString('hex') };
     }),
   );
 }

@@ -75,9 +75,9 @@ describe('4.2 POST /v1/tokens/{id}/secret', () => {
 
   test('is 400 for a wrong code, with the authentication in the problem, which stays open', async () => {
     const { id, code } = await client.startSms(await client.createUser());
-    const answer = await client.answer(id, { secret: wrongCode(code), pin });
+    const answer = await client.answer<{ authentication: Authentication }>(id, { secret: wrongCode(code), pin });
     expectProblem(answer, 400, 'authorization_rejected');
-    const { authentication } = answer.body as unknown as { authentication: Authentication };
+    const { authentication } = answer.body;
     expect(Object.keys(authentication).sort()).toEqual(['error_code', 'error_message', 'id', 'status']);
     expect(authentication).toMatchObject({
       id,

@@ -158,12 +158,12 @@ describe('text', () => {
     const { status, body: made } = await postern.api('POST', '/admin/v1/notifications', { ...asAdmin(), body });
     expect([status, made]).toMatchObject([201, body]);
     const headers = { Authorization: known.session };
-    const { body: shown } = await postern.api(
+    const { body: shown } = await postern.api<object[]>(
       'GET',
       '/v1/notifications?limit=100&sort=created_at:asc&filter=notification_key:neq:x',
       { headers },
     );
-    expect((shown as unknown as object[]).slice(-payloads.length)).toEqual(made);
+    expect(shown.slice(-payloads.length)).toEqual(made);
   });
 
   test('of a key is stored as it is', async () => {
@@ -194,15 +194,12 @@ describe('text', () => {
         body: { status: 'approved', device_id: id },
       });
     }
-    const { body } = await postern.api(
+    const { body } = await postern.api<{ make: string; sdk_version: string }[]>(
       'GET',
       `/admin/v1/users/${known.user}/devices?limit=100&sort=created_at:asc`,
       asAdmin(),
     );
-    const makes = (body as unknown as { make: string; sdk_version: string }[]).map(({ make, sdk_version }) => [
-      make,
-      sdk_version,
-    ]);
+    const makes = body.map(({ make, sdk_version }) => [make, sdk_version]);
     expect(makes.slice(-payloads.length)).toEqual(payloads.map((text) => [text, text]));
   });
 

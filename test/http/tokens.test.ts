@@ -2,21 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewSession } from '../../src/contract/session.js';
-import { sql } from '../../src/database/database.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
-import { eventually } from '../support/eventually.js';
-import {
-  codeOf,
-  createUser,
-  login,
-  messageOf,
-  newPhone,
-  password,
-  passwordLogin,
-  signIn,
-  smsLogin,
-  wrongCode,
-} from '../support/people.js';
+import { codeOf, createUser, login, newPhone, passwordLogin, signIn, smsLogin, wrongCode } from '../support/people.js';
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -29,7 +16,11 @@ afterAll(() => postern.close());
 
 const start = (body: object) => postern.api<Authentication>('POST', '/v1/tokens', { body });
 const answer = (id: string, body: object, headers = {}) =>
-  postern.api<Authentication & Pick<ProblemAnswer, 'errors'>>('POST', `/v1/tokens/${id}/secret`, { body, headers });
+  postern.api<Authentication & Pick<ProblemAnswer, 'errors'> & { authentication: Authentication }>(
+    'POST',
+    `/v1/tokens/${id}/secret`,
+    { body, headers },
+  );
 const status = (id: string) => postern.api<{ id: string; status: string }>('GET', `/v1/tokens/${id}`);
 const newSession = (token: string | undefined) =>
   postern.api<NewSession & Pick<ProblemAnswer, 'errors'>>('POST', '/v1/sessions', { basic: token ?? '' });
@@ -144,155 +135,6 @@ describe('a single-step login', () => {
   });
 });
 
-describe('a two-step login', () => {
-  async function begin(fields: object = {}) {
-    const user = await createUser(postern, { phone: newPhone(), ...fields });
-    const { body } = await start(smsLogin(user.phone));
-    return { user, body, code: await codeOf(postern, body.id) };
-  }
-
-  test('answers created without a token and lapses after ten minutes', async () => {
-    const user = await createUser(postern, { phone: newPhone() });
-    const { status: code, body } = await start(smsLogin(user.phone));
-    expect(code).toBe(201);
-    expect(Object.keys(body).sort()).toEqual([
-      'created_at',
-      'device_id',
-      'error_code',
-      'error_message',
-      'expires_at',
-      'id',
-      'status',
-      'updated_at',
-    ]);
-    expect(body.status).toBe('created');
-    expect(Date.parse(body.expires_at) - Date.parse(body.created_at)).toBe(600_000);
-  });
-
-  test('becomes pending when the queue takes its message up, then approved by the code', async () => {
-    const { body, code } = await begin();
-    expect((await status(body.id)).body).toEqual({ id: body.id, status: 'pending' });
-    const approved = await answer(body.id, { secret: code, pin: '2468' });
-    expect(approved.status).toBe(201);
-    expect(approved.body).toMatchObject({ id: body.id, device_id: body.device_id, status: 'approved', error_code: '' });
-    expect(approved.body.token).toMatch(/^psa_/);
-    expect((await status(body.id)).body.status).toBe('approved');
-    expect((await newSession(approved.body.token)).status).toBe(201);
-  });
-
-  test('ignores a secret at step 1', async () => {
-    const user = await createUser(postern, { phone: newPhone() });
-    expect((await start({ ...smsLogin(user.phone), secret: password })).body.status).toBe('created');
-  });
-
-  test('needs a PIN of 4 to 12 digits at step 2', async () => {
-    const { body, code } = await begin();
-    for (const pin of [undefined, '123', '1234567890123', '12a4', '١٢٣٤']) {
-      const refused = await answer(body.id, { secret: code, pin });
-      expect(refused.status).toBe(422);
-      expect(refused.body.errors[0]?.field).toBe('pin');
-    }
-    expect((await answer(body.id, { secret: code, pin: '1234' })).status).toBe(201);
-  });
-
-  test('refuses the right code with the wrong PIN', async () => {
-    const { body, code } = await begin({ pin: '2468' });
-    expect((await answer(body.id, { secret: code, pin: '1357' })).status).toBe(400);
-    expect((await answer(body.id, { secret: code, pin: '2468' })).status).toBe(201);
-  });
-
-  test('judges a PIN of step 1 too, but tells only at step 2', async () => {
-    const user = await createUser(postern, { phone: newPhone(), pin: '2468' });
-    const { body } = await start({ ...smsLogin(user.phone), pin: '1357' });
-    expect(body.status).toBe('created');
-    expect((await answer(body.id, { secret: await codeOf(postern, body.id), pin: '2468' })).status).toBe(400);
-  });
-
-  test('answers a wrong code, a used-up one, a decided and an unknown id alike, and stays pending meanwhile', async () => {
-    const { body, code } = await begin();
-    const answers = [];
-    for (let guess = 1; guess <= 5; guess += 1) {
-      answers.push(await answer(body.id, { secret: wrongCode(code), pin: '2468' }));
-      expect((await status(body.id)).body.status).toBe(guess < 5 ? 'pending' : 'rejected');
-    }
-    answers.push(await answer(body.id, { secret: code, pin: '2468' }));
-    answers.push(await answer(randomUUID(), { secret: code, pin: '2468' }));
-    const shapes = answers.map(({ status, body }) => {
-      const { id: _, ...authentication } = (body as unknown as { authentication: Authentication }).authentication;
-      return { status, codes: body.errors.map((error) => error.code), authentication };
-    });
-    expect(new Set(shapes.map((shape) => JSON.stringify(shape))).size).toBe(1);
-    expect(shapes[0]).toEqual({
-      status: 400,
-      codes: ['authorization_rejected'],
-      authentication: { status: 'rejected', error_code: 'authorization_rejected', error_message: expect.any(String) },
-    });
-  });
-
-  test('gives an unknown number the same answer, row and queue, and never approves it', async () => {
-    const known = await begin();
-    const unknown = await start(smsLogin(newPhone()));
-    expect(unknown.status).toBe(201);
-    expect(Object.keys(unknown.body)).toEqual(Object.keys(known.body));
-    expect(unknown.body).toMatchObject({ status: 'created', error_code: '', error_message: '' });
-    const message = await messageOf(postern, unknown.body.id, ['dropped']);
-    expect(message).toMatchObject({ recipient: null, attempts: 1 });
-    expect((await status(unknown.body.id)).body.status).toBe('pending');
-    for (let guess = 1; guess <= 5; guess += 1) {
-      expect((await answer(unknown.body.id, { secret: message.code ?? '', pin: '2468' })).status).toBe(400);
-    }
-    expect((await status(unknown.body.id)).body.status).toBe('rejected');
-  });
-
-  test('approves one of fifty parallel right answers', async () => {
-    const { body, code } = await begin();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => answer(body.id, { secret: code, pin: '2468' })));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 400)).toHaveLength(49);
-  });
-
-  test('binds a code to its own authentication', async () => {
-    const user = await createUser(postern, { phone: newPhone() });
-    const one = (await start(smsLogin(user.phone))).body;
-    await postern.database.query(sql('delete from message_limits'));
-    const other = (await start(smsLogin(user.phone))).body;
-    const [code, otherCode] = [await codeOf(postern, one.id), await codeOf(postern, other.id)];
-    if (code !== otherCode) expect((await answer(other.id, { secret: code, pin: '2468' })).status).toBe(400);
-    expect((await answer(one.id, { secret: code, pin: '2468' })).status).toBe(201);
-    expect((await answer(other.id, { secret: otherCode, pin: '2468' })).status).toBe(201);
-  });
-
-  test('lapses: the code after five minutes, the authentication after ten', async () => {
-    const { body, code } = await begin();
-    const age = (minutes: number) =>
-      postern.database.query(
-        sql(`update authentications set challenge_ends_at = challenge_ends_at - $2 * interval '1 minute',
-             expires_at = expires_at - $2 * interval '1 minute' where id = $1`),
-        [body.id, minutes],
-      );
-    await age(5);
-    expect((await answer(body.id, { secret: code, pin: '2468' })).status).toBe(400);
-    expect((await status(body.id)).body.status).toBe('pending');
-    await age(5);
-    expect((await status(body.id)).body.status).toBe('rejected');
-  });
-
-  test('approves a repeat with the same Idempotency-Key again while the token is unused', async () => {
-    const { body, code } = await begin();
-    const key = { 'Idempotency-Key': randomUUID() };
-    const first = await answer(body.id, { secret: code, pin: '2468' }, key);
-    expect(first.headers['idempotency-key']).toBe(key['Idempotency-Key']);
-    const repeat = await answer(body.id, { secret: code, pin: '2468' }, key);
-    expect(repeat.body.status).toBe('approved');
-    expect(repeat.body.token).not.toBe(first.body.token);
-    expect((await newSession(first.body.token)).status).toBe(401);
-    expect((await answer(body.id, { secret: wrongCode(code), pin: '2468' }, key)).status).toBe(400);
-    expect((await answer(body.id, { secret: code, pin: '2468' })).status).toBe(400);
-    expect((await newSession(repeat.body.token)).status).toBe(201);
-    expect((await answer(body.id, { secret: code, pin: '2468' }, key)).status).toBe(400);
-  });
-});
-
 describe('an operator lock', () => {
   const lock = (id: string, body: object) =>
     postern.api('POST', `/admin/v1/users/${id}/lock`, { bearer: postern.adminKey, body });
@@ -372,21 +214,5 @@ describe('deleting a token', () => {
     const deleted = await postern.api('DELETE', '/v1/tokens', { basic: token });
     expect(deleted.body).toEqual({ id: authentication.id });
     expect((await postern.api('DELETE', '/v1/tokens', { basic: token })).status).toBe(401);
-  });
-});
-
-describe('the provider of messages', () => {
-  test('shows in the user’s activity and the outbox, never in the public status', async () => {
-    const user = await createUser(postern, { phone: newPhone() });
-    const { body } = await start(smsLogin(user.phone));
-    await codeOf(postern, body.id);
-    const events = await eventually('the event of the message', async () => {
-      const activity = await postern.api<{ type: string }[]>('GET', `/admin/v1/users/${user.id}/activity`, {
-        bearer: postern.adminKey,
-      });
-      return activity.body.some(({ type }) => type === 'message.sent') ? activity.body : undefined;
-    });
-    expect(events.map(({ type }) => type)).toEqual(['message.sent', 'login.started', 'user.created']);
-    expect(postern.printed.some((line) => line.includes(user.phone ?? '-'))).toBe(true);
   });
 });
