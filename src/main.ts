@@ -268,7 +268,7 @@ function createServices(parts: {
     idempotent: createIdempotent(database, createIdempotency(database, keys)),
     login,
     sessions,
-    devices: createDevices({ database }),
+    devices: createDevices(database),
     pinIsRequired: config.PIN_POLICY === 'required',
     tokens: createTokens(database),
     notifications: createNotifications({

@@ -1,6 +1,6 @@
 import type { UserDevice } from '../contract/administration.js';
 import type { DeviceDescription } from '../contract/device.js';
-import type { Database, Queryable } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import type { Origin } from '../lib/origin.js';
 import { Problem } from '../lib/problem.js';
@@ -30,12 +30,6 @@ export interface Devices {
   remove(userId: string, id: string, origin: Origin): Promise<void>;
 }
 
-export interface DevicesOptions {
-  readonly database: Database;
-  /** Runs in the transaction that ends the device's sessions, so that a notification it sends leaves with the commit. */
-  readonly onRevoked?: (tx: Queryable, userId: string) => Promise<void>;
-}
-
 /** What devices can be listed by. */
 export const deviceFilterFields: FilterFields = {
   id: { kind: 'id' },
@@ -50,7 +44,7 @@ export const deviceFilterFields: FilterFields = {
 
 const devicesOfUser = { columns: deviceColumns, from: 'devices', where: 'user_id = $1' };
 
-export function createDevices({ database, onRevoked }: DevicesOptions): Devices {
+export function createDevices(database: Database): Devices {
   return {
     list: (userId, request) => readPage<UserDevice>(database, { ...devicesOfUser, values: [userId] }, request),
     get: (userId, id) => found(findDevice(database, userId, id)),
@@ -68,7 +62,6 @@ export function createDevices({ database, onRevoked }: DevicesOptions): Devices 
         await endDeviceLogins(tx, userId, id);
         await forgetDevice(tx, userId, id);
         await recordEvent(tx, { userId, type: 'device.removed', origin, data: { device_id: id } });
-        await onRevoked?.(tx, userId);
       }),
   };
 }

@@ -41,6 +41,11 @@ const revocations: readonly (readonly [string, (person: Person) => Promise<ApiAn
     ({ authentication, session }) => one.api('DELETE', `/v1/tokens/${authentication.id}`, { bearer: session.token }),
   ],
   ['a token that was handed back', ({ token }) => one.api('DELETE', '/v1/tokens', { basic: token })],
+  [
+    'a removed device',
+    ({ authentication, session }) =>
+      one.api('DELETE', `/v1/devices/${authentication.device_id}`, { bearer: session.token }),
+  ],
   ['an operator’s logout', asOperator('POST', '/logout')],
   ['a lock', asOperator('POST', '/lock', { permanent: true })],
   ['another password', asOperator('PATCH', '', { password: 'a stable of batteries' })],
