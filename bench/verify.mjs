@@ -1,50 +1,47 @@
-// What of an empty route's rate checking a session keeps: `node bench/verify.mjs [rounds] [seconds]`.
-// Both servers run in a process of their own and take turns, so that whatever else the machine does falls on both.
-
-import { load } from './lib/load.mjs';
-import { cpuMicroseconds, median, round, startProcess } from './lib/measure.mjs';
-import { openPostern } from './lib/postern.mjs';
+// What of an empty route's rate checking a session keeps: `npm run build && node bench/verify.mjs [rounds] [seconds]`.
+// The settings of the environment that start with VERIFY_ are Postern's: `VERIFY_BATCHING=false node bench/verify.mjs`.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { generate } from './generate.mjs';
+import { closedLoop, request } from './load.mjs';
+import { shown, takeTurns } from './measure.mjs';
+import { operations, sample } from './operations.mjs';
+import { openPostgres, startPostern, startProcess } from './service.mjs';
 
 const [rounds = 5, seconds = 2] = process.argv.slice(2).map(Number);
-const sessionsPerUser = 8;
+const sizes = { users: 10_000, notifications: 40_000, inbox: 10_000 };
+const settings = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('VERIFY_')));
 
-const empty = await startProcess(
-  [new URL('./lib/empty-route.mjs', import.meta.url).pathname],
-  {},
-  /^listening on (\S+)/m,
-);
-const postern = await openPostern();
+const dataDir = await mkdtemp(join(tmpdir(), 'postern-bench-'));
+const stops = [() => rm(dataDir, { recursive: true, force: true })];
 try {
+  const postgres = await openPostgres(dataDir);
+  stops.unshift(() => postgres.close());
+  await postgres.migrate();
+  const pool = postgres.pool();
+  await generate(pool, sizes);
+  const postern = await startPostern(dataDir, settings);
+  stops.unshift(() => postern.stop());
+  const empty = await startProcess([fileURLToPath(new URL('empty-route.mjs', import.meta.url))]);
+  stops.unshift(() => empty.stop());
+  const post = request('POST', `${empty.url}/`);
+  const { verify } = operations(postern, await sample(pool, { ...sizes, owners: 1500 }));
   for (const connections of [64, 256]) {
-    const tokens = await postern.sessions(Math.ceil(connections / sessionsPerUser), sessionsPerUser);
-    const contenders = [
-      { name: 'empty route', pid: empty.pid, url: empty.url, path: '/', tokens: [] },
-      { name: 'verify', pid: postern.pid, url: postern.url, path: '/v1/sessions/verify', tokens },
-    ];
-    const results = contenders.map(() => []);
-    // The first round only warms up.
-    for (let turn = 0; turn <= rounds; turn += 1) {
-      for (const [index, { pid, ...target }] of contenders.entries()) {
-        const before = cpuMicroseconds(pid);
-        const result = await load({ ...target, connections, seconds });
-        const cpu = (cpuMicroseconds(pid) - before) / result.answers;
-        if (turn > 0) results[index].push({ ...result, cpu });
-      }
-    }
-    const [bare, own] = results.map((list) => ({
-      rate: median(list.map(({ answers }) => answers / seconds)),
-      cpu: median(list.map(({ cpu }) => cpu)),
-      p50: median(list.map(({ p50 }) => p50)),
-      p99: median(list.map(({ p99 }) => p99)),
-    }));
+    const [own, bare] = await takeTurns(
+      [
+        { ...postern, name: 'verify', run: () => closedLoop({ ...postern, next: verify, connections, seconds }) },
+        { ...empty, name: 'empty route', run: () => closedLoop({ ...empty, next: () => post, connections, seconds }) },
+      ],
+      rounds,
+    );
     console.log(
-      `${connections} connections: ` +
-        `empty ${round(bare.rate)}/s, ${round(bare.cpu, 1)} µs of CPU each; ` +
-        `verify ${round(own.rate)}/s, ${round(own.cpu, 1)} µs, p50 ${round(own.p50, 1)} ms, p99 ${round(own.p99, 1)} ms; ` +
-        `ratio ${round(own.rate / bare.rate, 3)}, by CPU ${round(bare.cpu / own.cpu, 3)}`,
+      `${connections} connections: empty ${shown(bare.rate)}/s, ${shown(bare.cpu)} µs of CPU each; ` +
+        `verify ${shown(own.rate)}/s, ${shown(own.cpu)} µs, p50 ${shown(own.p50)} ms, p99 ${shown(own.p99)} ms; ` +
+        `ratio ${shown(bare.ratio)}, by CPU ${shown(bare.cpu / own.cpu)}`,
     );
   }
 } finally {
-  await postern.close();
-  await empty.stop();
+  for (const stop of stops) await stop();
 }

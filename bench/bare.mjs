@@ -1,0 +1,90 @@
+// What is at the bottom of each operation, with nothing around it, in a process of its own: the limit that the service
+// is measured against. Forked by run.mjs with the data directory; each message asks for one round.
+import { randomUUID } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { hash, verify } from '@node-rs/argon2';
+import { password } from './generate.mjs';
+import { summarise } from './measure.mjs';
+import { openPostgres } from './service.mjs';
+
+/** As many connections as the service's pool has. */
+const connections = 20;
+const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+
+const postgres = await openPostgres(process.argv[2]);
+const pool = postgres.pool({ max: connections });
+const stored = await hash(password, parameters);
+const random = (count) => 1 + Math.floor(Math.random() * count);
+
+/** The columns that the service writes; a user of nobody's, so that no inbox gets rows that its head does not know. */
+const insertNotification = `insert into notifications (user_id, id, sequence, change_sequence, actor_id, actor,
+    notification_type, notification_key, object_id, object_data_number, object_data_string, description, image_id,
+    created_at, updated_at)
+  select gen_random_uuid(), gen_random_uuid(), n, n, null, 'Grace Hopper', 'payment', null, null, 12.5, '',
+    'Grace Hopper paid you 12.50', null, now(), now()`;
+
+/** One of each kind of work. `width`: how many at a time. */
+const kinds = {
+  argon2id: { width: availableParallelism(), work: () => verify(stored, password) },
+  'session query': {
+    width: connections,
+    work: ({ users }) =>
+      ask(
+        'session_query',
+        'select device_id, created_at, expires_at from sessions where user_id = bench.id($1, $3) and id = bench.id($2, $3)',
+        ['user', 'session', random(users)],
+      ),
+  },
+  'session insert': {
+    width: connections,
+    work: () =>
+      ask(
+        'session_insert',
+        `insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
+        values ($1::uuid, $2, $3, $4, sha256($1::text::bytea), now(), now())`,
+        [randomUUID(), randomUUID(), randomUUID(), randomUUID()],
+      ),
+  },
+  'page query': {
+    width: connections,
+    work: ({ readers }) =>
+      ask(
+        'page_query',
+        'select * from notifications where user_id = bench.id($1, $2) order by sequence desc limit 20',
+        ['user', 1 + random(readers)],
+      ),
+  },
+  'notification insert': {
+    width: connections,
+    work: () => ask('notification_insert', `${insertNotification} from generate_series(1, 1) n`, []),
+  },
+  'insert select': {
+    width: 1,
+    work: ({ rows }) => ask('insert_select', `${insertNotification} from generate_series(1, $1) n`, [rows]),
+  },
+};
+
+function ask(name, text, values) {
+  return pool.query({ name, text, values });
+}
+
+process.on('message', async ({ kind, seconds, ...sizes }) => {
+  const { width, work } = kinds[kind];
+  const times = [];
+  const since = performance.now();
+  const until = since + seconds * 1000;
+  const lane = async () => {
+    for (let now = performance.now(); now < until; ) {
+      const begun = now;
+      await work(sizes);
+      now = performance.now();
+      times.push(now - begun);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+  process.send(summarise(times, (performance.now() - since) / 1000));
+});
+process.on('disconnect', async () => {
+  await postgres.close();
+});
+process.send('ready');

@@ -1,0 +1,157 @@
+// Fills an empty database by SQL, millions of rows in minutes, with rows as the service itself would have written them:
+// every route works on them. `node bench/generate.mjs DATA_DIR [users] [notifications] [of them in one inbox]`
+import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { hash } from '@node-rs/argon2';
+import { identityDigest } from '../dist/authentication/identity-digest.js';
+import { openPostgres } from './service.mjs';
+
+/** Of every generated user. */
+export const password = 'a battery of horses';
+
+/** Notifications of a user who has any, but for the first user's. */
+const each = 20;
+
+/**
+ * Ids look random, as they are in truth: rows that are neighbours in a table lie anywhere in its indexes. Users are
+ * numbered from 1, and so are what they have one of.
+ */
+const helpers = `
+  create schema bench;
+  create function bench.id(kind text, n bigint) returns uuid immutable language sql
+    return md5(kind || n::text)::uuid;
+  create function bench.payload(kind text, n bigint) returns bytea immutable language sql
+    return uuid_send(bench.id('user', n)) || uuid_send(bench.id(kind, n)) || substr(sha256((kind || n::text)::bytea), 1, 24);
+  create function bench.token(prefix text, payload bytea) returns text immutable language sql
+    return prefix || translate(
+      encode(payload || substr(int8send(crc32(prefix::bytea || payload)), 5), 'base64'), e'+/\\n', '-_');
+  create function bench.session_token(n bigint) returns text immutable language sql
+    return bench.token('pss_', bench.payload('session', n));
+  create function bench.authentication_token(n bigint) returns text immutable language sql
+    return bench.token('psa_', bench.payload('authentication', n));`;
+
+/** What fills each table. `$users`, `$notifications`, `$inbox`, `$each` are the sizes, `$hash` is the password's. */
+const fills = {
+  users: `select bench.id('user', n), 'user' || n, null, null, 'User ' || n, null, 'active', 'user', null, null, null, 0,
+      '$hash', null, '{}', at, at
+    from generate_series(1, $users) n, lateral (select now() - interval '400 days' + n * interval '1 ms' as at)`,
+  identities: `select sha256(('username' || e'\\n' || 'user' || n)::bytea), bench.id('user', n), 'username', 'user' || n
+    from generate_series(1, $users) n`,
+  devices: `select bench.id('user', n), bench.id('device', n), 'Acme', 'Phone', 'Os', '1.0', null, null,
+      'token' || n, null, null, now(), now()
+    from generate_series(1, $users) n`,
+  authentications: `select bench.id('user', n), bench.id('authentication', n), bench.id('device', n), 'password', 'approved',
+      '', 0, null, null, null, false, 0, null, sha256(bench.authentication_token(n)::bytea),
+      now() + interval '365 days', now(), now(), now(), now(), null
+    from generate_series(1, $users) n`,
+  sessions: `select bench.id('user', n), bench.id('session', n), bench.id('authentication', n), bench.id('device', n),
+      sha256(bench.session_token(n)::bytea), now(), now() + interval '30 days'
+    from generate_series(1, $users) n`,
+  // One by one over time: everybody's rows lie all over the table.
+  notifications: `select bench.id('user', owner), bench.id('notification', n), place, place, bench.id('user', 2), 'Grace Hopper',
+      (array['payment', 'pool', 'request'])[1 + (hashint8(n) & 65535) % 3], null, bench.id('object', n), round(n % 1000 / 10.0, 1),
+      '', 'Grace Hopper paid you for the tickets to concert number ' || n, null, at, at
+    from generate_series(0, $notifications - 1) n,
+      lateral (select $notifications / $inbox as every, now() - interval '365 days' + n * interval '1 ms' as at),
+      lateral (select n % every = 0 as is_first, n - n / every - 1 as k, ($notifications - $inbox) / $each as owners),
+      lateral (select case when is_first then 1 else 2 + k % owners end as owner,
+                      case when is_first then n / every + 1 else 1 + k / owners end as place)`,
+  inboxes: `select bench.id('user', n), total, at, total, 0
+    from generate_series(1, $users) n,
+      lateral (select case when n = 1 then $inbox when n < 2 + ($notifications - $inbox) / $each then $each else 0 end as total,
+                      case when n < 2 + ($notifications - $inbox) / $each then now() else '-infinity' end as at)`,
+};
+
+/** What is counted, once its rows are there. */
+const blocks = `select user_id, sequence / 1024, notification_type, count(*) from notifications group by 1, 2, 3`;
+
+/**
+ * @param {import('pg').Pool} pool
+ * @param {{ users: number, notifications: number, inbox: number }} sizes `inbox`: notifications of the first user
+ */
+export async function generate(pool, sizes, report = (_line) => undefined) {
+  const { users, notifications, inbox } = sizes;
+  const owners = (notifications - inbox) / each;
+  assert(notifications % inbox === 0 && Number.isInteger(owners) && owners < users, 'sizes must divide evenly');
+  const values = { ...sizes, each, hash: await hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }) };
+  await pool.query(helpers);
+  await inBulk(pool, async () => {
+    await inLanes(Object.entries(fills), async ([table, select]) => {
+      await fill(
+        pool,
+        table,
+        select.replaceAll(/\$(\w+)/g, (_, name) => values[name]),
+        report,
+      );
+      if (table === 'notifications') await fill(pool, 'inbox_blocks', blocks, report);
+    });
+  });
+  const { rows } = await pool.query("select digest from identities where user_id = bench.id('user', 1)");
+  assert.deepEqual(rows[0].digest, identityDigest({ type: 'username', canonical: 'user1' }));
+}
+
+/** Without its indexes a table fills at the speed of the disk; they are built at the end, sorted. */
+async function fill(pool, table, select, report) {
+  const since = performance.now();
+  const { rows: keys } = await pool.query(
+    `select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
+     where conrelid = $1::regclass and contype = 'p'`,
+    [table],
+  );
+  const { rows: indexes } = await pool.query(
+    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
+     where indrelid = $1::regclass and not indisprimary`,
+    [table],
+  );
+  for (const { name } of keys) await pool.query(`alter table ${table} drop constraint ${name}`);
+  for (const { name } of indexes) await pool.query(`drop index ${name}`);
+  const { rowCount } = await pool.query(`insert into ${table} ${select}`);
+  const filled = performance.now();
+  for (const { name, definition } of keys)
+    await pool.query(`alter table ${table} add constraint ${name} ${definition}`);
+  for (const { definition } of indexes) await pool.query(definition);
+  await pool.query(`vacuum (analyze) ${table}`);
+  const seconds = (from, to) => ((to - from) / 1000).toFixed(1);
+  report(
+    `${table}: ${rowCount} rows in ${seconds(since, filled)} s, indexes in ${seconds(filled, performance.now())} s`,
+  );
+}
+
+/** Few and large checkpoints, and memory to sort, as long as it is filled. */
+async function inBulk(pool, work) {
+  const settings = { max_wal_size: '8GB', checkpoint_timeout: '30min', maintenance_work_mem: '1GB', work_mem: '512MB' };
+  for (const [name, value] of Object.entries(settings)) await pool.query(`alter system set ${name} = '${value}'`);
+  await pool.query('select pg_reload_conf()');
+  try {
+    await work();
+  } finally {
+    for (const name of Object.keys(settings)) await pool.query(`alter system reset ${name}`);
+    await pool.query('select pg_reload_conf()');
+    await pool.query('checkpoint');
+  }
+}
+
+/** As many at a time as there are cores. */
+async function inLanes(items, work) {
+  const waiting = [...items];
+  const lane = async () => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [dataDir, users = '10000000', notifications = '10000000', inbox = '1000000'] = process.argv.slice(2);
+  assert(dataDir !== undefined, 'node bench/generate.mjs DATA_DIR [users] [notifications] [of them in one inbox]');
+  const since = performance.now();
+  const postgres = await openPostgres(dataDir);
+  try {
+    await postgres.migrate();
+    const sizes = { users: Number(users), notifications: Number(notifications), inbox: Number(inbox) };
+    await generate(postgres.pool(), sizes, console.log);
+    console.log(`all in ${((performance.now() - since) / 1000).toFixed(0)} s`);
+  } finally {
+    await postgres.close();
+  }
+}

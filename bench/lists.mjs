@@ -1,0 +1,115 @@
+// Pages of one large inbox, near the top and far down: by links, by a number that somebody typed, by type and by a part
+// of a text, one request at a time. And what PostgreSQL does for them.
+import { encodeCursor } from '../dist/notifications/cursor.js';
+import { listStatement } from '../dist/notifications/list-queries.js';
+import { askOnce, closedLoop, request } from './load.mjs';
+import { shown, table, takeTurns } from './measure.mjs';
+import { oneAfterAnother } from './operations.mjs';
+
+const limit = 20;
+/** Pages around each depth, so that it is not one page over and over. */
+const around = 20;
+const seconds = 0.4;
+
+/** Texts are looked for row by row, so one page of each is enough. */
+const ways = {
+  'no filter': { share: 1, query: '', isNaive: true },
+  'by type': { share: 0.33, query: 'filter=notification_type:payment&', isNaive: true },
+  'a `like` that all match': { share: 1, query: 'filter=description:like:concert&', isNaive: false },
+  'a `like` that one matches': { share: 0, query: 'filter=description:like:number%200&', isNaive: false },
+};
+const naiveWay = 'OFFSET and count';
+
+/**
+ * @param {{ postern: object, naive?: object, pool: import('pg').Pool, dataDir: string, rows: number, rounds: number }} options
+ *   rows: notifications of the first user
+ * @returns a page of Markdown, and of each cell its figures
+ */
+export async function lists({ postern, naive, pool, dataDir, rows, rounds }) {
+  const { rows: users } = await pool.query("select bench.session_token(1) as token, bench.id('user', 1) as id");
+  const [{ token, id }] = users;
+  const authorization = `Bearer ${token}`;
+  const contenders = [];
+  const add = (name, target, pages) => {
+    const requests = pages.map((url) => request('GET', url, target === postern ? { authorization } : {}));
+    const run = () =>
+      closedLoop({ url: target.url, next: oneAfterAnother(requests), connections: 1, seconds, mayRefuse: true });
+    contenders.push({ name, dataDir, pid: target.pid, run });
+  };
+  for (const [way, { share, query, isNaive }] of Object.entries(ways)) {
+    for (const depth of depthsOf(rows * share)) {
+      const numbers = pagesAround(depth, isNaive ? around : 1);
+      const typed = numbers.map((page) => `${postern.url}/v1/notifications?${query}page=${page}`);
+      const linked = [];
+      for (const url of depth > 1 && isNaive ? typed : []) linked.push(await linkAfter(url, authorization));
+      if (depth > 1 && !isNaive) linked.push(`${typed[0]}&cursor=${cursorBehind((depth - 1) * limit, rows)}`);
+      add([way, 'link', depth], postern, depth > 1 ? linked : typed);
+      if (depth > 1) add([way, 'number', depth], postern, typed);
+      if (naive === undefined || !isNaive) continue;
+      const type = way === 'by type' ? '&type=payment' : '';
+      add(
+        [way, naiveWay, depth],
+        naive,
+        numbers.map((page) => `${naive.url}/notifications?user=${id}&page=${page}${type}`),
+      );
+    }
+  }
+  const results = await takeTurns(contenders, rounds);
+  return { text: `${tableOf(results)}\n\n${await plans(pool, id, rows)}`, results };
+}
+
+/** Page 1, and as far down as there is something. */
+function depthsOf(rows) {
+  const last = Math.max(1, Math.floor(rows / limit));
+  return [...new Set([1, 100, 10_000, 50_000, last])].filter((page) => page <= last).sort((a, b) => a - b);
+}
+
+/** Up to a page and never beyond, as it may be the last. */
+function pagesAround(depth, count) {
+  return Array.from({ length: Math.min(count, depth) }, (_, i) => depth - i);
+}
+
+/** Where the link `next` leads from the page before this one. */
+async function linkAfter(url, authorization) {
+  const before = new URL(url);
+  before.searchParams.set('page', String(Number(before.searchParams.get('page')) - 1));
+  const answer = await askOnce(url, request('GET', before.href, { authorization }));
+  const next = /<([^<>]+)>; rel="next"/.exec(answer.toString())?.[1];
+  if (next === undefined) throw new Error(`no next link at ${before}`);
+  return new URL(next, url).href;
+}
+
+/** What that link's cursor is where every row matches. */
+function cursorBehind(passed, rows) {
+  const anchor = { side: 'after', place: rows - passed + 1 };
+  return encodeCursor({ field: 'created_at', direction: 'desc' }, { mark: rows, page: passed / limit + 1, anchor });
+}
+
+function tableOf(results) {
+  const top = (way, by) =>
+    results.find(({ name }) => name[0] === way && name[2] === 1 && (name[1] === naiveWay) === (by === naiveWay)).p50;
+  return table([
+    ['Pages', 'found by', 'page', 'p50 ms', 'p99 ms', '÷ page 1', '÷ page 1 without filter', 'CPU µs', 'of PostgreSQL'],
+    ...results.map(({ name: [way, by, depth], p50, p99, cpu, databaseCpu, refused }) => [
+      ...[way, by, depth.toLocaleString('en'), `${shown(p50)}${refused > 0 ? ' (503)' : ''}`, shown(p99)],
+      ...[shown(p50 / top(way, by)), shown(p50 / top('no filter', by)), shown(cpu), shown(databaseCpu)],
+    ]),
+  ]);
+}
+
+/** EXPLAIN of the deepest page, by a link and by its number. */
+async function plans(pool, userId, rows) {
+  const newestFirst = { limit, sort: { field: 'created_at', direction: 'desc' }, filter: [], countsExactly: false };
+  const page = Math.floor(rows / limit);
+  const queries = {
+    [`Page ${page} by a link`]: { ...newestFirst, page, mark: rows, anchor: { side: 'after', place: limit + 1 } },
+    [`Page ${page} by its number`]: { ...newestFirst, page },
+  };
+  const parts = [];
+  for (const [title, query] of Object.entries(queries)) {
+    const { statement, values } = listStatement(userId, query);
+    const { rows: lines } = await pool.query(`explain (analyze, buffers, costs off) ${statement.text}`, values);
+    parts.push(`${title}:\n\n\`\`\`text\n${lines.map((line) => line['QUERY PLAN']).join('\n')}\n\`\`\``);
+  }
+  return parts.join('\n\n');
+}

