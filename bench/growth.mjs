@@ -1,6 +1,7 @@
 // What each operation costs with 100,000 users and with 10 million, and the lists at full size: `npm run bench:growth`.
 // Two Posterns on a database each take turns. It needs 40 GB for a while, and most of an hour.
-// `node bench/growth.mjs FOLDER` keeps the databases in FOLDER, for a further run.
+// `node bench/growth.mjs FOLDER` keeps the databases in FOLDER, for a further run; `… FOLDER verify list` measures these
+// operations alone, and records nothing.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ import { closedLoop } from './load.mjs';
 import { shown, table, takeTurns } from './measure.mjs';
 import { operations, sample } from './operations.mjs';
 import { record } from './results.mjs';
-import { openPostgres, startPostern } from './service.mjs';
+import { openPostgres, startBare, startPostern } from './service.mjs';
 
 const rounds = 5;
 const seconds = 1.5;
@@ -31,12 +32,13 @@ const titles = {
   filtered: 'List, page 1, by type',
   publish: 'Publish one',
   publishItems: 'Publish 1,000 items to 1,000 users',
+  bare: 'For comparison: 1,000 rows to 1,000 users by one bare INSERT … SELECT',
   user: 'Look a user up by id',
   search: 'Look a user up by name',
   users: 'List users, page 1',
 };
 
-const [given] = process.argv.slice(2);
+const [given, ...only] = process.argv.slice(2);
 const folder = given === undefined ? await mkdtemp(join(tmpdir(), 'postern-growth-')) : resolve(given);
 const stops = [];
 let cleaning;
@@ -65,22 +67,26 @@ async function main() {
   const after = await open('large', large);
   const rows = [];
   for (const [name, title] of Object.entries(titles)) {
+    if (only.length > 0 && !only.includes(name)) continue;
     say(title);
-    const contenders = [before, after].map(({ dataDir, postern, ops }) => ({
-      ...{ name, pid: postern.pid, dataDir },
-      run: (round) =>
-        closedLoop({
+    const contenders = [before, after].map(({ dataDir, postern, bare, ops }) => ({
+      ...{ name, pid: (name in ops ? postern : bare).pid, dataDir },
+      run: (round) => {
+        if (!(name in ops)) return bare.run({ kind: 'insert select', rows: 1000, seconds });
+        return closedLoop({
           url: postern.url,
           next: ops[name],
           connections: name === 'publishItems' ? 2 : connections,
           seconds,
           // Everything is asked for once, or the large one would be measured with cold pages.
           atLeast: round === 0 ? ops[name].once : 0,
-        }),
+        });
+      },
     }));
     rows.push(rowOf(title, await takeTurns(contenders, rounds)));
     say(rows.at(-1).slice(1).join(' | '));
   }
+  if (only.length > 0) return;
   say('pages');
   const pages = await lists({ ...after, rows: large.inbox, rounds });
   const text = `${shownSizes(small)}; and ${shownSizes(large)}. Medians of ${rounds} rounds of ${seconds} s each with ${connections} connections, after one to warm up; the two take turns.
@@ -113,8 +119,10 @@ async function open(name, sizes) {
   const filled = isNew ? `Filling the large one took ${shown((performance.now() - since) / 60_000)} minutes.\n` : '';
   const postern = await startPostern(dataDir);
   stops.unshift(() => postern.stop());
+  const bare = await startBare(dataDir);
+  stops.unshift(() => bare.stop());
   const owners = (sizes.notifications - sizes.inbox) / 20;
-  return { dataDir, pool, postern, filled, ops: operations(postern, await sample(pool, { ...sizes, owners })) };
+  return { dataDir, pool, postern, bare, filled, ops: operations(postern, await sample(pool, { ...sizes, owners })) };
 }
 
 async function refuseSmallDisk() {

@@ -1,7 +1,6 @@
 // The benchmarks: `npm run bench`. One table: Postern, what is at the bottom of each operation, and others who do the
 // same on the same PostgreSQL. They take turns in one run; what counts are the ratios. Results go to bench/RESULTS.md.
-import { execFile, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +13,7 @@ import { closedLoop, openLoop, request } from './load.mjs';
 import { residentMegabytes, shown, table, takeTurns } from './measure.mjs';
 import { content, oneAfterAnother, operations, sample } from './operations.mjs';
 import { record } from './results.mjs';
-import { openPostgres, startPostern, startProcess } from './service.mjs';
+import { openPostgres, startBare, startPostern, startProcess } from './service.mjs';
 
 const quick = process.argv.includes('--quick');
 const rounds = quick ? 1 : 5;
@@ -85,7 +84,7 @@ async function main() {
   const text = `${sizes.users.toLocaleString('en')} users, ${sizes.notifications.toLocaleString('en')} notifications, ${sizes.inbox.toLocaleString('en')} of them in one inbox. \
 Medians of ${rounds} rounds of ${seconds} s each, after one to warm up; the contenders of an operation take turns. It took ${minutes} minutes.
 
-"Postern ÷ it" is the median of the ratios of the rounds. CPU is of the process that serves and of PostgreSQL, for each
+"Postern ÷ it" is the median of the ratios of the rounds; "by CPU" is what a request costs it, of the service and PostgreSQL, over what it costs Postern. CPU is of the process that serves and of PostgreSQL, for each
 request (for each notification, where that is counted); the load generator's is in neither, but it is on the same cores.
 ${parts.notes}
 ${comparisonTable(rows)}
@@ -139,7 +138,7 @@ async function measureStarts() {
 /** The others. Those that npm cannot bring are left out, and that is said. */
 async function peers() {
   const empty = kept(await startProcess([path('empty-route.mjs')]));
-  const bare = await startBare();
+  const bare = kept(await startBare(dataDir));
   const naive = kept(await startProcess([path('peers/naive-inbox.mjs'), dataDir]));
   const { rows: readers } = await readersOf();
   const isThere = existsSync(path('peers/node_modules/better-auth')) || (await installPeers());
@@ -148,30 +147,6 @@ async function peers() {
   const betterAuth = kept(await startProcess([path('peers/better-auth.mjs'), dataDir, String(sizes.users)]));
   const cookies = await (await fetch(`${betterAuth.url}/cookies`)).json();
   return { empty, bare, naive, readers, betterAuth: { ...betterAuth, cookies }, notes: '' };
-}
-
-async function startBare() {
-  const child = fork(path('bare.mjs'), [dataDir]);
-  const ended = once(child, 'exit');
-  const answer = async () => {
-    const [result] = await Promise.race([
-      once(child, 'message'),
-      ended.then(() => Promise.reject(new Error('bare.mjs has ended'))),
-    ]);
-    return result;
-  };
-  await answer();
-  stops.unshift(async () => {
-    if (child.connected) child.disconnect();
-    await ended;
-  });
-  return {
-    pid: child.pid,
-    run(kind, extra = {}) {
-      child.send({ kind, seconds, users: sizes.users, readers: owners, ...extra });
-      return answer();
-    },
-  };
 }
 
 async function readersOf() {
@@ -202,7 +177,8 @@ function comparisons({ postern, ops, empty, bare, naive, betterAuth, readers }) 
   });
   const limit = (name, kind, extra) => ({
     ...{ name, pid: bare.pid, dataDir: kind === 'argon2id' ? undefined : dataDir },
-    run: async () => times(await bare.run(kind, extra), extra?.rows ?? 1),
+    run: async () =>
+      times(await bare.run({ kind, seconds, users: sizes.users, readers: owners, ...extra }), extra?.rows ?? 1),
   });
   const own = (operation, connections, each) => over('Postern', postern, ops[operation], connections, each);
   const peer = (name, connections, make) =>
@@ -279,12 +255,18 @@ function times(result, each) {
   return { ...result, count: result.count * each, rate: result.rate * each };
 }
 
+/** CPU time of a request, of all who serve it. */
+function costOf({ cpu, databaseCpu }) {
+  return (cpu || 0) + (databaseCpu || 0);
+}
+
 function rowsOf({ title, target }, results) {
   return results.map(({ name, rate, ratio, p50, p99, cpu, databaseCpu, rss }, index) => [
     index === 0 ? title : '',
     name,
     shown(rate),
     index === 0 ? '' : shown(ratio),
+    index === 0 ? '' : shown(costOf(results[index]) / costOf(results[0])),
     index === 1 && target !== undefined ? `${target} ${ratio >= target ? 'met' : 'MISSED'}` : '',
     ...[shown(p50), shown(p99), shown(cpu), shown(databaseCpu), shown(rss)],
   ]);
@@ -296,6 +278,7 @@ function comparisonTable(rows) {
     'Who',
     'a second',
     'Postern ÷ it',
+    'by CPU',
     'wanted',
     'p50 ms',
     'p99 ms',

@@ -1,5 +1,5 @@
 // A Postern as it is deployed: the built service, in a process of its own, on an embedded PostgreSQL with fsync on.
-import { spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -69,4 +69,30 @@ export async function startPostern(dataDir, env = {}) {
     ...env,
   });
   return { ...started, adminKey };
+}
+
+/** The bare operations of bare.mjs, in a process of their own. */
+export async function startBare(dataDir) {
+  const child = fork(fileURLToPath(new URL('bare.mjs', import.meta.url)), [dataDir]);
+  const ended = once(child, 'exit');
+  const failure = ended.then(() => Promise.reject(new Error('bare.mjs has ended')));
+  // It also ends when it is told to, and then nobody waits for an answer.
+  failure.catch(() => undefined);
+  const answer = async () => {
+    const [result] = await Promise.race([once(child, 'message'), failure]);
+    return result;
+  };
+  await answer();
+  return {
+    pid: child.pid,
+    /** One round of a kind of work. */
+    run(work) {
+      child.send(work);
+      return answer();
+    },
+    async stop() {
+      if (child.connected) child.disconnect();
+      await ended;
+    },
+  };
 }
