@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   BUILD_TIMEOUT,
   buildService,
@@ -25,6 +25,8 @@ import {
   secondsBetween,
   smsLogin,
 } from './client.js';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
@@ -212,7 +214,7 @@ describe('a service of two workers', () => {
     await expect.poll(said('the rolling restart is done'), { timeout: 25_000 }).toBe(true);
     await newWorkers(service, 2, before);
     expect(await lifetime()).toBe(1800);
-  }, 60_000);
+  });
 });
 
 test('a single process says that it has nothing to restart, and goes on', async () => {

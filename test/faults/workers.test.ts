@@ -312,6 +312,17 @@ describe('a rolling restart', () => {
     expect(await service.stop()).toBe(0);
   });
 
+  test('ends with as many workers as before, also when another one dies meanwhile', async () => {
+    const service = await start(await newPlace());
+    const before = workersOf(service);
+    process.kill(service.pid, 'SIGUSR2');
+    await eventually('a third worker', async () => workerProcesses(service).length === 3 || undefined);
+    // The one that was started last is the one whose turn would come last.
+    kill(Math.max(...before), 'SIGKILL');
+    await newWorkers(service, 2, before);
+    expect(await service.stop()).toBe(0);
+  });
+
   test('fails no request', async () => {
     const service = await start(await newPlace());
     const clients = startClients(service.url, [

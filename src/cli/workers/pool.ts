@@ -81,6 +81,8 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
 
   async function retire(member: Member): Promise<void> {
     serving.delete(member);
+    // Another one may have died while the place seemed to be filled.
+    if (serving.size < size) add();
     if (!(await member.end('retire')))
       log.error({ worker: member.worker }, 'a worker did not stop in time and was killed');
   }
