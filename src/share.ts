@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 export interface Share {
   /** Connections of the pool that answers requests. */
   readonly connections: number;
-  /** Jobs of the queue at a time; each needs a connection, the queue itself three more, and signals one. */
+  /** Jobs of the queue at a time; each needs a connection. Each line of the queue needs one more, its names one, and signals one. */
   readonly jobs: number;
   /** Passwords that are hashed at a time. */
   readonly hashes: number;

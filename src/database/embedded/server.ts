@@ -36,7 +36,8 @@ const SETTINGS = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
   port: '5432',
-  max_connections: '200',
+  // Sixteen workers with every channel of push, in a rolling restart, and commands beside them.
+  max_connections: '300',
   shared_buffers: '128MB',
   // The queries are short: compiling them costs more than it saves.
   jit: 'off',
