@@ -2,9 +2,9 @@ import type { Image, Notification, NotificationInput } from '../contract/notific
 import { prepared, type Queryable } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import { type FieldError, refuseFaults } from '../lib/problem.js';
-import { blockSize } from './blocks.js';
 import { type ContentRules, contentFaults, contentOf, imageIds, imageUrls, type Written } from './content.js';
 import { findImages, holdImages, referToImages } from './images/rows.js';
+import { type CreatedRow, insertNotifications } from './publish-queries.js';
 import { type Content, toNotification } from './row.js';
 
 /** Notifications that one request may make. */
@@ -23,13 +23,6 @@ interface Item extends Written<NotificationInput> {
   readonly deliveries: readonly Delivery[];
 }
 
-interface CreatedRow {
-  id: string;
-  user_id: string;
-  sequence: number;
-  created_at: string;
-}
-
 export interface PublishRules extends ContentRules {
   /** Whether notifications are pushed: then the relay is told of them. */
   readonly pushes: boolean;
@@ -41,78 +34,6 @@ interface Known {
   readonly users?: ReadonlySet<string>;
 }
 
-/*
- * The heads are locked in the order of their users, so that two publishers never wait for each other, and read when
- * they are locked: after a wait, PostgreSQL gives the rows as they are then (EvalPlanQual), not as this statement's
- * snapshot has them. `clock` counts the locked heads first, so that its time is read under all the locks. Numbers and
- * times of the rows come from `head` alone, and the heads are moved to where the rows that were made ended.
- *
- * One statement whatever the number of items and users: an item's content travels once, however many get it. Ids are
- * made by the caller, who needs them to find each row again: an INSERT promises no order of what it returns.
- */
-const insertDeliveries = (name: string, publication: string) =>
-  prepared(
-    name,
-    `with
-    delivery as (
-      select id, user_id, item, place
-      from unnest($1::uuid[], $2::uuid[], $3::int[]) with ordinality as delivery (id, user_id, item, place)
-    ),
-    content as (
-      select *
-      from unnest($4::uuid[], $5::text[], $6::text[], $7::text[], $8::uuid[], $9::numeric[], $10::text[], $11::text[],
-                  $12::uuid[]) with ordinality
-        as content (actor_id, actor, notification_type, notification_key, object_id, object_data_number,
-                    object_data_string, description, image_id, item)
-    ),
-    head as materialized (
-      select user_id, last_change_sequence, last_time
-      from inboxes where user_id = any ($2::uuid[]) order by user_id for update
-    ),
-    clock as materialized (select count(*) as locked, db_now() as now from head),
-    numbered as (
-      select delivery.id, user_id, item, last_change_sequence,
-             greatest(now, last_time + interval '1 microsecond') as start,
-             row_number() over (partition by user_id order by place) as nth
-      from delivery join head using (user_id) cross join clock
-    ),
-    created as (
-      insert into notifications (user_id, id, sequence, change_sequence, actor_id, actor, notification_type,
-        notification_key, object_id, object_data_number, object_data_string, description, image_id, created_at, updated_at)
-      select user_id, id, last_change_sequence + nth, last_change_sequence + nth, actor_id, actor, notification_type,
-        notification_key, object_id, object_data_number, object_data_string, description, image_id, time, time
-      from numbered
-        join content using (item)
-        cross join lateral (select start + (nth - 1) * interval '1 microsecond' as time) moment
-      returning id, user_id, sequence, notification_type, created_at
-    ),
-    moved as (
-      update inboxes
-      set last_change_sequence = added.sequence, last_time = added.time, total = total + added.rows
-      from (
-        select user_id, max(sequence) as sequence, max(created_at) as time, count(*) as rows
-        from created group by user_id
-      ) added
-      where inboxes.user_id = added.user_id
-    ),
-    counted as (
-      insert into inbox_blocks (user_id, block, notification_type, rows)
-      select user_id, sequence / ${blockSize}, notification_type, count(*) from created group by 1, 2, 3
-      on conflict (user_id, block, notification_type) do update set rows = inbox_blocks.rows + excluded.rows
-    )${publication}
-  select id, user_id, sequence, created_at from created`,
-  );
-const insertOnly = insertDeliveries('notifications_publish', '');
-/** With one more row for the relay that derives the pushes, however many notifications there are. */
-const insertForPush = insertDeliveries(
-  'notifications_publish_for_push',
-  `,
-    publication as (
-      insert into publications (id, user_ids, notification_ids, size, created_at)
-      select gen_random_uuid(), array_agg(user_id), array_agg(id), count(*), min(created_at)
-      from created having count(*) > 0
-    )`,
-);
 const selectUsers = prepared('inboxes_exist', 'select user_id from inboxes where user_id = any ($1::uuid[])');
 
 /**
@@ -136,7 +57,7 @@ export async function publish(
 
   const created = await referToImages(tx, imageUrls(items));
   const contents = items.map((item) => contentOf(item, created));
-  const rows = await tx.query<CreatedRow>(rules.pushes ? insertForPush : insertOnly, statementValues(items, contents));
+  const rows = await insertNotifications(tx, statementValues(items, contents), rules.pushes);
   const result = inOrder(items, contents, rows, new Map([...found, ...byId(created)]));
   // The only thing that can be missing now is a user, and who got a row exists.
   if (result === undefined) {
@@ -240,7 +161,7 @@ async function existingUsers(tx: Queryable, items: readonly Item[]): Promise<Set
   return new Set(rows.map((row) => row.user_id));
 }
 
-function statementValues(items: readonly Item[], contents: readonly Content[]): unknown[] {
+function statementValues(items: readonly Item[], contents: readonly Content[]): unknown[][] {
   const deliveries = items.flatMap((item) => item.deliveries);
   const column = (name: keyof Content) => contents.map((content) => content[name]);
   return [
