@@ -48,7 +48,8 @@ export async function findKnownDevice(
 /** Columns of `devices` as they are shown: of push tokens only whether there are any. */
 export const deviceColumns = `
   id, make, model, os_name, os_version, sdk_version, screen_width, screen_height,
-  jsonb_build_object('ios', apn_device_token is not null, 'android', gcm_device_token is not null, 'web', false) as push,
+  jsonb_build_object('ios', apn_device_token <> '' is true, 'android', gcm_device_token <> '' is true,
+                     'web', web_push_subscription is not null) as push,
   last_login_at, created_at, updated_at`;
 
 const selectDevice = prepared('device_get', `select ${deviceColumns} from devices where user_id = $1 and id = $2`);

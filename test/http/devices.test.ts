@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createECDH, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Event, IssuedApiKey, UserDevice } from '../../src/contract/administration.js';
 import type { Authentication } from '../../src/contract/authentication.js';
@@ -73,6 +73,30 @@ describe('listing devices', () => {
       bearer: session.token,
     });
     expect([status, body.errors[0]?.field]).toEqual([422, 'filter']);
+  });
+
+  test('tells of each kind of push token whether one is registered, of none when it is empty', async () => {
+    const user = await createUser(postern);
+    const { session } = await signIn(postern, user, { apn_device_token: '', gcm_device_token: '' });
+    const pushOf = async () => (await get(session.token, 'current')).body.push;
+    expect(await pushOf()).toEqual({ ios: false, android: false, web: false });
+    const p256dh = createECDH('prime256v1').generateKeys('base64url');
+    const keys = { p256dh, auth: randomBytes(16).toString('base64url') };
+    const tokens = {
+      web: { endpoint: 'https://push.example.com/secret-endpoint', keys },
+      ios: randomBytes(32).toString('hex'),
+      android: 'secret-registration',
+    };
+    for (const [type, token] of Object.entries(tokens)) {
+      const answer = await postern.api('POST', '/v1/devices/tokens', { bearer: session.token, body: { type, token } });
+      expect(answer.status).toBe(201);
+      expect(await pushOf()).toMatchObject({ [type]: true });
+    }
+    const { text } = await listOf(session.token);
+    for (const secret of ['secret', tokens.ios, p256dh]) expect(text).not.toContain(secret);
+    await remove(session.token, 'current');
+    const again = await signIn(postern, user, { id: session.device_id });
+    expect((await get(again.session.token, 'current')).body.push).toEqual({ ios: false, android: false, web: false });
   });
 
   test('needs a session', async () => {
