@@ -10,11 +10,11 @@ import { createUser, newPhone, passwordLogin, smsLogin } from '../support/people
  * Logins that fail for different reasons, interleaved, so that whatever else the machine does hits all of them alike.
  * The bound of the long form is the product's: over 300 samples, medians and tenth percentiles within 10 % or 5 ms of
  * each other. The short form still sees a hash that is missing, which is what an oracle would be made of: its bound is
- * somewhat over half of one.
+ * a little under one.
  */
 const isLong = process.env.FAULTS === 'long';
 const samples = isLong ? 300 : 40;
-const rounds = isLong ? 1 : 20;
+const rounds = isLong ? 1 : 8;
 let tolerance = { part: 0.1, milliseconds: 5 };
 /** Beside other tests only the quickest of the samples still shows what work was done. */
 const quantiles = isLong ? [0.1, 0.5] : [0];
@@ -37,7 +37,7 @@ beforeAll(async () => {
     await hasher.verify(undefined, '');
     hashes.push(performance.now() - start);
   }
-  tolerance = { part: 0.1, milliseconds: 0.6 * Math.min(...hashes) };
+  tolerance = { part: 0.1, milliseconds: 0.9 * Math.min(...hashes) };
 });
 
 type Times = ReadonlyMap<string, number[]>;
