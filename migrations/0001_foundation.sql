@@ -51,6 +51,8 @@ create table devices (
   screen_height    text,
   created_at       timestamptz not null,
   updated_at       timestamptz not null,
+  -- When a login on the device was last approved; updated_at also moves when the device is described anew.
+  last_login_at    timestamptz not null default db_now(),
   primary key (user_id, id)
 );
 
@@ -166,8 +168,9 @@ create unique index notifications_by_change on notifications (user_id, change_se
 create index notifications_by_type on notifications (user_id, notification_type, sequence);
 -- Changing and deleting know the id alone.
 create index notifications_by_id on notifications (id);
--- Who is deleted disappears from others' inboxes; an image that nothing shows is removed.
-create index notifications_by_actor on notifications (actor_id) where actor_id is not null;
+-- Who is deleted disappears from others' inboxes: only what still names its actor is left to be found. And an image that
+-- nothing shows is removed.
+create index notifications_by_actor on notifications (actor_id) where actor_id is not null and actor is not null;
 create index notifications_by_image on notifications (image_id) where image_id is not null;
 
 -- How many notifications of a type have their sequence in a block of 1024: what finds the page of a typed number

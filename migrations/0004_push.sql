@@ -9,8 +9,9 @@ create index devices_by_gcm_device_token on devices using hash (gcm_device_token
 create index devices_by_web_push_endpoint on devices using hash ((web_push_subscription->>'endpoint'));
 
 -- Gives a device the tokens that are not null, and takes them from every other device: a phone that changed hands must
--- not get its former owner's notifications. Claims of one token take turns, so that the last one has it alone. The
--- locks are taken in one order of the kinds, so that two claims cannot wait for each other.
+-- not get its former owner's notifications. Claims of one token take turns, so that the last one has it alone. Tokens are
+-- locked in one order of their kinds, and then all rows that change in the order of their keys, so that no two claims can
+-- wait for each other.
 -- Null: there is no such device. False: it had them all before.
 create function claim_push_tokens(for_user uuid, for_device uuid, apn text, gcm text, web jsonb)
 returns boolean language plpgsql as $$
@@ -20,6 +21,11 @@ begin
   perform pg_advisory_xact_lock(hashtextextended('apn ' || apn, 0)) where apn is not null;
   perform pg_advisory_xact_lock(hashtextextended('gcm ' || gcm, 0)) where gcm is not null;
   perform pg_advisory_xact_lock(hashtextextended('web ' || (web->>'endpoint'), 0)) where web is not null;
+
+  perform from devices
+  where (user_id, id) = (for_user, for_device) or apn_device_token = apn or gcm_device_token = gcm
+    or web_push_subscription->>'endpoint' = web->>'endpoint'
+  order by user_id, id for update;
 
   update devices set apn_device_token = null
   where apn_device_token = apn and (user_id, id) <> (for_user, for_device);

@@ -35,7 +35,14 @@ export async function keepWorkerNames(
   const names = new Set<string>();
   let ending = false;
   let { client, ended } = await connect(target);
-  const freeDead = () => client.query(freeJobs, [[...names]]);
+  let last: Promise<unknown> = Promise.resolve();
+  /** One query after the other: a connection answers one at a time. */
+  const ask = (text: string, values: readonly unknown[]): Promise<unknown> => {
+    const own = last.then(() => client.query(text, [...values]));
+    last = own.catch(() => undefined);
+    return own;
+  };
+  const freeDead = () => ask(freeJobs, [[...names]]);
   // A connection that gives no answer is as good as gone.
   const giveUp = () => client.end().catch(() => undefined);
   await freeDead();
@@ -47,7 +54,7 @@ export async function keepWorkerNames(
       await wait(Math.min(5000, 100 * 2 ** failures), undefined, { ref: false });
       try {
         ({ client, ended } = await connect(target));
-        for (const name of names) await client.query(holdName, [name]);
+        for (const name of names) await ask(holdName, [name]);
         await freeDead();
         failures = 0;
         if (ending) await giveUp();
@@ -62,11 +69,11 @@ export async function keepWorkerNames(
   return {
     hold(name) {
       names.add(name);
-      client.query(holdName, [name]).catch(giveUp);
+      ask(holdName, [name]).catch(giveUp);
     },
     drop(name) {
       names.delete(name);
-      client.query(dropName, [name]).then(freeDead).catch(giveUp);
+      ask(dropName, [name]).then(freeDead).catch(giveUp);
     },
     async end() {
       ending = true;

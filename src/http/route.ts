@@ -65,6 +65,8 @@ declare module 'fastify' {
     authorized: {
       session?: Session;
       caller?: Caller;
+      /** For requests that last: whether the API key is still good. @throws Problem `invalid_api_key` */
+      recheck?: () => Promise<void>;
       authenticationToken?: ParsedToken;
     };
   }

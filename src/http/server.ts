@@ -29,6 +29,8 @@ export interface ServerOptions {
  * start, so it is the longer one: a slow sender gets 408 and nothing after it.
  */
 const timeouts = { connection: 10_000, request: 12_000, handler: 15_000, keepAlive: 72_000 };
+/** Milliseconds: how long a closing server waits for a request on a connection that has brought none. */
+const patience = 1000;
 const maxHeaderBytes = 16 * 1024;
 const maxBodyBytes = 64 * 1024;
 
@@ -100,11 +102,24 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   return app;
 }
 
-/** While closing, connections whose last request was answered are closed at once instead of being kept for another. */
+/**
+ * While closing, connections whose last request was answered are closed at once instead of being kept for another, and
+ * after a moment those that have not brought a request at all: Node no longer watches their time, and would wait for them.
+ */
 function closeDrainedConnections(app: App): void {
+  const silent = new Set<Socket>();
+  app.server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  app.server.on('request', ({ socket }) => silent.delete(socket));
   let timer: NodeJS.Timeout | undefined;
   app.addHook('preClose', async () => {
-    timer = setInterval(() => app.server.closeIdleConnections(), 100);
+    const since = performance.now();
+    timer = setInterval(() => {
+      app.server.closeIdleConnections();
+      if (performance.now() - since > patience) for (const socket of silent) socket.destroy();
+    }, 100);
   });
   app.addHook('onClose', async () => clearInterval(timer));
 }

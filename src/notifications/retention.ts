@@ -20,8 +20,8 @@ export interface Retention {
   stop(): Promise<void>;
 }
 
-/** Inboxes that a step looks at, and rows that it removes at most. */
-const batch = { users: 200, rows: 500 };
+/** Inboxes that a step looks at, rows that it removes at most, and of these of one inbox and type. */
+const batch = { users: 200, rows: 500, each: 50 };
 /** Milliseconds. */
 const timing = { rest: 3_600_000, refresh: 60_000 };
 /** What is removed is older by this than what `retainedFrom` says, which may be some minutes old. */
@@ -62,7 +62,7 @@ const removeOld = prepared(
       from unnest($1::uuid[]) as locked (user_id) cross join ${rules}
         cross join lateral (
           select id, created_at from notifications n
-          where n.user_id = locked.user_id and n.notification_type = rule.type order by sequence limit ${batch.rows}
+          where n.user_id = locked.user_id and n.notification_type = rule.type order by sequence limit ${batch.each}
         ) oldest
       where oldest.created_at ${tooOld}
       limit ${batch.rows}
@@ -142,8 +142,8 @@ export function retentionChore(kept: readonly RetentionRule[]): Chore {
         tx,
         users.filter((user) => user.is_due).map((user) => user.user_id),
       );
-      // There is more; of an inbox that is locked the next walk takes care.
-      if (removed === batch.rows) return { removed, next: { user_id: after } };
+      // There may be more; of an inbox that is locked the next walk takes care.
+      if (removed > 0) return { removed, next: { user_id: after } };
       const last = users.at(-1)?.user_id;
       return last === undefined || users.length < batch.users ? { removed } : { removed, next: { user_id: last } };
     },

@@ -1,4 +1,5 @@
 import { readdir, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -280,6 +281,30 @@ describe('the quota of a user', () => {
     expect(new Set(statuses)).toEqual(new Set([201, 429]));
     // What is over leaves its place.
     expect((await send(bearer)).status).toBe(201);
+  });
+
+  it('counts a URL that is still being fetched, also when the client has gone', async () => {
+    const { bearer } = await newSession();
+    const answers: ServerResponse[] = [];
+    const host = await startHttp((_request, response) => void answers.push(response));
+    const send = (signal?: AbortSignal) =>
+      fetch(`${postern.url}/v1/images`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ url: host.url }),
+        ...(signal && { signal }),
+      });
+    const client = new AbortController();
+    const given = Array.from({ length: 4 }, () => send(client.signal).catch(() => undefined));
+    await eventually('four fetches', async () => (answers.length === 4 ? true : undefined));
+    client.abort();
+    await Promise.all(given);
+    expect((await send()).status).toBe(429);
+    for (const answer of answers) answer.end();
+    await eventually('a free place', async () => {
+      const answer = await postern.api('POST', '/v1/images', { bearer, body: { encoded: 'AAAA' } });
+      return answer.status === 429 ? undefined : answer;
+    });
   });
 });
 

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { IssuedApiKey } from '../../src/contract/administration.js';
 import type { User } from '../../src/contract/user.js';
 import { sql } from '../../src/database/database.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -107,6 +108,22 @@ test('who sends nothing, or takes no results, is given up after a while, and who
   patient.end();
   expect(await patient.rest()).toEqual([]);
   expect(failures()).toEqual([]);
+});
+
+test('a key that is revoked meanwhile publishes nothing more', async () => {
+  const reader = await createUser(postern);
+  const key = await postern.api<IssuedApiKey>('POST', '/admin/v1/keys', {
+    bearer: postern.adminKey,
+    body: { name: 'publisher', scopes: ['notifications:write'] },
+  });
+  const stream = openLineStream({ url: postern.url, adminKey: key.body.token });
+  await stream.send(line({ user_id: reader.id }));
+  expect(await stream.next()).toMatchObject({ line: 1, status: 201 });
+  await postern.api('DELETE', `/admin/v1/keys/${key.body.id}`, { bearer: postern.adminKey });
+  await stream.send(line({ user_id: reader.id }));
+  expect(await stream.rest()).toEqual([{ status: 401, code: 'invalid_api_key', committed_lines: 1 }]);
+  expect(await totalOf(reader)).toBe(1);
+  stream.destroy();
 });
 
 test('a client that goes away leaves what was answered, and nothing half done', async () => {

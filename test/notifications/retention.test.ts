@@ -98,7 +98,8 @@ describe('retention', () => {
       },
     };
     expect(await finishChores(fresh.database, [counted])).toBe(2 * 990 + 448);
-    expect(Math.max(...steps)).toBe(500);
+    expect(Math.max(...steps)).toBeLessThanOrEqual(500);
+    expect(Math.max(...steps)).toBeGreaterThan(100);
     expect(await listOf(users[449] ?? '')).toHaveLength(10);
     expect(await miscounted()).toEqual([]);
     expect(await fresh.database.query(sql('select 1 from inbox_blocks where rows <= 0'))).toEqual([]);

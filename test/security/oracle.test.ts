@@ -28,16 +28,20 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-beforeAll(async () => {
-  if (isLong) return;
+/** Of the short form: a little under what verifying such a hash takes here and now. */
+async function nearlyOne(stored: string | undefined): Promise<number> {
   const hasher = createPasswordHasher();
-  const hashes: number[] = [];
+  const times: number[] = [];
   for (let sample = 0; sample < samples; sample += 1) {
     const start = performance.now();
-    await hasher.verify(undefined, '');
-    hashes.push(performance.now() - start);
+    await hasher.verify(stored, '');
+    times.push(performance.now() - start);
   }
-  tolerance = { part: 0.1, milliseconds: 0.9 * Math.min(...hashes) };
+  return 0.9 * Math.min(...times);
+}
+
+beforeAll(async () => {
+  if (!isLong) tolerance = { part: 0.1, milliseconds: await nearlyOne(undefined) };
 });
 
 type Times = ReadonlyMap<string, number[]>;
@@ -143,6 +147,8 @@ test('an imported hash that costs more is not told by the time of a failed login
   const imported = await createUser(postern, { password: undefined, password_hash: dear });
   const usual = await createUser(postern);
   const login = (username: string | null) => () => post('/v1/tokens', passwordLogin(username, 'not the password'));
+  // What may be missing here is the dear one.
+  if (!isLong) tolerance = { part: 0.1, milliseconds: await nearlyOne(dear) };
   await expectAlike({
     imported: login(imported.username),
     usual: login(usual.username),

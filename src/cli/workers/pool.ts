@@ -82,13 +82,15 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
   async function retire(member: Member): Promise<void> {
     serving.delete(member);
     // Another one may have died while the place seemed to be filled.
-    if (serving.size < size) add();
+    if (!stopping.signal.aborted && serving.size < size) add();
     if (!(await member.end('retire')))
       log.error({ worker: member.worker }, 'a worker did not stop in time and was killed');
   }
 
   async function restart(): Promise<void> {
     for (const old of [...serving]) {
+      // Nobody would stop a worker that is started now.
+      if (stopping.signal.aborted) return;
       // Whoever has ended meanwhile was replaced already.
       if (!serving.has(old)) continue;
       const fresh = add();

@@ -49,7 +49,14 @@ async function authorize(
     if (token === undefined) throw new Problem('invalid_session_token');
     return { session: await verifiers.verifySession(token) };
   }
-  return { caller: await identifyCaller(verifiers, credentials(request, 'bearer'), access.scope) };
+  const key = credentials(request, 'bearer');
+  const identify = () => identifyCaller(verifiers, key, access.scope);
+  return {
+    caller: await identify(),
+    async recheck() {
+      await identify();
+    },
+  };
 }
 
 async function identifyCaller(verifiers: Verifiers, token: string, scope: Scope): Promise<Caller> {

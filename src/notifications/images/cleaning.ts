@@ -66,14 +66,11 @@ export async function cleanImages({ database, storage }: CleaningParts): Promise
   let total = 0;
   for (;;) {
     const due = await database.query<{ id: string; stored: boolean; shown: boolean }>(selectDue);
-    const stored = due.filter((image) => image.stored && !image.shown).map(({ id }) => id);
+    const unshown = due.filter(({ shown }) => !shown);
+    const stored = unshown.filter((image) => image.stored).map(({ id }) => id);
     for (const id of stored) await storage.unsettle(id);
-    const { removed, looked } = await database.transaction((tx) =>
-      removeUnshown(
-        tx,
-        due.map(({ id }) => id),
-      ),
-    );
+    const idsOf = (images: readonly { id: string }[]) => images.map(({ id }) => id);
+    const { removed, looked } = await database.transaction((tx) => removeUnshown(tx, idsOf(due), idsOf(unshown)));
     total += removed.size;
     // The others stay unsettled: another instance may just have removed their rows.
     for (const id of stored.filter((id) => removed.has(id))) await storage.remove(id);
@@ -83,15 +80,20 @@ export async function cleanImages({ database, storage }: CleaningParts): Promise
   return total;
 }
 
-/** Nothing is looked at while another instance is at it. */
+/**
+ * Nothing is looked at while another instance is at it. Only `unshown` are removed: the files of one that lost its last
+ * notification just now are not unsettled, and nobody would ever find them without their row. Its turn comes again.
+ */
 async function removeUnshown(
   tx: Queryable,
   ids: readonly string[],
+  unshown: readonly string[],
 ): Promise<{ removed: ReadonlySet<string>; looked: number }> {
   const [lock] = await tx.query<{ mine: boolean }>(tryLock);
   if (lock?.mine !== true || ids.length === 0) return { removed: new Set(), looked: 0 };
   const locked = (await tx.query<{ id: string }>(lockImages, [ids])).map(({ id }) => id);
-  const removed = new Set((await tx.query<{ id: string }>(deleteUnshown, [locked])).map(({ id }) => id));
+  const removable = locked.filter((id) => unshown.includes(id));
+  const removed = new Set((await tx.query<{ id: string }>(deleteUnshown, [removable])).map(({ id }) => id));
   await tx.query(postponeShown, [locked.filter((id) => !removed.has(id))]);
   return { removed, looked: locked.length };
 }

@@ -7,7 +7,7 @@ const batch = 100;
 const selectOfUser = prepared('images_of_user', `select id from images where user_id = $1 limit ${batch}`);
 const selectShowing = prepared(
   'images_showing',
-  `select id from notifications where image_id = any($1::uuid[]) order by user_id limit ${batch}`,
+  `select id from notifications where image_id = any($1::uuid[]) limit ${batch}`,
 );
 /** Waits for publishers, unlike the cleaning; what they have published then is found in the next round. */
 const lockImages = prepared(

@@ -12,7 +12,17 @@ const magic: readonly (readonly [ImageFormat, (file: Buffer) => boolean])[] = [
   ['heif', (file) => at(file, 4, 8) === 'ftyp' && /^(?:....){0,15}avi[fs]/s.test(at(file, 8, 72))],
 ];
 
-/** What a file is by its first bytes, whatever its name and content type say; undefined when it is nothing of ours. */
+/** What makes a file something else as well: a page, a script, a PDF; and at the end of a file a ZIP archive. */
+const otherFormats = /<script|<html|<!doctype|<\?php|%pdf-/i;
+const endOfZip = Buffer.from('PK\x05\x06', 'latin1');
+/** A ZIP archive ends with its directory's end and a comment of at most 64 KiB. */
+const longestZipEnd = 65_557;
+
+/**
+ * What a file is by its first bytes, whatever its name and content type say; undefined when it is nothing of ours, or
+ * something else besides.
+ */
 export function formatOf(file: Buffer): ImageFormat | undefined {
+  if (otherFormats.test(file.toString('latin1')) || file.subarray(-longestZipEnd).includes(endOfZip)) return undefined;
   return magic.find(([, matches]) => matches(file))?.[0];
 }

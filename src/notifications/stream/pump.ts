@@ -90,12 +90,33 @@ async function tellAll(database: Database, imageUrlsOf: ImageUrls, streams: read
     const inbox = found[index];
     // Without an inbox there is no user, and then no session: that is for who watches the sessions.
     if (inbox === undefined || stream.hasEnded) continue;
-    const isDone = tellChanges(stream, inbox, notificationOf, limit);
-    if (stream.blockedAt !== undefined) continue;
-    tellMarker(stream, markers.get(stream.userId));
-    if (!isDone) more.push(stream);
+    if (!tell(stream, inbox, { notificationOf, limit, marker: markers.get(stream.userId) })) more.push(stream);
   }
   return more;
+}
+
+/**
+ * A fault of one stream is its own: it is cut, so that its client goes on from the last id that it was given.
+ * @returns false when there is more for it
+ */
+function tell(
+  stream: Stream,
+  inbox: Found,
+  news: {
+    readonly notificationOf: (change: ChangeRow) => Notification | null;
+    readonly limit: number;
+    readonly marker: Marker | undefined;
+  },
+): boolean {
+  try {
+    const isDone = tellChanges(stream, inbox, news.notificationOf, news.limit);
+    if (stream.blockedAt !== undefined) return true;
+    tellMarker(stream, news.marker);
+    return isDone;
+  } catch (error) {
+    stream.sink.destroy(error as Error);
+    return true;
+  }
 }
 
 function movedMarkers(

@@ -104,6 +104,8 @@ async function answerLines(conversation: Conversation): Promise<PublishedLine | 
   };
   try {
     for await (const { entries, upTo, because } of chunksOf(conversation)) {
+      // The key may have been revoked since the request began, or since the last chunk.
+      await request.authorized.recheck?.();
       const results = await resultsOf(conversation, entries);
       committed = upTo;
       if (!(await writeAll(reply.raw, results.map(toLine).join(''), patience.idle))) return undefined;

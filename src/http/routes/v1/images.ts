@@ -6,7 +6,7 @@ import type { ImageSource, Images } from '../../../notifications/images/images.j
 import type { Idempotent } from '../../idempotent.js';
 import { readMultipartFile } from '../../multipart-file.js';
 import type { Access, App } from '../../route.js';
-import { createUploadGate } from '../../upload-gate.js';
+import { createUploadGate, type UploadGate } from '../../upload-gate.js';
 
 /** A file of the largest size in base64, with what stands around it. */
 const maxJsonBytes = 7 * 1024 * 1024;
@@ -22,30 +22,39 @@ export function imageRoutes(app: App, services: ImageServices): void {
   app.register(async (scope: App) => {
     const { default: multipart } = await import('@fastify/multipart');
     await scope.register(multipart, { throwFileSizeLimit: false });
-    scope.addHook('onRequest', createUploadGate());
+    const gate = createUploadGate();
+    scope.addHook('onRequest', gate.enter);
     scope.addHook('preValidation', async (request, reply) => {
       if (request.isMultipart()) request.body = await readMultipartFile(request, reply);
     });
-    uploadRoute(scope, services, {
-      url: '/v1/images',
-      access: 'session',
-      operationId: 'uploadImage',
-      tag: 'Images',
-      quota: ' A user may upload 100 images an hour and keep 1000.',
-    });
-    uploadRoute(scope, services, {
-      url: '/admin/v1/images',
-      access: { scope: 'notifications:write' },
-      operationId: 'createImage',
-      tag: 'Administration',
-      quota: '',
-    });
+    uploadRoute(
+      scope,
+      { ...services, gate },
+      {
+        url: '/v1/images',
+        access: 'session',
+        operationId: 'uploadImage',
+        tag: 'Images',
+        quota: ' A user may upload 100 images an hour and keep 1000.',
+      },
+    );
+    uploadRoute(
+      scope,
+      { ...services, gate },
+      {
+        url: '/admin/v1/images',
+        access: { scope: 'notifications:write' },
+        operationId: 'createImage',
+        tag: 'Administration',
+        quota: '',
+      },
+    );
   });
 }
 
 function uploadRoute(
   app: App,
-  { images, idempotent }: ImageServices,
+  { images, idempotent, gate }: ImageServices & { readonly gate: UploadGate },
   route: {
     readonly url: string;
     readonly access: Access;
@@ -80,14 +89,17 @@ function uploadRoute(
     async handler(request, reply) {
       const source = sourceOf(request.body);
       const userId = request.authorized.session?.user_id;
-      return idempotent(
-        request,
-        reply,
-        (commit) =>
-          images.add(source, userId, (insert) => commit(async (tx) => ({ status: 201, body: await insert(tx) }))),
-        userId,
-        'url' in source ? source : createHash('sha256').update(source.file).digest('hex'),
-      );
+      const add = () =>
+        idempotent(
+          request,
+          reply,
+          (commit) =>
+            images.add(source, userId, (insert) => commit(async (tx) => ({ status: 201, body: await insert(tx) }))),
+          userId,
+          'url' in source ? source : createHash('sha256').update(source.file).digest('hex'),
+        );
+      await gate.during(request, add);
+      return reply;
     },
   });
 }

@@ -6,10 +6,6 @@ create table chores (
   due_at   timestamptz not null
 ) with (fillfactor = 50);
 
--- Only what still names its actor, so that a job that blanks the names finds what is left. No release had the old one.
-drop index notifications_by_actor;
-create index notifications_by_actor on notifications (actor_id) where actor_id is not null and actor is not null;
-
 -- Rows that come and go or are written over all the time. By default a table is vacuumed when a fifth of it is dead,
 -- which for a large one is long after its dead rows have begun to cost; and room on the page keeps an update of
 -- columns without an index from writing the indexes.
