@@ -181,7 +181,9 @@ function countIsFree({ since, filter }: NotificationQuery): boolean {
 function totalOf(query: NotificationQuery, matching: string, mark: string | undefined): string {
   // Of the marked inbox nothing is counted but what arrived since, and that by blocks.
   if (countIsFree(query)) return mark === undefined ? 'head.total' : `head.total - ${rowsBeyond(mark)}`;
-  const counted = query.countsExactly ? matching : `from (select ${matching} limit ${countCap + 1}) counted`;
+  // In order, so that it goes by the index: a scan of the table, through everybody's rows, would seem to find enough soon.
+  const some = `select ${matching} order by ${places[query.sort.field]} ${query.sort.direction} limit ${countCap + 1}`;
+  const counted = query.countsExactly ? matching : `from (${some}) counted`;
   return `(select count(*) ${counted})`;
 }
 
