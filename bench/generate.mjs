@@ -75,6 +75,7 @@ export async function generate(pool, sizes, report = (_line) => undefined) {
   const owners = (notifications - inbox) / each;
   assert(notifications % inbox === 0 && Number.isInteger(owners) && owners < users, 'sizes must divide evenly');
   const values = { ...sizes, each, hash: await hash(password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }) };
+  const since = performance.now();
   await pool.query(helpers);
   await inBulk(pool, async () => {
     await inLanes(Object.entries(fills), async ([table, select]) => {
@@ -87,6 +88,8 @@ export async function generate(pool, sizes, report = (_line) => undefined) {
       if (table === 'notifications') await fill(pool, 'inbox_blocks', blocks, report);
     });
   });
+  // For whoever measures on it later.
+  await pool.query(`comment on schema bench is '${((performance.now() - since) / 60_000).toFixed(1)} minutes'`);
   const { rows } = await pool.query("select digest from identities where user_id = bench.id('user', 1)");
   assert.deepEqual(rows[0].digest, identityDigest({ type: 'username', canonical: 'user1' }));
 }
