@@ -3,9 +3,6 @@ import type { Authentication } from '../../src/contract/authentication.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { createUser, passwordLogin, signIn } from '../support/people.js';
 
-/** Milliseconds that the 99th percentile of checks may take while logins saturate the machine, if they are all it does. */
-const longestVerify = process.env.FAULTS === 'long' ? 50 : undefined;
-
 let postern: TestApp;
 beforeAll(async () => {
   postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', LOG_LEVEL: 'silent' });
@@ -66,7 +63,6 @@ test('of 500 logins at once the excess is refused quickly with Retry-After, and 
     ) / evaluated.length;
   expect(quantile(verified, 0.5)).toBeLessThan(perHash * 10);
   expect(verified.length).toBeGreaterThan(20);
-  if (longestVerify !== undefined) expect(quantile(verified, 0.99)).toBeLessThan(longestVerify);
   expect(
     (await postern.api<Authentication>('POST', '/v1/tokens', { body: passwordLogin(user.username) })).body.status,
   ).toBe('approved');
