@@ -243,6 +243,7 @@ function createServices(parts: {
       passwordAuthenticator(database, hasher),
       ...(config.SMS_PROVIDER === 'none' ? [] : [smsAuthenticator(keys)]),
     ],
+    secondFactors: { ask: async () => undefined, verify: async () => undefined },
     pinPolicy: config.PIN_POLICY,
     enrolPin: config.PIN_ENROL === 'first_login',
     tokenLifetime: config.AUTHENTICATION_TTL,
@@ -267,9 +268,9 @@ function createServices(parts: {
     },
     idempotent: createIdempotent(database, createIdempotency(database, keys)),
     login,
+    pinIsRequired: config.PIN_POLICY === 'required',
     sessions,
     devices: createDevices(database),
-    pinIsRequired: config.PIN_POLICY === 'required',
     tokens: createTokens(database),
     notifications: createNotifications({
       ...{ database, checkUrl, imageUrlsOf },

@@ -1,3 +1,4 @@
+import type { roles } from '../contract/user.js';
 import { prepared, type Queryable } from '../database/database.js';
 import { idFromBytes } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
@@ -15,10 +16,13 @@ export interface Account {
 }
 
 export interface AccountUser extends Candidate {
+  readonly role: Role;
   readonly epoch: number;
   readonly pinHash: string | undefined;
   readonly lock: OperatorLock | undefined;
 }
+
+type Role = (typeof roles)[number];
 
 /** A lock that holds right now. */
 export type OperatorLock = { readonly permanent: true } | { readonly permanent: false; readonly retryAfter: number };
@@ -27,8 +31,11 @@ interface UserRow {
   id: string;
   status: string;
   epoch: number;
+  role: Role;
   password_hash: string | null;
   pin_hash: string | null;
+  username: string | null;
+  email: string | null;
   phone: string | null;
   locale: string | null;
   lock_kind: 'temporary' | 'permanent' | null;
@@ -41,7 +48,7 @@ export const lockHolds = `(u.lock_kind = 'permanent' or (u.lock_kind = 'temporar
 const findIdentity = prepared('account_identity', 'select user_id from identities where digest = $1');
 const findUser = prepared(
   'account_user',
-  `select id, status, epoch, password_hash, pin_hash, phone, locale, lock_kind,
+  `select id, status, epoch, role, password_hash, pin_hash, username, email, phone, locale, lock_kind,
           extract(epoch from locked_until - db_now())::float8 as lock_seconds
    from users where id = $1`,
 );
@@ -62,8 +69,11 @@ function toUser(row: UserRow): AccountUser {
   return {
     userId: row.id,
     epoch: row.epoch,
+    role: row.role,
     passwordHash: row.password_hash ?? undefined,
     pinHash: row.pin_hash ?? undefined,
+    username: row.username ?? undefined,
+    email: row.email ?? undefined,
     phone: row.phone ?? undefined,
     locale: row.locale ?? undefined,
     lock: lockOf(row),

@@ -3,7 +3,7 @@ import type { AuthenticationErrorCode } from '../contract/errors.js';
 import { prepared, type Queryable } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import type { Challenge, ChallengeState } from './authenticators/authenticator.js';
+import type { Challenge } from './authenticators/authenticator.js';
 import { messageAttempts } from './code-messages.js';
 import { holdKnownDevice, recordDevice } from './device-queries.js';
 
@@ -34,33 +34,29 @@ export interface NewAuthentication {
   readonly origin: Origin;
 }
 
-/** An authentication with a guess taken, for step 2 to decide on. */
-export interface OpenAuthentication {
-  readonly id: string;
-  readonly user_id: string;
-  readonly authenticator: string;
-  readonly status: AuthenticationStatus;
-  readonly challenge: ChallengeState;
-  readonly device: DeviceInput & { readonly id: string };
-  readonly pin_refused: boolean;
-}
+/** How long an authentication is open for its next secret. */
+export const openFor = "interval '10 minutes'";
 
-/** Guesses at one code (ASVS 6.5), and the repeats of an approved step 2 on top. */
-const maxGuesses = 5;
-const maxGuessesWithRepeats = 10;
+/** Columns of an authentication as its client may see it. */
+export const record = 'id, device_id, status, error_code, expires_at, created_at, updated_at';
 
-const record = 'id, device_id, status, error_code, expires_at, created_at, updated_at';
-
-const writeEvent = (from: string, type: string) => `
+/** SQL: writes down what became of the authentications `from`. */
+export const writeEvent = (from: string, type: string) => `
   insert into events (user_id, id, type, actor, address, request_id, data, created_at)
   select a.user_id, e.id, ${type}, e.actor, e.address, e.request_id,
-         jsonb_build_object('authentication_id', a.id, 'authenticator', a.authenticator, 'device_id', a.device_id), a.updated_at
+         jsonb_strip_nulls(jsonb_build_object('authentication_id', a.id, 'authenticator', a.authenticator,
+           'second_factor', a.second_factor, 'device_id', a.device_id)), a.updated_at
   from ${from} a, event e`;
 
 /** The columns of an event's origin, as parameters from `$first` on. */
-const eventInput = (first: number) =>
+export const eventInput = (first: number) =>
   `event as (select $${first}::uuid as id, $${first + 1}::text as actor, $${first + 2}::inet as address, $${first + 3}::text as request_id)`;
-const eventValues = ({ actor, address, requestId }: Origin) => [newId(), actor, address ?? null, requestId ?? null];
+export const eventValues = ({ actor, address, requestId }: Origin) => [
+  newId(),
+  actor,
+  address ?? null,
+  requestId ?? null,
+];
 
 const insertApproved = prepared(
   'authentication_approve_at_once',
@@ -124,12 +120,12 @@ export async function insertRejectedAuthentication(
 
 const insertOpen = prepared(
   'authentication_begin',
-  `with clock as materialized (select db_now() as now), ${eventInput(15)},
+  `with clock as materialized (select db_now() as now), ${eventInput(16)},
    authentication as (
      insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, challenge, pin_refused,
-                                  challenge_ends_at, expires_at, created_at, updated_at)
-     select $1, $2, $3, $4, 'created', $5, $6::jsonb, $7::jsonb, $8, now + $9 * interval '1 second',
-            now + interval '10 minutes', now, now
+                                  factor, challenge_ends_at, expires_at, created_at, updated_at)
+     select $1, $2, $3, $4, case when $10::uuid is null then 'pending' else 'created' end, $5, $6::jsonb, $7::jsonb, $8,
+            $15, now + $9 * interval '1 second', now + ${openFor}, now, now
      from clock
      returning *),
    message as (
@@ -154,124 +150,43 @@ export interface SealedMessage {
   readonly sealedCode: Buffer;
 }
 
-/** Records the start of a two-step login; with its message and the queue's job, all or nothing. */
+/** What is known of a login that waits for its next secret. */
+export interface OpenState {
+  /** Which secret it waits for. */
+  readonly factor: 1 | 2;
+  readonly pinRefused: boolean;
+  readonly message: SealedMessage | undefined;
+}
+
+/**
+ * Records a login that waits for a secret; with its message and the queue's job, all or nothing. Without a message
+ * nobody takes its challenge up: it is `pending` from the start.
+ */
 export async function insertOpenAuthentication(
   handle: Queryable,
   login: NewAuthentication,
   challenge: Pick<Challenge, 'kept' | 'lifetime'>,
-  extra: { readonly pinRefused: boolean; readonly message: SealedMessage | undefined },
+  extra: Pick<OpenState, 'factor'> & Partial<OpenState>,
 ): Promise<AuthenticationRecord> {
   const { userId, id, device, authenticator, epoch, origin } = login;
   const { message } = extra;
   const [row] = await handle.query<AuthenticationRecord>(insertOpen, [
-    ...[userId, id, device.id, authenticator, epoch, device, challenge.kept, extra.pinRefused, challenge.lifetime],
+    ...[
+      userId,
+      id,
+      device.id,
+      authenticator,
+      epoch,
+      device,
+      challenge.kept,
+      extra.pinRefused ?? false,
+      challenge.lifetime,
+    ],
     ...[message?.id ?? null, message?.channel ?? null, message?.kind ?? null, message?.recipient ?? null],
-    ...[message?.sealedCode ?? null, ...eventValues(origin)],
+    ...[message?.sealedCode ?? null, extra.factor, ...eventValues(origin)],
   ]);
   if (row === undefined) throw new Error('an insert returned no row');
   return row;
-}
-
-/** Whose login an authentication is, and on which device. */
-export interface AuthenticationOwner {
-  readonly userId: string;
-  readonly id: string;
-  readonly deviceId: string;
-}
-
-const findOwner = prepared(
-  'authentication_owner',
-  'select user_id as "userId", id, device_id as "deviceId" from authentications where id = $1',
-);
-
-/** Who an authentication belongs to, by its id alone, whatever its state. */
-export async function findAuthenticationOwner(handle: Queryable, id: string): Promise<AuthenticationOwner | undefined> {
-  const [row] = await handle.query<AuthenticationOwner>(findOwner, [id]);
-  return row;
-}
-
-const takeGuess = prepared(
-  'authentication_take_guess',
-  `update authentications a set guesses = a.guesses + 1
-   where a.user_id = $1 and a.id = $2 and a.ended_at is null
-     and ((a.status in ('created', 'pending') and a.guesses < ${maxGuesses}
-           and a.expires_at > db_now() and a.challenge_ends_at > db_now())
-       or (a.status = 'approved' and a.approval_key = $3 and a.first_used_at is null
-           and a.guesses < ${maxGuessesWithRepeats} and a.approved_at > db_now() - interval '10 minutes'))
-   returning a.id, a.user_id, a.authenticator, a.status, a.challenge, a.device, a.pin_refused`,
-);
-
-/**
- * Takes one of an open authentication's guesses before anything is evaluated, so that any number of parallel answers
- * gets no more evaluations than there are guesses. Undefined: unknown, lapsed, used up, or decided.
- * An approved one is open once more to the request that approved it (the same Idempotency-Key) while its token is unused.
- */
-export async function takeAuthenticationGuess(
-  handle: Queryable,
-  { userId, id }: AuthenticationOwner,
-  approvalKey: Buffer | undefined,
-): Promise<OpenAuthentication | undefined> {
-  const [row] = await handle.query<OpenAuthentication>(takeGuess, [userId, id, approvalKey ?? null]);
-  return row;
-}
-
-const approveOpen = prepared(
-  'authentication_approve',
-  `with ${eventInput(8)},
-   held_device as materialized (${holdKnownDevice('$1', '$12')}),
-   authentication as (
-     update authentications a
-     set status = 'approved', token_digest = $3, expires_at = n.now + $4 * interval '1 ms', updated_at = n.now,
-         approved_at = n.now, approval_key = $5
-     from users u cross join lateral (select db_now() as now) n
-     where a.user_id = $1 and a.id = $2 and u.id = a.user_id and u.epoch = a.epoch and u.status = 'active'
-       and a.status = any($6::text[]) and a.approval_key is not distinct from $7
-       and a.first_used_at is null and a.ended_at is null
-       and (select count(*) from held_device) >= 0
-     returning a.*),
-   device as (${recordDevice('authentication')}),
-   logged as (${writeEvent('authentication', "'login.approved'")})
-   select ${record} from authentication`,
-);
-
-/**
- * Approves an open authentication, once: of parallel right answers one wins, the others get undefined. The device is
- * locked before the authentication, as its removal does, so that the two cannot wait for each other.
- * A repeat by the same Idempotency-Key replaces the unused token instead.
- */
-export async function approveAuthentication(
-  handle: Queryable,
-  open: OpenAuthentication,
-  token: { readonly digest: Buffer; readonly lifetime: number },
-  approvalKey: Buffer | undefined,
-  origin: Origin,
-): Promise<AuthenticationRecord | undefined> {
-  const key = approvalKey ?? null;
-  const isRepeat = open.status === 'approved';
-  const [row] = await handle.query<AuthenticationRecord>(approveOpen, [
-    ...[open.user_id, open.id, token.digest, token.lifetime, key],
-    ...[isRepeat ? ['approved'] : ['created', 'pending'], isRepeat ? key : null, ...eventValues(origin)],
-    open.device.id,
-  ]);
-  return row;
-}
-
-const rejectOpen = prepared(
-  'authentication_reject',
-  `with clock as materialized (select db_now() as now), ${eventInput(3)},
-   authentication as (
-     update authentications a
-     set updated_at = now, status = case when guesses >= ${maxGuesses} then 'rejected' else status end,
-         error_code = case when guesses >= ${maxGuesses} then 'authorization_rejected' else '' end
-     from clock
-     where a.user_id = $1 and a.id = $2 and a.status in ('created', 'pending')
-     returning a.*)
-   ${writeEvent('authentication', "'login.rejected'")}`,
-);
-
-/** Records a wrong answer; the last guess rejects the authentication for good. */
-export async function rejectAuthentication(handle: Queryable, open: OpenAuthentication, origin: Origin): Promise<void> {
-  await handle.query(rejectOpen, [open.user_id, open.id, ...eventValues(origin)]);
 }
 
 const findStatus = prepared(

@@ -16,11 +16,17 @@ export interface GuessBudget {
   /**
    * Evaluates one secret within the budget of the account and the kind of device. While others evaluate every guess that
    * is left, it waits, outside the database.
-   * @returns what `evaluate` returned; true cleared the budget, false counted. When it throws, nothing counts.
+   * @returns what `evaluate` returned: see `Verdict`. When it throws, nothing counts.
    * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after 5 s.
    */
-  guess(account: GuessedAccount, evaluate: () => Promise<boolean>): Promise<boolean>;
+  guess(account: GuessedAccount, evaluate: () => Promise<Verdict>): Promise<Verdict>;
 }
+
+/**
+ * What became of a guess: `right` clears the budget, `wrong` counts. `halfway` does neither: a right first secret that
+ * cleared the budget would give whoever knows it any number of guesses at the second.
+ */
+export type Verdict = 'right' | 'wrong' | 'halfway';
 
 /** An account, known or not, and the device that a guess comes from. */
 export interface GuessedAccount {
@@ -86,26 +92,27 @@ export function createGuessBudget(database: Database, limits: GuessLimits): Gues
     async guess(account, evaluate) {
       const slot = newId();
       await take(account, slot);
-      const settle = async (result: 'right' | 'wrong' | 'none') => {
+      const settle = async (result: Verdict | 'none') => {
         const { userId, deviceId, knownDevice, origin } = account;
-        const settled = [userId, knownDevice ?? strangers, slot, result, ...values];
+        const outcome = result === 'halfway' ? 'none' : result;
+        const settled = [userId, knownDevice ?? strangers, slot, outcome, ...values];
         const [row] = await database.lane(userId).query<{ started_lock: boolean }>(settleGuess, settled);
         line.wake(userId);
         if (row?.started_lock !== true) return;
         const data = { device_id: deviceId, known_device: knownDevice !== undefined };
         await recordEvent(database, { userId, type: 'account.locked_by_guesses', origin, data });
       };
-      let right: boolean;
+      let verdict: Verdict;
       try {
-        right = await evaluate();
+        verdict = await evaluate();
       } catch (error) {
         // If this fails too, the slot runs out by itself and counts as wrong.
         const settled = settle('none').catch(() => undefined);
         if (!isStorageFailure(error)) await settled;
         throw error;
       }
-      await settle(right ? 'right' : 'wrong');
-      return right;
+      await settle(verdict);
+      return verdict;
     },
   };
 }

@@ -29,9 +29,19 @@ export type DeviceInput = Static<typeof DeviceInput>;
 
 const Pin = Type.String({ pattern: pinPattern, description: '4 to 12 digits.', examples: ['2468'] });
 
+/** Authenticators that are told whom to look for; what others need of an identity, they say themselves. */
+const needsIdentity = {
+  if: { properties: { authenticator: { pattern: '^(?:password|sms|email|custom:.*)$' } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { required: ['identity'] },
+};
+
 export const TokenRequest = Type.Object(
   {
-    identity: Identity,
+    identity: Type.Optional({
+      ...Identity,
+      description: 'Required, unless the authenticator finds out itself who it is (passkey, oidc).',
+    }),
     authenticator: Type.String({
       minLength: 1,
       maxLength: 64,
@@ -48,6 +58,7 @@ export const TokenRequest = Type.Object(
     pin: Type.Optional(Pin),
   },
   {
+    ...needsIdentity,
     examples: [
       {
         identity: { type: 'username', value: 'ada' },
@@ -60,13 +71,30 @@ export const TokenRequest = Type.Object(
 );
 export type TokenRequest = Static<typeof TokenRequest>;
 
-const secret = Type.String({ minLength: 1, maxLength: 1024, description: 'For example the code of the SMS.' });
-const examples = [{ secret: '271828', pin: '2468' }];
-
-/** Step 2 where the policy asks for a PIN, and where it does not. */
-export const SecretAndPinRequest = Type.Object({ secret, pin: Pin }, { examples });
-export const SecretRequest = Type.Object({ secret, pin: Type.Optional(Pin) }, { examples });
+/** A further secret. */
+export const SecretRequest = Type.Object(
+  {
+    secret: Type.String({
+      minLength: 1,
+      maxLength: 16_384,
+      description:
+        'What the challenge asks for: the code of the message or of the app, an assertion as JSON text, an id_token.',
+    }),
+    pin: Type.Optional({
+      ...Pin,
+      description:
+        '4 to 12 digits. Required with PIN_POLICY=required, unless the login is by passkey or oidc, or this is the second factor.',
+    }),
+  },
+  { examples: [{ secret: '271828', pin: '2468' }] },
+);
 export type SecretRequest = Static<typeof SecretRequest>;
+
+/** The same, where a PIN is missing too when nothing was sent. Whether it may be, the authentication decides. */
+export function secretRequestOf(options: { readonly pinIsRequired: boolean }): typeof SecretRequest {
+  if (!options.pinIsRequired) return SecretRequest;
+  return { ...SecretRequest, ...{ if: { required: ['secret'] }, else: { required: ['pin'] } } };
+}
 
 export const authenticationStatuses = ['created', 'pending', 'approved', 'rejected'] as const;
 const Status = Type.Enum(authenticationStatuses);
@@ -82,6 +110,16 @@ export const Authentication = Type.Object(
     token: Type.Optional(Type.String({ description: 'The authentication token, present once issued. Shown once.' })),
     error_code: ErrorCode,
     error_message: Type.String(),
+    challenge: Type.Optional(
+      Type.Unsafe<Readonly<Record<string, unknown>> & { type: string }>({
+        type: 'object',
+        properties: { type: { type: 'string' } },
+        required: ['type'],
+        additionalProperties: true,
+        description:
+          'What the next secret must answer, by `type`: `totp`, `passkey` (with the request options of WebAuthn beside), `oidc` (with the nonce). Absent where a code was sent.',
+      }),
+    ),
     expires_at: Type.Unsafe<string>({
       ...Time,
       description: 'While open: when the authentication lapses. Once approved: when the token expires.',

@@ -2,16 +2,19 @@
  * A way to prove who one is: a plug-in with a name and one step or two.
  *
  * The core does everything else, so a plug-in cannot forget it: finding the user, equal answers for unknown ones,
- * guesses, states and their ends, the PIN, devices, tokens, and the audit trail.
+ * guesses, states and their ends, the PIN, second factors, devices, tokens, and the audit trail.
  */
-export type Authenticator = SingleStep | TwoStep;
+export type Authenticator = SingleStep | TwoStep | SelfNaming;
 
 /** What an authenticator may know of the user. Undefined in its place: nobody, or somebody who may not log in. */
 export interface Candidate {
   readonly userId: string;
   readonly passwordHash: string | undefined;
+  readonly username: string | undefined;
+  readonly email: string | undefined;
   /** E.164. */
   readonly phone: string | undefined;
+  /** BCP 47. */
   readonly locale: string | undefined;
 }
 
@@ -33,8 +36,27 @@ export interface TwoStep {
   readonly steps: 2;
   /** Must do the same work whoever the candidate is; a message without a recipient is dropped by the queue. */
   begin(candidate: Candidate | undefined, authenticationId: string): Promise<Challenge>;
-  /** Decides from what `begin` kept. */
-  verify(kept: ChallengeState, authenticationId: string, secret: string): Promise<boolean>;
+  /** Decides from what `begin` kept. Must take the same time whoever the candidate is. */
+  verify(answer: ChallengeAnswer, candidate: Candidate | undefined): Promise<boolean>;
+}
+
+/**
+ * Begins a challenge without being told for whom: the answer says it (a passkey, an id_token). Such a login names no
+ * identity and takes no PIN.
+ */
+export interface SelfNaming {
+  readonly name: string;
+  readonly steps: 2;
+  readonly namesUser: true;
+  begin(authenticationId: string): Promise<Challenge>;
+  /** @returns who it is; undefined for an answer that proves nobody. */
+  identify(answer: ChallengeAnswer): Promise<NamedUser | undefined>;
+}
+
+export interface NamedUser {
+  readonly userId: string;
+  /** Whether what was proven is two factors in one, such as a passkey that verified its owner: no second is asked for. */
+  readonly isMultiFactor: boolean;
 }
 
 /** What a two-step authenticator remembers between its steps: JSON, never the secret itself. */
@@ -44,12 +66,27 @@ export interface Challenge {
   readonly kept: ChallengeState;
   /** Seconds until an answer is no longer accepted. */
   readonly lifetime: number;
+  /** What the client is shown, as `challenge` of the authentication. */
+  readonly shown?: ShownChallenge;
   /** A code that goes out through the durable queue. */
   readonly message?: CodeMessage;
 }
 
+/** What a client needs to answer: `type` says how, such as `totp` or `passkey`. */
+export type ShownChallenge = Readonly<Record<string, unknown>> & { readonly type: string };
+
+export interface ChallengeAnswer {
+  readonly kept: ChallengeState;
+  readonly authenticationId: string;
+  readonly secret: string;
+}
+
 export interface CodeMessage {
-  readonly channel: 'sms';
+  readonly channel: 'sms' | 'email';
   readonly recipient: string | undefined;
   readonly code: string;
+}
+
+export function namesUser(authenticator: Authenticator): authenticator is SelfNaming {
+  return 'namesUser' in authenticator && authenticator.namesUser;
 }

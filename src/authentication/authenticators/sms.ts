@@ -20,7 +20,7 @@ export function smsAuthenticator(keys: SecretKeys): TwoStep {
         message: { channel: 'sms', recipient: candidate?.phone, code },
       };
     },
-    async verify(kept, authenticationId, secret) {
+    async verify({ kept, authenticationId, secret }) {
       return keys.matches('code', bound(authenticationId, secret), Buffer.from(kept.code ?? '', 'base64'));
     },
   };

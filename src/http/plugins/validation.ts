@@ -29,6 +29,8 @@ export function validationFaults(
   // A union reports the faults of each branch for one field: the first says enough.
   const faults = new Map<string | undefined, FieldError>();
   for (const error of found) {
+    // Only sums up the faults of the branch that was taken.
+    if (error.keyword === 'if') continue;
     const fault = fieldFault(error);
     if (!faults.has(fault.field)) faults.set(fault.field, fault);
     if (faults.size === mostFaults) break;

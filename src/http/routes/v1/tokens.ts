@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Login, LoginResult } from '../../../authentication/login.js';
+import type { Login } from '../../../authentication/login.js';
+import type { LoginResult } from '../../../authentication/login-end.js';
 import type { Tokens } from '../../../authentication/tokens.js';
 import {
   Authentication,
   AuthenticationStatus,
   DeletedToken,
-  SecretAndPinRequest,
-  SecretRequest,
+  secretRequestOf,
   TokenRequest,
 } from '../../../contract/authentication.js';
 import { authenticationErrors } from '../../../contract/errors.js';
@@ -29,7 +29,7 @@ export function tokenRoutes(
       operationId: 'createToken',
       summary: 'Get an authentication token',
       description:
-        'Step 1 of a login. A single-step authenticator (password) answers approved with the token, or rejected. A two-step one (sms) answers created; its secret goes to POST /v1/tokens/{id}/secret. A wrong secret and an unknown identity look the same.',
+        'Step 1 of a login. A single-step authenticator (password) answers approved with the token, or rejected. A two-step one (sms, email) answers created, or pending with a challenge (passkey, oidc); its secret goes to POST /v1/tokens/{id}/secret. Where a second factor is asked for, the right first secret answers pending with a challenge, and the same id takes another secret. A wrong secret and an unknown identity look the same.',
       tags: ['Tokens'],
       body: TokenRequest,
       response: { 201: { ...Authentication, description: 'Authentication started or completed.' } },
@@ -46,13 +46,18 @@ export function tokenRoutes(
     url: '/v1/tokens/:id/secret',
     schema: {
       operationId: 'answerToken',
-      summary: 'Complete a two-step login',
+      summary: 'Answer a challenge of a login',
       description:
-        'Step 2. With an Idempotency-Key, a repeat of the approving request within 10 minutes, while the token is unused, is approved again with a new token.',
+        'Step 2, and the second factor where one is asked for: then the answer is pending once more, with its challenge. With an Idempotency-Key, a repeat of the approving request within 10 minutes, while the token is unused, is approved again with a new token.',
       tags: ['Tokens'],
       params: Params,
-      body: pinIsRequired ? SecretAndPinRequest : SecretRequest,
-      response: { 201: { ...Authentication, description: 'Approved; the token is in it.' } },
+      body: secretRequestOf({ pinIsRequired }),
+      response: {
+        201: {
+          ...Authentication,
+          description: 'Approved; the token is in it. Or pending, where a second factor is asked for.',
+        },
+      },
     },
     config: {
       access: 'public',

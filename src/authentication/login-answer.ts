@@ -1,0 +1,186 @@
+import { parseId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { refuseFaults } from '../lib/problem.js';
+import type { SecretKeys } from '../lib/secret-keys.js';
+import { sha256 } from '../lib/sha256.js';
+import { newToken } from '../lib/token-strings.js';
+import { type AccountUser, getAccount } from './accounts.js';
+import { type Authenticator, type Challenge, namesUser } from './authenticators/authenticator.js';
+import { findKnownDevice } from './device-queries.js';
+import type { GuessBudget } from './guess-budget.js';
+import { type LoginEnd, type LoginEndOptions, type LoginResult, withChallenge } from './login-end.js';
+import { rejection } from './login-request.js';
+import {
+  type AuthenticationOwner,
+  adoptAuthentication,
+  approveAuthentication,
+  awaitSecondFactor,
+  findAuthenticationOwner,
+  type OpenAuthentication,
+  rejectAuthentication,
+  takeAuthenticationGuess,
+} from './open-authentications.js';
+import { pinIsRight } from './pin-check.js';
+import type { RequestLimits } from './request-limits.js';
+import type { SecondFactors } from './second-factor.js';
+
+/** A further secret as the client sends it. */
+export interface Answer {
+  readonly secret: string;
+  readonly pin: string | undefined;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface AnswerOptions extends LoginEndOptions {
+  readonly keys: SecretKeys;
+  readonly guesses: GuessBudget;
+  readonly limits: RequestLimits;
+  readonly secondFactors: SecondFactors;
+  /** Milliseconds an authentication token lives. */
+  readonly tokenLifetime: number;
+}
+
+/** A secret that was evaluated. */
+interface Evaluated {
+  readonly open: OpenAuthentication;
+  readonly isRight: boolean;
+  /** Whether no further secret may be asked for. */
+  readonly isLast: boolean;
+  /** What the second factor was, where this was it. */
+  readonly secondFactor?: string | undefined;
+}
+
+const bound = (authenticationId: string, secret: string) => `${authenticationId}:${secret}`;
+
+/** The second step of a login, and the second factor where one is asked for: see `Login.answer`. */
+export function createAnswer(
+  options: AnswerOptions,
+  registry: ReadonlyMap<string, Authenticator>,
+  { refuseLocked, claimTokens, enrolFirstPin }: LoginEnd,
+): (id: string, answer: Answer, origin: Origin) => Promise<LoginResult> {
+  const { database, keys, pins, pinPolicy, guesses, limits, secondFactors } = options;
+
+  async function answer(givenId: string, given: Answer, origin: Origin): Promise<LoginResult> {
+    const id = parseId(givenId);
+    await limits.loginFrom(origin.address);
+    const owner = id === undefined ? undefined : await findAuthenticationOwner(database, id);
+    const judgesPin = takesPin(owner);
+    if (judgesPin && pinPolicy === 'required' && given.pin === undefined) {
+      refuseFaults([{ field: 'pin', code: 'required' }]);
+    }
+    if (owner === undefined) {
+      // The dear part is done all the same; the rest need not be hidden: ids are random, and who holds one knows of it.
+      await pinIsRight(pins, pinPolicy, undefined, given.pin);
+      throw rejection(givenId);
+    }
+    const approvalKey = given.idempotencyKey === undefined ? undefined : sha256(given.idempotencyKey);
+    const named = isNameless(owner) ? await identify(owner, given.secret, origin) : undefined;
+    const userId = named?.open.user_id ?? owner.userId;
+    const knownDevice = await findKnownDevice(database, userId, owner.deviceId);
+    await limits.loginTo(userId, knownDevice);
+    const { user } = await getAccount(database, userId);
+
+    let evaluated: Evaluated | undefined = named;
+    let second: Challenge | undefined;
+    const verdict = await guesses.guess({ userId, deviceId: owner.deviceId, knownDevice, origin }, async () => {
+      evaluated ??= await evaluate(owner, user, given.secret, approvalKey);
+      const pinRight = !judgesPin || (await pinIsRight(pins, pinPolicy, user, given.pin));
+      // Nothing was there to be guessed: it does not count.
+      if (evaluated === undefined) throw rejection(givenId);
+      if (user === undefined || !evaluated.isRight || !pinRight || evaluated.open.pin_refused) return 'wrong';
+      if (evaluated.isLast) return 'right';
+      second = await secondFactors.ask(user, evaluated.open.id);
+      return second === undefined ? 'right' : 'halfway';
+    });
+    if (evaluated === undefined || user === undefined || verdict === 'wrong') {
+      if (evaluated !== undefined) await rejectAuthentication(database.lane(userId), evaluated.open, origin);
+      throw rejection(givenId);
+    }
+    await refuseLocked(user, { ...evaluated.open, userId, origin });
+    if (second !== undefined) return goOn(user, evaluated.open, second);
+    const approved = await approve(user, evaluated, { secret: given.secret, key: approvalKey }, origin);
+    if (judgesPin) await enrolFirstPin(user, given.pin);
+    return approved;
+  }
+
+  async function goOn({ userId }: AccountUser, open: OpenAuthentication, second: Challenge): Promise<LoginResult> {
+    const record = await awaitSecondFactor(database.lane(userId), open, second);
+    if (record === undefined) throw rejection(open.id);
+    return withChallenge(record, second);
+  }
+
+  async function approve(
+    user: AccountUser,
+    { open, secondFactor }: Evaluated,
+    { secret, key }: { readonly secret: string; readonly key: Buffer | undefined },
+    origin: Origin,
+  ): Promise<LoginResult> {
+    const { token, digest } = newToken('authentication', [user.userId, open.id]);
+    const issued = { digest, lifetime: options.tokenLifetime };
+    const approval = { key, secret: keys.digest('code', bound(open.id, secret)), secondFactor };
+    const approved = await approveAuthentication(database.lane(user.userId), open, issued, approval, origin);
+    if (approved === undefined) throw rejection(open.id);
+    await claimTokens(user, open.device);
+    return { ...approved, token };
+  }
+
+  /** The PIN goes with the first secret; who brings a passkey or an id_token needs none. */
+  function takesPin(owner: AuthenticationOwner | undefined): boolean {
+    const authenticator = registry.get(owner?.authenticator ?? '');
+    return owner?.factor !== 2 && (authenticator === undefined || !namesUser(authenticator));
+  }
+
+  function isNameless({ authenticator: name, factor, status }: AuthenticationOwner): boolean {
+    const authenticator = registry.get(name);
+    return authenticator !== undefined && namesUser(authenticator) && factor === 1 && status !== 'approved';
+  }
+
+  /**
+   * Takes one of the authentication's own guesses and evaluates the secret.
+   * @returns undefined when there was nothing to be guessed: lapsed, used up, decided.
+   */
+  async function evaluate(
+    owner: AuthenticationOwner,
+    user: AccountUser | undefined,
+    secret: string,
+    approvalKey: Buffer | undefined,
+  ): Promise<Evaluated | undefined> {
+    const open = await takeAuthenticationGuess(database.lane(owner.userId), owner, approvalKey);
+    if (open === undefined) return undefined;
+    if (open.status === 'approved') {
+      const approvedBy = open.approval_secret ?? Buffer.alloc(0);
+      return { open, isRight: keys.matches('code', bound(open.id, secret), approvedBy), isLast: true };
+    }
+    const answered = { kept: open.challenge, authenticationId: open.id, secret };
+    if (open.factor === 2) {
+      const secondFactor = user === undefined ? undefined : await secondFactors.verify(user, answered);
+      return { open, isRight: secondFactor !== undefined, isLast: true, secondFactor };
+    }
+    const authenticator = registry.get(open.authenticator);
+    // An authenticator that was configured away since step 1 approves nothing.
+    const verifies = authenticator?.steps === 2 && !namesUser(authenticator);
+    return { open, isRight: verifies && (await authenticator.verify(answered, user)) === true, isLast: false };
+  }
+
+  /**
+   * Finds out whose login it is, and makes it theirs. What proves nobody counts against this authentication only: a
+   * stranger who names a victim in a false proof must not use up the victim's guesses.
+   */
+  async function identify(owner: AuthenticationOwner, secret: string, origin: Origin): Promise<Evaluated> {
+    const open = await takeAuthenticationGuess(database, owner, undefined);
+    const authenticator = registry.get(owner.authenticator);
+    if (open === undefined || authenticator === undefined || !namesUser(authenticator)) throw rejection(owner.id);
+    const named = await authenticator.identify({ kept: open.challenge, authenticationId: open.id, secret });
+    const { user } = named === undefined ? { user: undefined } : await getAccount(database, named.userId);
+    if (named === undefined || user === undefined) {
+      await rejectAuthentication(database, open, origin);
+      throw rejection(owner.id);
+    }
+    const adopted = await adoptAuthentication(database, open, user);
+    if (adopted === undefined) throw rejection(owner.id);
+    const secondFactor = named.isMultiFactor ? authenticator.name : undefined;
+    return { open: adopted, isRight: true, isLast: named.isMultiFactor, secondFactor };
+  }
+
+  return answer;
+}

@@ -1,0 +1,70 @@
+import type { TokenRequest } from '../contract/authentication.js';
+import { newId, parseId } from '../lib/ids.js';
+import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import type { NewAuthentication } from './authentications.js';
+import {
+  type Authenticator,
+  namesUser,
+  type SelfNaming,
+  type SingleStep,
+  type TwoStep,
+} from './authenticators/authenticator.js';
+import { canonicalIdentity, type Identity } from './identity.js';
+
+/** What a login request asks for, checked as far as that needs no database. */
+export type CheckedRequest = { readonly device: NewAuthentication['device'] } & (
+  | { readonly authenticator: SingleStep | TwoStep; readonly identity: Identity }
+  | { readonly authenticator: SelfNaming; readonly identity: undefined }
+);
+
+/** @throws Problem `validation_failed` naming every fault. */
+export function checkRequest(
+  request: TokenRequest,
+  authenticator: Authenticator | undefined,
+  defaultRegion: string | undefined,
+): CheckedRequest {
+  const device = describeDevice(request);
+  if (authenticator !== undefined && namesUser(authenticator)) return { authenticator, identity: undefined, device };
+  const faults: FieldError[] = [];
+  if (authenticator === undefined) faults.push({ field: 'authenticator', code: 'unknown_authenticator' });
+  if (authenticator?.steps === 1 && request.secret === undefined) faults.push({ field: 'secret', code: 'required' });
+  const identity = readIdentity(request, defaultRegion, faults);
+  refuseFaults(faults);
+  if (authenticator === undefined || identity === undefined) throw new Error('a fault was not refused');
+  return { authenticator, identity, device };
+}
+
+function readIdentity(
+  { identity: given }: TokenRequest,
+  defaultRegion: string | undefined,
+  faults: FieldError[],
+): Identity | undefined {
+  if (given === undefined) {
+    faults.push({ field: 'identity', code: 'required' });
+    return undefined;
+  }
+  const { type, value } = given;
+  const identity = canonicalIdentity(type, value, defaultRegion);
+  if (identity === undefined) faults.push({ field: 'identity.value', code: 'invalid_identity', params: { type } });
+  return identity;
+}
+
+/** What the client said of its device and nothing else; the id is made when it is missing. */
+function describeDevice({ device }: TokenRequest): NewAuthentication['device'] {
+  const { make, model, os_name, os_version, sdk_version, apn_device_token, gcm_device_token } = device;
+  const { screen_width, screen_height } = device;
+  const id = (device.id === undefined ? undefined : parseId(device.id)) ?? newId();
+  return JSON.parse(
+    JSON.stringify({
+      ...{ id, make, model, os_name, os_version, sdk_version, apn_device_token, gcm_device_token },
+      ...{ screen_width, screen_height },
+    }),
+  );
+}
+
+/** One answer for wrong, lapsed, used-up and unknown: it says nothing of which. */
+export function rejection(id: string): Problem {
+  return new Problem('authorization_rejected', {
+    members: { authentication: { id: parseId(id) ?? id, status: 'rejected', error_code: 'authorization_rejected' } },
+  });
+}
