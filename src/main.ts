@@ -259,7 +259,11 @@ function createServices(parts: {
     userDetails: createUserDetails(database),
     activity: createActivity(database),
     outbox: createOutbox({ database, keys, showsCodes: config.SMS_PROVIDER === 'console' }),
-    verifiers: { verifySession: sessions.verify, verifyApiKey: apiKeys.verify },
+    verifiers: {
+      verifySession: sessions.verify,
+      verifyOperator: sessions.verifyOperator,
+      verifyApiKey: apiKeys.verify,
+    },
     readiness: {
       async check() {
         if (parts.isClosing()) throw new Problem('shutting_down', { retryAfter: 1 });

@@ -1,4 +1,6 @@
+import type { Scope } from '../contract/administration.js';
 import type { NewSession, Session } from '../contract/session.js';
+import type { roles } from '../contract/user.js';
 import { batched } from '../database/batched.js';
 import { type Database, prepared } from '../database/database.js';
 import { newId } from '../lib/ids.js';
@@ -14,7 +16,26 @@ export interface Sessions {
   create(token: ParsedToken): Promise<NewSession>;
   /** @throws Problem `invalid_session_token` */
   verify(token: ParsedToken): Promise<Session>;
+  /**
+   * What a session's user may do of administration, by role. Undefined: nothing, as most users.
+   * @throws Problem `invalid_session_token`; `second_factor_required` where the login used one factor only.
+   */
+  verifyOperator(token: ParsedToken): Promise<Operator | undefined>;
 }
+
+/** Who administers with a session instead of an API key. */
+export interface Operator {
+  /** `user:<id>` */
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+}
+
+/** Support helps users; only operators make operators, keys and rules. */
+const scopesOf: Readonly<Record<(typeof roles)[number], readonly Scope[]>> = {
+  user: [],
+  support: ['users:read', 'users:write', 'notifications:write'],
+  operator: ['admin'],
+};
 
 interface SessionRow {
   id: string;
@@ -83,6 +104,12 @@ const liveSession = (userId: string, id: string, digest: string) =>
 
 const findSession = prepared('session_verify', liveSession('$1', '$2', '$3'));
 
+const findOperator = prepared(
+  'session_operator',
+  `select u.role, a.second_factor is not null as used_second_factor
+   from ${sessionsThatHold} and s.user_id = $1 and s.id = $2 and s.token_digest = $3`,
+);
+
 /**
  * The same for many. Lateral and limited, so that whatever the planner thinks of the arrays' length and of the tables
  * it can do nothing but go through the keys, one after the other.
@@ -133,6 +160,14 @@ export function createSessions(database: Database, { lifetime, batching }: Sessi
       const [user_id = '', id = ''] = token.ids;
       return toSession({ ...live, id, user_id });
     },
+    async verifyOperator({ ids: [userId = '', id], digest }) {
+      const [row] = await database.query<OperatorRow>(findOperator, [userId, id, digest]);
+      if (row === undefined) throw new Problem('invalid_session_token');
+      const scopes = scopesOf[row.role];
+      if (scopes.length === 0) return undefined;
+      if (!row.used_second_factor) throw new Problem('second_factor_required');
+      return { name: `user:${userId}`, scopes };
+    },
   };
 }
 
@@ -150,6 +185,11 @@ async function findMany(database: Database, tokens: readonly ParsedToken[]): Pro
   ]);
   for (const row of rows) found[row.place - 1] = row;
   return found;
+}
+
+interface OperatorRow {
+  role: (typeof roles)[number];
+  used_second_factor: boolean;
 }
 
 type LiveRow = Pick<SessionRow, 'device_id' | 'created_at' | 'expires_at'>;

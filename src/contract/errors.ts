@@ -93,9 +93,15 @@ export const errors = {
   ),
   insufficient_scope: error(
     403,
-    'The API key lacks the scope {scope}.',
-    'La clave de API no tiene el permiso {scope}.',
-    'Use a key with the scope that the operation names.',
+    'The scope {scope} is missing.',
+    'Falta el permiso {scope}.',
+    'Use an API key with the scope that the operation names, or the session of a user whose role has it. Users with a role are touched with the scope `admin` only.',
+  ),
+  second_factor_required: error(
+    403,
+    'This needs a login with a second factor.',
+    'Esto requiere un inicio de sesión con un segundo factor.',
+    'Administering with a session takes one of a login that used a second factor (TOTP, a passkey). Enrol one and log in again.',
   ),
   not_found: error(404, 'There is no such resource.', 'El recurso no existe.', 'Check the path and the id.'),
   method_not_allowed: error(

@@ -29,13 +29,14 @@ export type App = FastifyInstance<
  * - `public`: anybody.
  * - `authentication-token`: `Authorization: Basic`, base64 of an authentication token; the handler decides what it is worth.
  * - `session`: `Authorization: Bearer`, a session token that is valid right now.
- * - `{ scope }`: `Authorization: Bearer`, an API key with that scope.
+ * - `{ scope }`: `Authorization: Bearer`, an API key with that scope, or a session of a user whose role has it, of a login
+ *   with a second factor.
  */
 export type Access = 'public' | 'authentication-token' | 'session' | { readonly scope: Scope };
 
-/** The holder of an API key, as far as a route needs to know. */
+/** Who administers, as far as a route needs to know. */
 export interface Caller {
-  /** `key:<id>`, or `key:environment` for ADMIN_API_KEY: what the audit trail and idempotency call it. */
+  /** `key:<id>`, `key:environment` for ADMIN_API_KEY, or `user:<id>` of an operator: what the audit trail and idempotency call it. */
   readonly name: string;
   readonly scopes: readonly Scope[];
 }
@@ -79,7 +80,7 @@ export function sessionOf(request: FastifyRequest): Session {
   return session;
 }
 
-/** The API key's holder that the route's access demanded. */
+/** Who administers, as the route's access demanded. */
 export function callerOf(request: FastifyRequest): Caller {
   const { caller } = request.authorized;
   if (caller === undefined) throw new Error(`${request.routeOptions.url} does not demand an API key`);
@@ -97,6 +98,14 @@ export function demandScope({ scopes }: Caller, scope: Scope): void {
   if (!scopes.includes(scope) && !scopes.includes('admin')) {
     throw new Problem('insufficient_scope', { params: { scope } });
   }
+}
+
+/**
+ * Whoever may lock out, change or delete an operator can be one, or put one out of the way.
+ * @throws Problem `insufficient_scope` unless the user is a mere user, or the caller has the scope `admin`.
+ */
+export function demandReach(caller: Caller, { role }: { readonly role: string }): void {
+  if (role !== 'user') demandScope(caller, 'admin');
 }
 
 /** The authentication token that the route's access demanded: well formed, but not looked up yet. */

@@ -6,6 +6,7 @@ import { Problem } from '../../src/lib/problem.js';
 
 const verifiers = {
   verifySession: () => Promise.reject(new Problem('invalid_session_token')),
+  verifyOperator: () => Promise.reject(new Problem('invalid_session_token')),
   verifyApiKey: async () => undefined,
 };
 

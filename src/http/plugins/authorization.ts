@@ -11,6 +11,8 @@ export interface Verifiers {
   /** @throws Problem `invalid_session_token` */
   verifySession(token: ParsedToken): Promise<Session>;
   verifyApiKey(token: string): Promise<Caller | undefined>;
+  /** @throws Problem `invalid_session_token`, `second_factor_required` */
+  verifyOperator(token: ParsedToken): Promise<Caller | undefined>;
 }
 
 /** Longer than any token; what is longer is refused before it is looked at. */
@@ -60,7 +62,8 @@ async function authorize(
 }
 
 async function identifyCaller(verifiers: Verifiers, token: string, scope: Scope): Promise<Caller> {
-  const caller = await verifiers.verifyApiKey(token);
+  const session = parseToken('session', token);
+  const caller = session === undefined ? await verifiers.verifyApiKey(token) : await verifiers.verifyOperator(session);
   if (caller === undefined) throw new Problem('invalid_api_key');
   demandScope(caller, scope);
   return caller;

@@ -133,7 +133,9 @@ function impliedProblems(route: RouteOptions, access: Access): ErrorCode[] {
   if (access !== 'public') codes.push('missing_credentials', 'invalid_authorization_header');
   if (access === 'session') codes.push('invalid_session_token');
   if (access === 'authentication-token') codes.push('invalid_authentication_token');
-  if (typeof access === 'object') codes.push('invalid_api_key', 'insufficient_scope');
+  if (typeof access === 'object') {
+    codes.push('invalid_api_key', 'insufficient_scope', 'invalid_session_token', 'second_factor_required');
+  }
   if (route.config?.idempotent === true) codes.push('idempotency_key_reused', 'request_in_progress');
   return codes;
 }
@@ -142,7 +144,7 @@ function securityOf(access: Access): object {
   if (access === 'public') return { security: [] };
   if (access === 'session') return { security: [{ session: [] }] };
   if (access === 'authentication-token') return { security: [{ authenticationToken: [] }] };
-  return { security: [{ apiKey: [access.scope] }] };
+  return { security: [{ apiKey: [access.scope] }, { session: [] }] };
 }
 
 function problemResponses(codes: readonly ErrorCode[]): Record<string, object> {

@@ -1,13 +1,14 @@
 import { Type } from 'typebox';
 import type { Devices } from '../../../authentication/devices.js';
+import type { Users } from '../../../authentication/users.js';
 import { RemovedDevice } from '../../../contract/device.js';
 import { pathId } from '../../path-id.js';
-import { type App, originOf } from '../../route.js';
+import { type App, callerOf, demandReach, originOf } from '../../route.js';
 
 const Params = Type.Object({ id: Type.String(), device_id: Type.String({ description: 'The id of the device.' }) });
 
 /** Logging a user out on one device. */
-export function adminUserDeviceRoutes(app: App, { devices }: { devices: Devices }): void {
+export function adminUserDeviceRoutes(app: App, { devices, users }: { devices: Devices; users: Users }): void {
   app.route({
     method: 'DELETE',
     url: '/admin/v1/users/:id/devices/:device_id',
@@ -23,7 +24,9 @@ export function adminUserDeviceRoutes(app: App, { devices }: { devices: Devices 
     config: { access: { scope: 'users:write' }, problems: ['not_found'] },
     async handler(request) {
       const id = pathId({ id: request.params.device_id });
-      await devices.remove(pathId(request.params), id, originOf(request));
+      const userId = pathId(request.params);
+      demandReach(callerOf(request), await users.get(userId));
+      await devices.remove(userId, id, originOf(request));
       return { id };
     },
   });

@@ -3,7 +3,7 @@ import type { Users } from '../../../authentication/users.js';
 import { User, UserChange } from '../../../contract/user.js';
 import type { Database } from '../../../database/database.js';
 import { IdParams, pathId } from '../../path-id.js';
-import { type App, callerOf, demandScope, originOf } from '../../route.js';
+import { type App, callerOf, demandReach, demandScope, originOf } from '../../route.js';
 
 /** One user: reading, changing, deleting. */
 export function adminUserRoutes(
@@ -46,7 +46,8 @@ export function adminUserRoutes(
       const changed = await database.lane(id).transaction(async (tx) => {
         const user = await users.change(tx, id, prepared, originOf(request));
         // Whoever may change an operator can become one; thrown here, nothing has changed.
-        if (user.role !== 'user' || request.body.role !== undefined) demandScope(callerOf(request), 'admin');
+        if (request.body.role !== undefined) demandScope(callerOf(request), 'admin');
+        demandReach(callerOf(request), user);
         return user;
       });
       return reply.send(changed);
@@ -68,6 +69,7 @@ export function adminUserRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
+      demandReach(callerOf(request), await users.get(id));
       await database.lane(id).transaction((tx) => users.remove(tx, id, originOf(request)));
       return reply.code(204).send(null);
     },

@@ -2,7 +2,7 @@ import type { Users } from '../../../authentication/users.js';
 import { LockRequest, LogoutResult, User } from '../../../contract/user.js';
 import type { Database } from '../../../database/database.js';
 import { IdParams, pathId } from '../../path-id.js';
-import { type App, originOf } from '../../route.js';
+import { type App, callerOf, demandReach, originOf } from '../../route.js';
 
 /** Shutting a user out and letting them in again. Each act holds on the next request everywhere. */
 export function adminUserLockRoutes(
@@ -25,6 +25,7 @@ export function adminUserLockRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
+      demandReach(callerOf(request), await users.get(id));
       return reply.send(
         await database.lane(id).transaction((tx) => users.lock(tx, id, request.body, originOf(request))),
       );
@@ -44,6 +45,7 @@ export function adminUserLockRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
+      demandReach(callerOf(request), await users.get(id));
       return reply.send(await database.lane(id).transaction((tx) => users.unlock(tx, id, originOf(request))));
     },
   });
@@ -61,6 +63,7 @@ export function adminUserLockRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
+      demandReach(callerOf(request), await users.get(id));
       const ended = await database.lane(id).transaction((tx) => users.logout(tx, id, originOf(request)));
       return reply.send({ ended });
     },

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { User } from '../../src/contract/user.js';
+import { sql } from '../../src/database/database.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { createUser, signIn } from '../support/people.js';
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp();
+});
+afterAll(() => postern.close());
+
+/** A session of a user with a role, of a login that used a second factor. */
+async function operate(role: User['role'], factor: string | null = 'totp') {
+  const user = await createUser(postern, { role });
+  const { authentication, session } = await signIn(postern, user);
+  await postern.database.query(sql('update authentications set second_factor = $3 where user_id = $1 and id = $2'), [
+    user.id,
+    authentication.id,
+    factor,
+  ]);
+  const call = (method: string, path: string, body?: object) =>
+    postern.api<{ errors?: { code: string }[] }>(method, path, { bearer: session.token, ...(body && { body }) });
+  const codeOf = async (method: string, path: string, body?: object) => {
+    const answer = await call(method, path, body);
+    return [answer.status, answer.body?.errors?.[0]?.code];
+  };
+  return { user, call, codeOf };
+}
+
+describe('a session administers', () => {
+  test('with the role operator and a second factor, everything', async () => {
+    const { user, call } = await operate('operator');
+    const other = await createUser(postern);
+    expect((await call('GET', '/admin/v1/users')).status).toBe(200);
+    expect((await call('GET', '/admin/v1/keys')).status).toBe(200);
+    expect((await call('POST', `/admin/v1/users/${other.id}/lock`, { permanent: true })).status).toBe(200);
+    const { body } = await postern.api<{ type: string; actor: string }[]>(
+      'GET',
+      `/admin/v1/events?filter=user_id:eq:${other.id},type:eq:user.locked`,
+      { bearer: postern.adminKey },
+    );
+    expect(body.map(({ actor }) => actor)).toEqual([`user:${user.id}`]);
+  });
+
+  test('not after one factor only, whatever the role', async () => {
+    for (const role of ['operator', 'support'] as const) {
+      const { codeOf } = await operate(role, null);
+      expect(await codeOf('GET', '/admin/v1/users')).toEqual([403, 'second_factor_required']);
+    }
+  });
+
+  test('not without a role', async () => {
+    const { user, codeOf } = await operate('user');
+    expect(await codeOf('GET', '/admin/v1/users')).toEqual([401, 'invalid_api_key']);
+    expect(await codeOf('GET', `/admin/v1/users/${user.id}`)).toEqual([401, 'invalid_api_key']);
+  });
+
+  test('not once its user has lost the role, is locked or is logged out', async () => {
+    for (const [path, body, expected] of [
+      ['', { role: 'user' }, [401, 'invalid_api_key']],
+      ['/lock', { permanent: true }, [401, 'invalid_session_token']],
+      ['/logout', undefined, [401, 'invalid_session_token']],
+    ] as const) {
+      const { user, codeOf } = await operate('operator');
+      const act = { bearer: postern.adminKey, ...(body && { body }) };
+      await postern.api(path === '' ? 'PATCH' : 'POST', `/admin/v1/users/${user.id}${path}`, act);
+      expect(await codeOf('GET', '/admin/v1/users')).toEqual(expected);
+    }
+  });
+
+  test('with the role support on mere users, and on nobody with a role', async () => {
+    const support = await operate('support');
+    const user = await createUser(postern);
+    const operator = await createUser(postern, { role: 'operator' });
+    expect((await support.call('POST', `/admin/v1/users/${user.id}/unlock`)).status).toBe(200);
+    expect((await support.call('POST', `/admin/v1/users/${user.id}/logout`)).status).toBe(200);
+    const denied = [403, 'insufficient_scope'];
+    expect(await support.codeOf('GET', '/admin/v1/keys')).toEqual(denied);
+    expect(await support.codeOf('PATCH', `/admin/v1/users/${support.user.id}`, { role: 'operator' })).toEqual(denied);
+    for (const [method, path, body] of [
+      ['POST', '/lock', { permanent: true }],
+      ['POST', '/unlock', undefined],
+      ['POST', '/logout', undefined],
+      ['PATCH', '', { password: 'taken over by support' }],
+      ['DELETE', `/devices/${randomUUID()}`, undefined],
+      ['DELETE', '', undefined],
+    ] as const) {
+      expect(await support.codeOf(method, `/admin/v1/users/${operator.id}${path}`, body)).toEqual(denied);
+    }
+    const { status } = await postern.api('GET', `/admin/v1/users/${operator.id}`, { bearer: postern.adminKey });
+    expect(status).toBe(200);
+  });
+});
