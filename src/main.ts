@@ -41,6 +41,7 @@ import { buildServer } from './http/server.js';
 import { Problem } from './lib/problem.js';
 import { createSecretKeys, type SecretKeys } from './lib/secret-keys.js';
 import { createLog, type Logger } from './log.js';
+import { createAccountServices } from './main-account.js';
 import { createPushParts, type PushParts } from './main-push.js';
 import { blankActor } from './notifications/blank-actor.js';
 import { startCleaning } from './notifications/images/cleaning.js';
@@ -221,24 +222,22 @@ function createServices(parts: {
     ...(config.ADMIN_API_KEY === undefined ? {} : { environmentKey: config.ADMIN_API_KEY.reveal() }),
   });
   const sessions = createSessions(database, { lifetime: config.SESSION_TTL, batching: config.VERIFY_BATCHING });
-  const login = createLogin({
+  const guesses = createGuessBudget(database, {
+    limit: config.GUESS_LIMIT,
+    permanentLimit: config.GUESS_LIMIT_PERMANENT,
+    lock: config.GUESS_LOCK,
+    lockMax: config.GUESS_LOCK_MAX,
+  });
+  const limits = createRequestLimits({
     database,
     keys,
-    pins,
-    guesses: createGuessBudget(database, {
-      limit: config.GUESS_LIMIT,
-      permanentLimit: config.GUESS_LIMIT_PERMANENT,
-      lock: config.GUESS_LOCK,
-      lockMax: config.GUESS_LOCK_MAX,
-    }),
-    limits: createRequestLimits({
-      database,
-      keys,
-      loginsPerAddress: config.LOGIN_LIMIT_PER_ADDRESS,
-      messagesPerAddress: config.SMS_LIMIT_PER_ADDRESS,
-      messagesPerPrefix: config.SMS_LIMIT_PER_PREFIX,
-      messagesInTotal: config.SMS_LIMIT_TOTAL,
-    }),
+    loginsPerAddress: config.LOGIN_LIMIT_PER_ADDRESS,
+    messagesPerAddress: config.SMS_LIMIT_PER_ADDRESS,
+    messagesPerPrefix: config.SMS_LIMIT_PER_PREFIX,
+    messagesInTotal: config.SMS_LIMIT_TOTAL,
+  });
+  const login = createLogin({
+    ...{ database, keys, pins, guesses, limits },
     authenticators: [
       passwordAuthenticator(database, hasher),
       ...(config.SMS_PROVIDER === 'none' ? [] : [smsAuthenticator(keys)]),
@@ -290,6 +289,7 @@ function createServices(parts: {
     markers: createMarkers(database, signals.send),
     push: pushParts.push,
     pushTokens: pushParts.tokens,
+    ...createAccountServices({ config, database, keys, hasher, pins, guesses, limits }),
   };
 }
 

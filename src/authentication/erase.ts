@@ -15,6 +15,7 @@ const ownTables: readonly UserTable[] = [
   { table: 'sessions', key: 'id' },
   { table: 'authentications', key: 'id' },
   { table: 'devices', key: 'id' },
+  { table: 'challenges', key: 'id' },
   { table: 'outbox', key: 'id' },
   { table: 'guess_budgets', key: 'bucket' },
 ];

@@ -25,6 +25,8 @@ export type EventType =
   | 'user.unlocked'
   | 'user.logged_out'
   | 'user.deleted'
+  | 'proof.started'
+  | 'proof.rejected'
   | 'key.created'
   | 'key.revoked';
 

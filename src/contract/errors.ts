@@ -49,6 +49,12 @@ export const errors = {
     'La autorización fue rechazada.',
     'The code or PIN was wrong, the authentication lapsed, its guesses are used up, or there is no such authentication: the answer is the same on purpose. Try again with the right secret, or start a new authentication.',
   ),
+  proof_rejected: error(
+    400,
+    'The proof was rejected.',
+    'La prueba fue rechazada.',
+    'The password, code or assertion was wrong, lapsed, used before, or started by another device: the answer is the same on purpose. Prove anew who you are.',
+  ),
   account_unusable: error(
     400,
     'The account cannot be used.',

@@ -25,6 +25,8 @@ const indexed: readonly Expired[] = [
     when: `created_at < db_now() - interval '25 hours'`,
   },
   { table: 'outbox', key: ['user_id', 'id'], when: `created_at < db_now() - interval '30 days'` },
+  // Nobody can answer it any more; for a while it shows what there was.
+  { table: 'challenges', key: ['user_id', 'id'], when: `expires_at < db_now() - interval '1 day'` },
   { table: 'push_deliveries', key: ['user_id', 'id'], when: `created_at < db_now() - interval '30 days'` },
   // Nobody derives pushes from them where push was switched off; and nothing is sent any more that is this old.
   { table: 'publications', key: ['id'], when: `created_at < db_now() - interval '28 days'` },

@@ -54,7 +54,12 @@ test('what has outlived its use is removed, in as many steps as it takes, and no
     sql(`insert into publications (id, user_ids, notification_ids, size, created_at)
          select gen_random_uuid(), '{}', '{}', 0, db_now() - n * interval '14 days 1 minute' from generate_series(1, 3) n`),
   );
-  expect(await removeExpired()).toBe(2500 + 5 + 5 + 6 + 3 + 3 + 3 + 2);
+  await database.query(
+    sql(`insert into challenges (user_id, id, purpose, kept, created_at, expires_at)
+         select gen_random_uuid(), gen_random_uuid(), 'proof', '{}', db_now(), db_now() - n * interval '12 hours 1 minute'
+         from generate_series(1, 3) n`),
+  );
+  expect(await removeExpired()).toBe(2500 + 5 + 5 + 6 + 3 + 3 + 3 + 2 + 2);
   const [left] = await database.query(
     sql(`select (select count(*) from guess_budgets) as budgets, (select count(*) from request_limits) as requests,
                 (select count(*) from message_limits) as messages, (select count(*) from idempotency_keys) as keys,

@@ -11,6 +11,7 @@ export interface Candidate {
   readonly userId: string;
   readonly passwordHash: string | undefined;
   readonly username: string | undefined;
+  /** Canonical. */
   readonly email: string | undefined;
   /** E.164. */
   readonly phone: string | undefined;

@@ -33,6 +33,7 @@ export async function openApiPlugin(
         { name: 'Tokens', description: 'Logging in and out.' },
         { name: 'Sessions', description: 'Short tokens for every other operation.' },
         { name: 'Devices', description: 'Where a user is logged in.' },
+        { name: 'Account', description: "Looking after one's own account." },
         { name: 'Notifications', description: 'What happened, per user.' },
         { name: 'Images', description: 'For notifications to show.' },
         { name: 'Devices', description: 'Where a user is logged in, and is reached by push.' },

@@ -1,0 +1,15 @@
+import type { FastifyRequest } from 'fastify';
+import type { Prover } from '../authentication/proofs.js';
+import type { ErrorCode } from '../contract/errors.js';
+import { originOf, sessionOf } from './route.js';
+
+/** Who a fresh proof is asked of: the session that the route demanded. */
+export function proverOf(request: FastifyRequest): Prover {
+  const { id, user_id, device_id } = sessionOf(request);
+  return { userId: user_id, sessionId: id, deviceId: device_id, origin: originOf(request) };
+}
+
+/** What a route that demands a proof can answer. */
+export const proofProblems: readonly ErrorCode[] = [
+  ...(['proof_rejected', 'account_locked', 'account_temporarily_locked', 'too_many_requests'] as const),
+];

@@ -1,0 +1,37 @@
+import { type Channel, createCodeSending } from './authentication/code-sending.js';
+import type { GuessBudget } from './authentication/guess-budget.js';
+import type { PasswordHasher } from './authentication/passwords.js';
+import type { Pins } from './authentication/pins.js';
+import { codeProof, passwordProof, pinProof } from './authentication/proof-methods.js';
+import { createProofs, type ProofMethod } from './authentication/proofs.js';
+import type { RequestLimits } from './authentication/request-limits.js';
+import type { Config } from './config.js';
+import type { Database } from './database/database.js';
+import type { Services } from './http/routes.js';
+import type { SecretKeys } from './lib/secret-keys.js';
+
+/** What self-service is made of. */
+export interface AccountParts {
+  readonly config: Config;
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly hasher: PasswordHasher;
+  readonly pins: Pins;
+  readonly guesses: GuessBudget;
+  readonly limits: RequestLimits;
+  /** Ways of proving who one is beside the password, codes and the PIN. */
+  readonly moreProofs?: readonly ProofMethod[];
+}
+
+/** Puts self-service together: what people do with their own accounts. */
+export function createAccountServices(parts: AccountParts): Pick<Services, 'proofs'> {
+  const { config, database, keys, hasher, pins, guesses, limits, moreProofs = [] } = parts;
+  const codes = createCodeSending({ keys, limits, channels: channelsOf(config) });
+  const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...moreProofs];
+  const proofs = createProofs({ database, guesses, limits, codes, methods });
+  return { proofs };
+}
+
+function channelsOf({ SMS_PROVIDER }: Config): readonly Channel[] {
+  return SMS_PROVIDER === 'none' ? [] : ['sms'];
+}
