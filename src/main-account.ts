@@ -1,3 +1,4 @@
+import { createOwnAccount } from './authentication/account.js';
 import { type Channel, createCodeSending } from './authentication/code-sending.js';
 import type { GuessBudget } from './authentication/guess-budget.js';
 import type { PasswordHasher } from './authentication/passwords.js';
@@ -5,7 +6,9 @@ import type { Pins } from './authentication/pins.js';
 import { codeProof, passwordProof, pinProof } from './authentication/proof-methods.js';
 import { createProofs, type ProofMethod } from './authentication/proofs.js';
 import type { RequestLimits } from './authentication/request-limits.js';
+import type { Users } from './authentication/users.js';
 import type { Config } from './config.js';
+import type { SecondFactor } from './contract/account.js';
 import type { Database } from './database/database.js';
 import type { Services } from './http/routes.js';
 import type { SecretKeys } from './lib/secret-keys.js';
@@ -19,17 +22,21 @@ export interface AccountParts {
   readonly pins: Pins;
   readonly guesses: GuessBudget;
   readonly limits: RequestLimits;
+  readonly users: Users;
   /** Ways of proving who one is beside the password, codes and the PIN. */
   readonly moreProofs?: readonly ProofMethod[];
+  readonly secondFactors?: (userId: string) => Promise<SecondFactor[]>;
 }
 
 /** Puts self-service together: what people do with their own accounts. */
-export function createAccountServices(parts: AccountParts): Pick<Services, 'proofs'> {
-  const { config, database, keys, hasher, pins, guesses, limits, moreProofs = [] } = parts;
+export function createAccountServices(parts: AccountParts): Pick<Services, 'proofs' | 'account'> {
+  const { config, database, keys, hasher, pins, guesses, limits, users, moreProofs = [] } = parts;
   const codes = createCodeSending({ keys, limits, channels: channelsOf(config) });
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...moreProofs];
   const proofs = createProofs({ database, guesses, limits, codes, methods });
-  return { proofs };
+  const rules = { defaultRegion: config.DEFAULT_REGION, passwordMin: config.PASSWORD_MIN };
+  const secondFactors = parts.secondFactors ?? (async () => []);
+  return { proofs, account: createOwnAccount({ database, users, proofs, rules, secondFactors }) };
 }
 
 function channelsOf({ SMS_PROVIDER }: Config): readonly Channel[] {

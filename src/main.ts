@@ -251,10 +251,11 @@ function createServices(parts: {
   const checkUrl = (url: string) =>
     checkTargetUrl(url, { allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
   const { DEFAULT_REGION: defaultRegion, PASSWORD_MIN: passwordMin } = config;
+  const users = createUsers({ database, hasher, keys, defaultRegion, passwordMin });
   return {
     database,
     apiKeys,
-    users: createUsers({ database, hasher, keys, defaultRegion, passwordMin }),
+    users,
     userDetails: createUserDetails(database),
     activity: createActivity(database),
     outbox: createOutbox({ database, keys, showsCodes: config.SMS_PROVIDER === 'console' }),
@@ -289,7 +290,7 @@ function createServices(parts: {
     markers: createMarkers(database, signals.send),
     push: pushParts.push,
     pushTokens: pushParts.tokens,
-    ...createAccountServices({ config, database, keys, hasher, pins, guesses, limits }),
+    ...createAccountServices({ config, database, keys, hasher, pins, guesses, limits, users }),
   };
 }
 

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { AnyObject, Id, IdInput, Time } from './common.js';
+import { AnyObject, Id, IdInput, NullableString, Text, Time } from './common.js';
+import { pinPattern } from './patterns.js';
+import { UserChange } from './user.js';
 
 export const proofTypes = ['password', 'code', 'passkey', 'totp', 'pin'] as const;
 export type ProofType = (typeof proofTypes)[number];
@@ -54,3 +56,79 @@ export const StartedProof = Type.Object(
   },
 );
 export type StartedProof = Static<typeof StartedProof>;
+
+/** Something beside the first secret that a login of this user needs, or may use. */
+const SecondFactor = Type.Object({
+  type: Type.String({ examples: ['totp'] }),
+  created_at: Time,
+});
+export type SecondFactor = Static<typeof SecondFactor>;
+
+/** A user, as the user sees it. */
+export const Account = Type.Object(
+  {
+    id: Id,
+    username: NullableString,
+    email: NullableString,
+    phone: NullableString,
+    name: Type.String(),
+    locale: NullableString,
+    has_password: Type.Boolean(),
+    has_pin: Type.Boolean(),
+    second_factors: Type.Array(SecondFactor),
+    created_at: Time,
+    updated_at: Time,
+  },
+  {
+    examples: [
+      {
+        id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
+        username: 'ada',
+        email: 'ada@example.com',
+        phone: '+15551234567',
+        name: 'Ada Lovelace',
+        locale: 'en',
+        has_password: true,
+        has_pin: false,
+        second_factors: [],
+        created_at: '2017-10-19T17:02:03.181879Z',
+        updated_at: '2017-10-19T17:02:03.181879Z',
+      },
+    ],
+  },
+);
+export type Account = Static<typeof Account>;
+
+const proof = { type: 'password', secret: 'correct horse battery' };
+
+/** Only the members that are present change; null removes. */
+export const AccountChange = Type.Object(
+  {
+    name: UserChange.properties.name,
+    locale: UserChange.properties.locale,
+    username: UserChange.properties.username,
+    proof: Type.Optional(Proof),
+  },
+  {
+    examples: [
+      { name: 'Ada King', locale: 'es-MX' },
+      { username: 'ada.king', proof },
+    ],
+  },
+);
+export type AccountChange = Static<typeof AccountChange>;
+
+export const PasswordChange = Type.Object(
+  { password: Text(1024, 1), proof: Proof },
+  { examples: [{ password: 'nine dull horses', proof }] },
+);
+export type PasswordChange = Static<typeof PasswordChange>;
+
+export const PinChange = Type.Object(
+  { pin: Type.String({ pattern: pinPattern }), proof: Proof },
+  { examples: [{ pin: '2468', proof: { type: 'pin', secret: '1357' } }] },
+);
+export type PinChange = Static<typeof PinChange>;
+
+/** What is done to the account needs nothing but the proof. */
+export const ProvenRequest = Type.Object({ proof: Proof }, { examples: [{ proof }] });

@@ -1,3 +1,4 @@
+import type { OwnAccount } from '../authentication/account.js';
 import type { Activity } from '../authentication/activity.js';
 import type { ApiKeys } from '../authentication/api-keys.js';
 import type { Devices } from '../authentication/devices.js';
@@ -29,7 +30,9 @@ import { adminUserRoutes } from './routes/admin/users-id.js';
 import { adminUserLockRoutes } from './routes/admin/users-lock.js';
 import { imageFileRoutes } from './routes/images.js';
 import { operationRoutes, type Readiness } from './routes/operation.js';
+import { accountRoutes } from './routes/v1/account.js';
 import { accountProofRoutes } from './routes/v1/account-proofs.js';
+import { accountSecretRoutes } from './routes/v1/account-secrets.js';
 import { deviceRoutes } from './routes/v1/devices.js';
 import { deviceTokenRoutes } from './routes/v1/devices-tokens.js';
 import { imageRoutes } from './routes/v1/images.js';
@@ -60,6 +63,7 @@ export interface Services {
   readonly push: Push;
   readonly pushTokens: DevicePushTokens;
   readonly proofs: Proofs;
+  readonly account: OwnAccount;
   readonly users: Users;
   readonly userDetails: UserDetails;
   readonly activity: Activity;
@@ -72,6 +76,8 @@ export function registerRoutes(app: App, services: Services): void {
   tokenRoutes(app, services);
   sessionRoutes(app, services);
   deviceRoutes(app, services);
+  accountRoutes(app, services);
+  accountSecretRoutes(app, services);
   accountProofRoutes(app, services);
   notificationRoutes(app, services);
   changesRoutes(app, services);

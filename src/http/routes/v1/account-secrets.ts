@@ -1,0 +1,63 @@
+import type { OwnAccount } from '../../../authentication/account.js';
+import { Account, PasswordChange, PinChange, ProvenRequest } from '../../../contract/account.js';
+import { proofProblems, proverOf } from '../../prover.js';
+import type { App } from '../../route.js';
+
+const answer = { 200: { ...Account, description: 'The account as it is now.' } };
+const config = { access: 'session', problems: proofProblems } as const;
+
+/** One's own password and PIN. */
+export function accountSecretRoutes(app: App, { account }: { account: OwnAccount }): void {
+  app.route({
+    method: 'PUT',
+    url: '/v1/account/password',
+    schema: {
+      operationId: 'putPassword',
+      summary: "Set one's own password",
+      description:
+        'Needs a fresh proof: password, code or passkey. Every other login of the account ends, with its sessions and streams, on the next request everywhere; the one that asks goes on.',
+      tags: ['Account'],
+      body: PasswordChange,
+      response: answer,
+    },
+    config,
+    async handler(request) {
+      return account.setPassword(proverOf(request), request.body);
+    },
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/v1/account/pin',
+    schema: {
+      operationId: 'putPin',
+      summary: "Set one's own PIN",
+      description: 'Needs a fresh proof: password, code, passkey, or the PIN that there is.',
+      tags: ['Account'],
+      body: PinChange,
+      response: answer,
+    },
+    config,
+    async handler(request) {
+      return account.setPin(proverOf(request), request.body);
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/v1/account/pin',
+    schema: {
+      operationId: 'deletePin',
+      summary: "Remove one's own PIN",
+      description:
+        'Needs a fresh proof: password, passkey, or the PIN itself. A code alone does not do: it may be all that the PIN stands beside.',
+      tags: ['Account'],
+      body: ProvenRequest,
+      response: answer,
+    },
+    config,
+    async handler(request) {
+      return account.removePin(proverOf(request), request.body.proof);
+    },
+  });
+}

@@ -1,0 +1,222 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Account } from '../../src/contract/account.js';
+import { byPassword, createSelfService } from '../support/account.js';
+import { createAdministration } from '../support/administration.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { createUser, login, newPhone, passwordLogin, wrongCode } from '../support/people.js';
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0' });
+});
+afterAll(() => postern.close());
+
+const { person, again, ask, refused, byCode, bySms, isIn } = createSelfService(() => postern);
+const { admin, eventsOf } = createAdministration(() => postern);
+const newPassword = 'nine dull horses';
+const wrong = { type: 'password', secret: 'not the password' };
+const approves = async (username: string | null, secret: string) =>
+  (await postern.api<{ status: string }>('POST', '/v1/tokens', { body: passwordLogin(username, secret) })).body
+    .status === 'approved';
+
+describe('reading and changing it', () => {
+  test('shows what the user may see of the account, and nothing of the operator’s', async () => {
+    const who = await person({ name: 'Ada', locale: 'en', pin: '2468', metadata: { note: 'ours' } });
+    const { status, body, headers } = await ask<Account>(who, 'GET', '');
+    const { id, username, phone, created_at, updated_at } = who.user;
+    expect(status).toBe(200);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(body).toEqual({
+      ...{ id, username, email: null, phone, name: 'Ada', locale: 'en', has_password: true, has_pin: true },
+      ...{ second_factors: [], created_at, updated_at },
+    });
+  });
+
+  test('name and language change without a proof, and nothing that is not asked for', async () => {
+    const who = await person();
+    const body = { name: 'Ada King', locale: 'es-MX', role: 'operator', status: 'deactivated', email: 'a@example.com' };
+    const changed = await ask<Account>(who, 'PATCH', '', body);
+    expect(changed.body).toMatchObject({ name: 'Ada King', locale: 'es-MX', email: null });
+    expect((await admin('GET', `/users/${who.user.id}`)).body).toMatchObject({ role: 'user', status: 'active' });
+    expect((await ask<Account>(who, 'PATCH', '', { locale: null })).body).toMatchObject({
+      locale: null,
+      name: 'Ada King',
+    });
+  });
+
+  test('a username needs a proof, is canonical, and somebody else’s is 409', async () => {
+    const who = await person();
+    const other = await createUser(postern);
+    const username = `New${randomUUID().slice(0, 8)}`;
+    expect(await refused(who, 'PATCH', '', { username })).toEqual([422, 'proof required']);
+    expect(await refused(who, 'PATCH', '', { username, proof: wrong })).toEqual([400, 'proof_rejected']);
+    expect(await refused(who, 'PATCH', '', { username: 'a b', proof: byPassword })).toEqual([
+      422,
+      'username invalid_identity',
+    ]);
+    const taken = { username: other.username?.toUpperCase(), proof: byPassword };
+    expect(await refused(who, 'PATCH', '', taken)).toEqual([409, 'username identity_taken']);
+    expect((await ask<Account>(who, 'PATCH', '', { username, proof: byPassword })).body.username).toBe(username);
+    expect((await login(postern, { ...who.user, username: username.toLowerCase() })).body.status).toBe('approved');
+  });
+
+  test('the last identity stays', async () => {
+    const who = await person({ phone: undefined });
+    expect(await refused(who, 'PATCH', '', { username: null, proof: byPassword })).toEqual([422, 'identity_required']);
+  });
+});
+
+describe('the password', () => {
+  test('changes with a proof; every login but the one that asked ends', async () => {
+    const who = await person();
+    const elsewhere = await again(who.user);
+    const changed = await ask<Account>(who, 'PUT', '/password', { password: newPassword, proof: byPassword });
+    expect(changed.status).toBe(200);
+    expect(await isIn(who)).toBe(true);
+    expect(await isIn(elsewhere)).toBe(false);
+    expect(await approves(who.user.username, newPassword)).toBe(true);
+    expect(await approves(who.user.username, byPassword.secret)).toBe(false);
+    const types = (await eventsOf(who.user.id)).map(({ type, actor }) => `${type} by ${actor}`);
+    expect(types).toContain('user.password_changed by user');
+  });
+
+  test('the token that asked gets further sessions, the others get none', async () => {
+    const { api } = postern;
+    const who = await person();
+    const token = async () => (await login(postern, who.user)).body.token ?? '';
+    const [own, other] = [await token(), await token()];
+    const { body } = await api<{ token: string }>('POST', '/v1/sessions', { basic: own });
+    const proof = byPassword;
+    await ask({ bearer: body.token }, 'PUT', '/password', { password: newPassword, proof });
+    expect((await api('POST', '/v1/sessions', { basic: own })).status).toBe(201);
+    expect((await api('POST', '/v1/sessions', { basic: other })).status).toBe(401);
+  });
+
+  test('is held to the rules before a proof is used up', async () => {
+    const who = await person();
+    const proof = await byCode(who);
+    const change = { password: 'password', proof };
+    expect(await refused(who, 'PUT', '/password', change)).toEqual([422, 'password password_too_common']);
+    expect((await ask(who, 'PUT', '/password', { password: newPassword, proof })).status).toBe(200);
+    expect(await refused(who, 'PUT', '/password', { password: newPassword, proof })).toEqual([400, 'proof_rejected']);
+  });
+
+  test('a first one is set by code', async () => {
+    const { body: user } = await admin('POST', '/users', { username: `u${randomInt(1e9)}`, phone: newPhone() });
+    const who = await bySms(user);
+    expect(await refused(who, 'PUT', '/password', { password: newPassword, proof: byPassword })).toEqual([
+      400,
+      'proof_rejected',
+    ]);
+    const { body } = await ask<Account>(who, 'PUT', '/password', { password: newPassword, proof: await byCode(who) });
+    expect(body.has_password).toBe(true);
+    expect(await approves(user.username, newPassword)).toBe(true);
+  });
+});
+
+describe('the PIN', () => {
+  test('changes by itself, and by nothing that is not it', async () => {
+    const who = await person({ pin: '2468' });
+    const byPin = (secret: string) => ({ type: 'pin', secret });
+    expect(await refused(who, 'PUT', '/pin', { pin: '1357', proof: byPin('9999') })).toEqual([400, 'proof_rejected']);
+    expect((await ask(who, 'PUT', '/pin', { pin: '1357', proof: byPin('2468') })).status).toBe(200);
+    expect((await ask<Account>(who, 'DELETE', '/pin', { proof: byPin('1357') })).body.has_pin).toBe(false);
+    // Without one on file a PIN proves nothing.
+    expect(await refused(who, 'PUT', '/pin', { pin: '1357', proof: byPin('1357') })).toEqual([400, 'proof_rejected']);
+  });
+
+  test('proves nothing else, and a code does not remove it', async () => {
+    const who = await person({ pin: '2468' });
+    const proof = { type: 'pin', secret: '2468' };
+    expect(await refused(who, 'PUT', '/password', { password: newPassword, proof })).toEqual([
+      422,
+      'proof.type invalid_choice',
+    ]);
+    expect(await refused(who, 'DELETE', '', { proof })).toEqual([422, 'proof.type invalid_choice']);
+    expect(await refused(who, 'DELETE', '/pin', { proof: await byCode(who) })).toEqual([
+      422,
+      'proof.type invalid_choice',
+    ]);
+    expect((await ask(who, 'DELETE', '/pin', { proof: byPassword })).status).toBe(200);
+  });
+});
+
+describe('a proof', () => {
+  test('by code counts once, on its own device, for its own user', async () => {
+    const who = await person();
+    const proof = await byCode(who);
+    const change = { pin: '2468', proof };
+    const elsewhere = await again(who.user);
+    const stranger = await person();
+    expect(await refused(elsewhere, 'PUT', '/pin', change)).toEqual([400, 'proof_rejected']);
+    expect(await refused(stranger, 'PUT', '/pin', change)).toEqual([400, 'proof_rejected']);
+    expect((await ask(who, 'PUT', '/pin', change)).status).toBe(200);
+    expect(await refused(who, 'PUT', '/pin', change)).toEqual([400, 'proof_rejected']);
+  });
+
+  test('of 50 parallel requests with one code a single one counts', async () => {
+    const who = await person();
+    const proof = await byCode(who);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => ask(who, 'PUT', '/pin', { pin: '2468', proof })),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect((await eventsOf(who.user.id)).filter(({ type }) => type === 'user.pin_changed')).toHaveLength(1);
+  });
+
+  test('by code bears five guesses', async () => {
+    const who = await person();
+    const right = await byCode(who);
+    const guess = { ...right, secret: wrongCode(right.secret) };
+    for (let n = 0; n < 5; n += 1) {
+      expect(await refused(who, 'PUT', '/pin', { pin: '2468', proof: guess })).toEqual([400, 'proof_rejected']);
+    }
+    await admin('POST', `/users/${who.user.id}/unlock`);
+    expect(await refused(who, 'PUT', '/pin', { pin: '2468', proof: right })).toEqual([400, 'proof_rejected']);
+  });
+
+  test('takes of the budget of guesses that logins on the device have', async () => {
+    const who = await person();
+    for (let n = 0; n < 5; n += 1) {
+      expect(await refused(who, 'DELETE', '', { proof: wrong })).toEqual([400, 'proof_rejected']);
+    }
+    expect(await refused(who, 'DELETE', '', { proof: byPassword })).toEqual([423, 'account_temporarily_locked']);
+    expect((await login(postern, who.user, { id: who.deviceId })).status).toBe(423);
+    // A lock by guesses never ends what was granted.
+    expect(await isIn(who)).toBe(true);
+    const types = (await eventsOf(who.user.id)).map(({ type }) => type);
+    expect(types.filter((type) => type === 'proof.rejected')).toHaveLength(5);
+    expect(types).toContain('account.locked_by_guesses');
+  });
+
+  test('is named whole: a code without its id is 422', async () => {
+    const who = await person();
+    const proof = { type: 'code', secret: '000000' };
+    expect(await refused(who, 'DELETE', '', { proof })).toEqual([422, 'proof.id required']);
+    expect(await refused(who, 'DELETE', '', {})).toEqual([422, 'proof required']);
+    expect(await refused(who, 'DELETE', '', { proof: { type: 'totp', secret: '000000' } })).toEqual([
+      422,
+      'proof.type invalid_choice',
+    ]);
+  });
+
+  test('by code lapses with the address it went to', async () => {
+    const who = await person();
+    const proof = await byCode(who);
+    await admin('PATCH', `/users/${who.user.id}`, { phone: null });
+    expect(await refused(who, 'PUT', '/pin', { pin: '2468', proof })).toEqual([400, 'proof_rejected']);
+  });
+});
+
+describe('deleting it', () => {
+  test('takes a proof, and everything is gone on the next request', async () => {
+    const who = await person();
+    expect(await refused(who, 'DELETE', '', { proof: wrong })).toEqual([400, 'proof_rejected']);
+    const gone = await ask(who, 'DELETE', '', { proof: byPassword });
+    expect(gone.status).toBe(204);
+    expect(await isIn(who)).toBe(false);
+    expect((await admin('GET', `/users/${who.user.id}`)).status).toBe(404);
+  });
+});
