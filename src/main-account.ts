@@ -1,6 +1,7 @@
-import { createOwnAccount } from './authentication/account.js';
+import { createOwnAccount, createShownAccount } from './authentication/account.js';
 import { type Channel, createCodeSending } from './authentication/code-sending.js';
 import type { GuessBudget } from './authentication/guess-budget.js';
+import { createOwnAddresses } from './authentication/own-addresses.js';
 import type { PasswordHasher } from './authentication/passwords.js';
 import type { Pins } from './authentication/pins.js';
 import { codeProof, passwordProof, pinProof } from './authentication/proof-methods.js';
@@ -29,14 +30,19 @@ export interface AccountParts {
 }
 
 /** Puts self-service together: what people do with their own accounts. */
-export function createAccountServices(parts: AccountParts): Pick<Services, 'proofs' | 'account'> {
+export function createAccountServices(parts: AccountParts): Pick<Services, 'proofs' | 'account' | 'addresses'> {
   const { config, database, keys, hasher, pins, guesses, limits, users, moreProofs = [] } = parts;
   const codes = createCodeSending({ keys, limits, channels: channelsOf(config) });
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...moreProofs];
   const proofs = createProofs({ database, guesses, limits, codes, methods });
   const rules = { defaultRegion: config.DEFAULT_REGION, passwordMin: config.PASSWORD_MIN };
-  const secondFactors = parts.secondFactors ?? (async () => []);
-  return { proofs, account: createOwnAccount({ database, users, proofs, rules, secondFactors }) };
+  const toAccount = createShownAccount(parts.secondFactors ?? (async () => []));
+  const { defaultRegion } = rules;
+  return {
+    proofs,
+    account: createOwnAccount({ database, users, proofs, rules, toAccount }),
+    addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion, toAccount }),
+  };
 }
 
 function channelsOf({ SMS_PROVIDER }: Config): readonly Channel[] {

@@ -35,12 +35,23 @@ export interface OwnAccount {
   remove(prover: Prover, proof: Proof): Promise<void>;
 }
 
+/** A user as the user sees it. */
+export type ShownAccount = (user: User) => Promise<Account>;
+
+export function createShownAccount(secondFactors: (userId: string) => Promise<SecondFactor[]>): ShownAccount {
+  return async (user) => {
+    const { id, username, email, phone, name, locale, has_password, has_pin, created_at, updated_at } = user;
+    const second_factors = await secondFactors(id);
+    return { id, username, email, phone, name, locale, has_password, has_pin, second_factors, created_at, updated_at };
+  };
+}
+
 export interface OwnAccountOptions {
   readonly database: Database;
   readonly users: Users;
   readonly proofs: Proofs;
   readonly rules: UserRules;
-  readonly secondFactors: (userId: string) => Promise<SecondFactor[]>;
+  readonly toAccount: ShownAccount;
 }
 
 /**
@@ -57,13 +68,7 @@ const followEpoch = prepared(
 );
 
 export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
-  const { database, users, proofs, rules } = options;
-
-  const toAccount = async (user: User): Promise<Account> => {
-    const { id, username, email, phone, name, locale, has_password, has_pin, created_at, updated_at } = user;
-    const second_factors = await options.secondFactors(id);
-    return { id, username, email, phone, name, locale, has_password, has_pin, second_factors, created_at, updated_at };
-  };
+  const { database, users, proofs, rules, toAccount } = options;
 
   /** Proves first and hashes then, so that a session alone cannot keep the machine busy with hashing. */
   async function changeProven(

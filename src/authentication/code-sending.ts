@@ -2,12 +2,13 @@ import { prepared, type Queryable } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
 import { messageAttempts } from './code-messages.js';
+import { codeLifetime } from './codes.js';
 import type { Identity } from './identity.js';
 import { identityDigest } from './identity-digest.js';
 import type { RequestLimits } from './request-limits.js';
 
 /** How a code reaches an address of its kind. */
-export const channelOf = { email: 'email', phone: 'sms' } as const;
+const channelOf = { email: 'email', phone: 'sms' } as const;
 export type AddressType = keyof typeof channelOf;
 export type Channel = (typeof channelOf)[AddressType];
 
@@ -40,12 +41,14 @@ export interface AskedCode {
 
 export interface CodeToSend {
   readonly userId: string;
-  readonly channel: Channel;
+  readonly type: AddressType;
   readonly recipient: string | undefined;
+  readonly kind: CodeKind;
   readonly code: string;
-  /** RFC 3339: when the code lapses. */
-  readonly expiresAt: string;
 }
+
+/** What a code is for, which its message says. */
+export type CodeKind = 'proof_code' | 'address_code' | 'recovery_code' | 'registration_code';
 
 export interface CodeSendingOptions {
   readonly keys: SecretKeys;
@@ -58,7 +61,7 @@ const enqueue = prepared(
   'outbox_enqueue',
   `with message as (
      insert into outbox (user_id, id, channel, kind, recipient, state, sealed_code, expires_at, created_at, updated_at)
-     select $1, $2, $3, $4, $5, 'queued', $6, $7, now, now from (select db_now() as now) clock
+     select $1, $2, $3, $4, $5, 'queued', $6, now + interval '${codeLifetime} seconds', now, now from (select db_now() as now) clock
      returning user_id, id)
    select graphile_worker.add_job('message.send', json_build_object('user_id', user_id, 'id', id), max_attempts => ${messageAttempts})
    from message`,
@@ -72,10 +75,11 @@ export function createCodeSending({ keys, limits, channels }: CodeSendingOptions
       await limits.messageOf(identityDigest(address), knownDevice);
       return limits.messageTo({ userId, address: recipient, knownDevice });
     },
-    async send(tx, { userId, channel, recipient, code, expiresAt }) {
+    async send(tx, { userId, type, kind, recipient, code }) {
+      const channel = channelOf[type];
       const id = newId();
       const sealed = keys.seal(code, id);
-      await tx.query(enqueue, [userId, id, channel, `${channel}.code`, recipient ?? null, sealed, expiresAt]);
+      await tx.query(enqueue, [userId, id, channel, `${channel}.${kind}`, recipient ?? null, sealed]);
     },
   };
 }

@@ -27,6 +27,8 @@ export type EventType =
   | 'user.deleted'
   | 'proof.started'
   | 'proof.rejected'
+  | 'address.change_started'
+  | 'address.change_rejected'
   | 'key.created'
   | 'key.revoked';
 

@@ -6,7 +6,7 @@ import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
 import { type AccountUser, getAccount } from './accounts.js';
 import type { ChallengeState } from './authenticators/authenticator.js';
 import { beginChallenge, endChallenge, takeChallengeGuess } from './challenges.js';
-import { type AddressType, type CodeSending, channelOf } from './code-sending.js';
+import type { AddressType, CodeSending } from './code-sending.js';
 import { recordEvent } from './events.js';
 import type { GuessBudget } from './guess-budget.js';
 import type { RequestLimits } from './request-limits.js';
@@ -122,8 +122,7 @@ export function createProofs(options: ProofsOptions): Proofs {
       const started = await beginChallenge(tx, { userId, id, purpose: 'proof', kept: typed, lifetime, deviceId });
       if (message !== undefined) {
         const { type, code } = message;
-        const sent = { userId, channel: channelOf[type], recipient, code, expiresAt: started.expires_at };
-        await codes.send(tx, sent);
+        await codes.send(tx, { userId, type, kind: 'proof_code', recipient, code });
       }
       await recordEvent(tx, { userId, type: 'proof.started', origin, data: { proof: start, device_id: deviceId } });
       return started;
@@ -163,17 +162,25 @@ export function createProofs(options: ProofsOptions): Proofs {
   return { begin, check };
 }
 
-async function use(
-  tx: Queryable,
-  { userId, sessionId }: Prover,
-  { epoch }: AccountUser,
-  challenge: { readonly userId: string; readonly id: string } | undefined,
-): Promise<void> {
+/**
+ * Locks the user's row, and makes sure that the session still holds. @returns the user's epoch
+ * @throws Problem `invalid_session_token`
+ */
+export async function holdProver(tx: Queryable, { userId, sessionId }: Prover): Promise<number> {
   const [user] = await tx.query<{ epoch: number }>(holdUser, [userId]);
   // In a statement of its own: what was revoked while this one waited for the row shows only now.
   const [session] = await tx.query(readSession, [userId, sessionId]);
-  if (session === undefined) throw new Problem('invalid_session_token');
-  if (user?.epoch !== epoch) throw new Problem('proof_rejected');
+  if (user === undefined || session === undefined) throw new Problem('invalid_session_token');
+  return user.epoch;
+}
+
+async function use(
+  tx: Queryable,
+  prover: Prover,
+  { epoch }: AccountUser,
+  challenge: { readonly userId: string; readonly id: string } | undefined,
+): Promise<void> {
+  if ((await holdProver(tx, prover)) !== epoch) throw new Problem('proof_rejected');
   if (challenge !== undefined && !(await endChallenge(tx, challenge))) throw new Problem('proof_rejected');
 }
 

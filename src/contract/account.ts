@@ -132,3 +132,25 @@ export type PinChange = Static<typeof PinChange>;
 
 /** What is done to the account needs nothing but the proof. */
 export const ProvenRequest = Type.Object({ proof: Proof }, { examples: [{ proof }] });
+
+/** Something that a code completes. */
+export const BegunChallenge = Type.Object(
+  { id: Id, expires_at: Type.Unsafe<string>({ ...Time, description: 'When its code lapses.' }) },
+  { examples: [{ id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53', expires_at: '2017-10-19T17:07:03.181879Z' }] },
+);
+
+const Address = Type.String({ minLength: 1, maxLength: 320 });
+
+export const EmailChange = Type.Object(
+  { email: Address, proof: Proof },
+  { examples: [{ email: 'ada@example.com', proof }] },
+);
+export const PhoneChange = Type.Object(
+  { phone: Address, proof: Proof },
+  { examples: [{ phone: '+15551234567', proof }] },
+);
+
+export const CodeAnswer = Type.Object(
+  { secret: Type.String({ minLength: 1, maxLength: 64, description: 'The code.' }) },
+  { examples: [{ secret: '271828' }] },
+);

@@ -55,6 +55,12 @@ export const errors = {
     'La prueba fue rechazada.',
     'The password, code or assertion was wrong, lapsed, used before, or started by another device: the answer is the same on purpose. Prove anew who you are.',
   ),
+  code_rejected: error(
+    400,
+    'The code was rejected.',
+    'El código fue rechazado.',
+    'The code was wrong, lapsed, used up or used before, or there is nothing that it could be for: the answer is the same on purpose. Try again with the right code, or ask for a new one.',
+  ),
   account_unusable: error(
     400,
     'The account cannot be used.',
