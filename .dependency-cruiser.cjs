@@ -48,14 +48,14 @@ module.exports = {
     {
       name: 'only-main-imports-delivery',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main(-push|-account)?\\.ts$|delivery/)' },
+      from: { path: '^src/', pathNot: '^src/(main(-push|-account|-messages)?\\.ts$|delivery/)' },
       to: { path: inside(['delivery']) },
     },
     {
       name: 'only-main-and-cli-import-config',
       comment: 'Everything else is handed typed values.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main(-push|-account)?\\.ts$|cli/)' },
+      from: { path: '^src/', pathNot: '^src/(main(-push|-account|-messages)?\\.ts$|cli/)' },
       to: { path: '^src/config\\.ts$' },
     },
     {

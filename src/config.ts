@@ -275,6 +275,11 @@ export const settings = {
     fallback: '0',
     about: 'Codes per hour in all. More are not sent, and nobody is told. 0: no limit.',
   },
+  APP_NAME: {
+    parse: pattern(/^[^\p{Cc}{}]{1,40}$/u, 'must be 1 to 40 characters, without control characters and braces'),
+    fallback: 'Postern',
+    about: 'What codes and notices call your service.',
+  },
   DEFAULT_REGION: { parse: region, about: 'Region of phone numbers without a country code, such as US.' },
   SMS_PROVIDER: {
     parse: choice('console', 'webhook', 'none'),

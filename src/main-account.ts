@@ -1,5 +1,5 @@
 import { createOwnAccount, createShownAccount } from './authentication/account.js';
-import { type Channel, createCodeSending } from './authentication/code-sending.js';
+import { createCodeSending } from './authentication/code-sending.js';
 import type { GuessBudget } from './authentication/guess-budget.js';
 import { createOwnAddresses } from './authentication/own-addresses.js';
 import type { PasswordHasher } from './authentication/passwords.js';
@@ -10,6 +10,7 @@ import type { RequestLimits } from './authentication/request-limits.js';
 import type { Users } from './authentication/users.js';
 import type { Config } from './config.js';
 import type { SecondFactor } from './contract/account.js';
+import type { MessageChannel } from './contract/administration.js';
 import type { Database } from './database/database.js';
 import type { Services } from './http/routes.js';
 import type { SecretKeys } from './lib/secret-keys.js';
@@ -17,6 +18,8 @@ import type { SecretKeys } from './lib/secret-keys.js';
 /** What self-service is made of. */
 export interface AccountParts {
   readonly config: Config;
+  /** Those by which codes can be sent. */
+  readonly channels: readonly MessageChannel[];
   readonly database: Database;
   readonly keys: SecretKeys;
   readonly hasher: PasswordHasher;
@@ -31,8 +34,8 @@ export interface AccountParts {
 
 /** Puts self-service together: what people do with their own accounts. */
 export function createAccountServices(parts: AccountParts): Pick<Services, 'proofs' | 'account' | 'addresses'> {
-  const { config, database, keys, hasher, pins, guesses, limits, users, moreProofs = [] } = parts;
-  const codes = createCodeSending({ keys, limits, channels: channelsOf(config) });
+  const { config, channels, database, keys, hasher, pins, guesses, limits, users, moreProofs = [] } = parts;
+  const codes = createCodeSending({ keys, limits, channels });
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...moreProofs];
   const proofs = createProofs({ database, guesses, limits, codes, methods });
   const rules = { defaultRegion: config.DEFAULT_REGION, passwordMin: config.PASSWORD_MIN };
@@ -43,8 +46,4 @@ export function createAccountServices(parts: AccountParts): Pick<Services, 'proo
     account: createOwnAccount({ database, users, proofs, rules, toAccount }),
     addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion, toAccount }),
   };
-}
-
-function channelsOf({ SMS_PROVIDER }: Config): readonly Channel[] {
-  return SMS_PROVIDER === 'none' ? [] : ['sms'];
 }

@@ -4,7 +4,6 @@ import { createActivity } from './authentication/activity.js';
 import { createApiKeys, ensureFirstKey } from './authentication/api-keys.js';
 import { passwordAuthenticator } from './authentication/authenticators/password.js';
 import { smsAuthenticator } from './authentication/authenticators/sms.js';
-import { type CodeMessages, createCodeMessages, type MessageJob } from './authentication/code-messages.js';
 import { createDevices } from './authentication/devices.js';
 import { eraseUser } from './authentication/erase.js';
 import { createGuessBudget } from './authentication/guess-budget.js';
@@ -14,7 +13,6 @@ import { createPasswordHasher } from './authentication/passwords.js';
 import { createPins } from './authentication/pins.js';
 import { createRequestLimits } from './authentication/request-limits.js';
 import { createSessions, heldSession } from './authentication/sessions.js';
-import type { SmsSender } from './authentication/sms-sender.js';
 import { createTokens } from './authentication/tokens.js';
 import { createUserDetails } from './authentication/user-details.js';
 import { createUsers } from './authentication/users.js';
@@ -32,8 +30,6 @@ import { createImageDisk } from './delivery/image-disk.js';
 import { createImageDownload } from './delivery/image-download.js';
 import { checkTargetUrl, createOutbound, type Outbound } from './delivery/outbound.js';
 import { type Line, startQueue } from './delivery/queue.js';
-import { createConsoleSms } from './delivery/sms/console.js';
-import { createWebhookSms } from './delivery/sms/webhook.js';
 import { createIdempotent } from './http/idempotent.js';
 import type { App } from './http/route.js';
 import type { Services } from './http/routes.js';
@@ -42,6 +38,7 @@ import { Problem } from './lib/problem.js';
 import { createSecretKeys, type SecretKeys } from './lib/secret-keys.js';
 import { createLog, type Logger } from './log.js';
 import { createAccountServices } from './main-account.js';
+import { createMessageParts, type MessageParts } from './main-messages.js';
 import { createPushParts, type PushParts } from './main-push.js';
 import { blankActor } from './notifications/blank-actor.js';
 import { startCleaning } from './notifications/images/cleaning.js';
@@ -147,11 +144,13 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     );
     signals.onSignal(streams.wake);
     const pushParts = started(await createPushParts({ config, database, outbound, log }), (parts) => parts.close());
+    const messageParts = createMessageParts({ config, database, keys, outbound, print });
     const isClosing = () => closing !== undefined;
-    const parts = { config, database, keys, signals, outbound, storage, imageUrlsOf, retention, pushParts, isClosing };
+    const parts = {
+      ...{ config, database, keys, signals, outbound, storage, imageUrlsOf, retention },
+      ...{ messageParts, pushParts, isClosing },
+    };
     const services = { ...createServices(parts), streams };
-    const sender = createSmsSender(config, outbound, print);
-    const messages = sender === undefined ? undefined : createCodeMessages({ database, keys, sender });
     const erase = async (job: unknown) => {
       const { user_id: userId } = job as { user_id: string };
       await eraseUser(database, userId, notificationTables, (id) => blankActor(database, id, signals.send));
@@ -161,7 +160,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     // A provider that hangs catches the workers of its own line, and no others.
     const lines: Line[] = [
       { tasks: { 'user.erase': erase }, concurrency: Math.min(otherJobs, share.jobs) },
-      ...(messages ? [messageLine(messages, share.jobs)] : []),
+      ...messageParts.lines(share.jobs),
       ...pushParts.lines,
     ];
     started(await startQueue({ target, log, lines, connections: share.jobs }), (queue) => queue.stop());
@@ -197,10 +196,6 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
   }
 }
 
-function messageLine(messages: CodeMessages, concurrency: number): Line {
-  return { tasks: { 'message.send': (job) => messages.send(job as MessageJob) }, concurrency };
-}
-
 function createServices(parts: {
   readonly config: Config;
   readonly database: Database;
@@ -210,10 +205,11 @@ function createServices(parts: {
   readonly storage: ImageStorage;
   readonly imageUrlsOf: ImageUrls;
   readonly retention: Retention;
+  readonly messageParts: MessageParts;
   readonly pushParts: PushParts;
   readonly isClosing: () => boolean;
 }): Omit<Services, 'streams'> {
-  const { config, database, keys, signals, outbound, storage, imageUrlsOf, pushParts } = parts;
+  const { config, database, keys, signals, outbound, storage, imageUrlsOf, messageParts, pushParts } = parts;
   const { hashes, waitingHashes } = shareOf(config.WORKERS);
   const hasher = createPasswordHasher({ concurrency: hashes, queue: waitingHashes });
   const pins = createPins({ hasher, keys });
@@ -258,7 +254,7 @@ function createServices(parts: {
     users,
     userDetails: createUserDetails(database),
     activity: createActivity(database),
-    outbox: createOutbox({ database, keys, showsCodes: config.SMS_PROVIDER === 'console' }),
+    outbox: createOutbox({ database, keys, showsCodesOf: messageParts.showsCodesOf }),
     verifiers: {
       verifySession: sessions.verify,
       verifyOperator: sessions.verifyOperator,
@@ -290,7 +286,9 @@ function createServices(parts: {
     markers: createMarkers(database, signals.send),
     push: pushParts.push,
     pushTokens: pushParts.tokens,
-    ...createAccountServices({ config, database, keys, hasher, pins, guesses, limits, users }),
+    ...createAccountServices({
+      ...{ config, channels: messageParts.channels, database, keys, hasher, pins, guesses, limits, users },
+    }),
   };
 }
 
@@ -300,14 +298,6 @@ function retentionRules({ NOTIFICATION_TYPES: types, NOTIFICATION_RETENTION: age
     const age = ages[type] ?? ages['*'];
     return age === undefined ? [] : [{ type, age }];
   });
-}
-
-function createSmsSender(config: Config, outbound: Outbound, print: (line: string) => void): SmsSender | undefined {
-  if (config.SMS_PROVIDER === 'none') return undefined;
-  if (config.SMS_PROVIDER === 'console') return createConsoleSms(print);
-  const { SMS_WEBHOOK_URL: url, SMS_WEBHOOK_SECRET: secret } = config;
-  if (url === undefined || secret === undefined) throw new Error('the configuration was not checked');
-  return createWebhookSms({ url, secret: secret.reveal(), outbound });
 }
 
 function listeningUrl({ HOST }: Config, app: App): string {

@@ -1,11 +1,12 @@
+import type { MessageChannel } from '../contract/administration.js';
 import type { authenticationStatuses, DeviceInput } from '../contract/authentication.js';
 import type { AuthenticationErrorCode } from '../contract/errors.js';
 import { prepared, type Queryable } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import type { Challenge } from './authenticators/authenticator.js';
-import { messageAttempts } from './code-messages.js';
 import { holdKnownDevice, recordDevice } from './device-queries.js';
+import { addMessageJobs } from './messages/enqueue.js';
 
 /** The rows of `authentications`: every login, from its start to the end of its token. */
 
@@ -133,10 +134,8 @@ const insertOpen = prepared(
                          created_at, updated_at)
      select a.user_id, $10, a.id, $11, $12, $13, 'queued', $14, a.challenge_ends_at, a.created_at, a.created_at
      from authentication a where $10::uuid is not null
-     returning user_id, id),
-   job as (
-     select graphile_worker.add_job('message.send', json_build_object('user_id', user_id, 'id', id), max_attempts => ${messageAttempts})
-     from message),
+     returning user_id, id, channel),
+   job as (${addMessageJobs('message')}),
    logged as (${writeEvent('authentication', "'login.started'")})
    select ${record}, (select count(*) from job) as jobs from authentication`,
 );
@@ -144,7 +143,7 @@ const insertOpen = prepared(
 /** A message of a challenge, sealed, ready for the outbox. */
 export interface SealedMessage {
   readonly id: string;
-  readonly channel: string;
+  readonly channel: MessageChannel;
   readonly kind: string;
   readonly recipient: string | undefined;
   readonly sealedCode: Buffer;

@@ -1,16 +1,16 @@
-import { prepared, type Queryable } from '../database/database.js';
-import { newId } from '../lib/ids.js';
+import type { MessageChannel } from '../contract/administration.js';
+import type { Queryable } from '../database/database.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
-import { messageAttempts } from './code-messages.js';
 import { codeLifetime } from './codes.js';
 import type { Identity } from './identity.js';
 import { identityDigest } from './identity-digest.js';
+import { enqueueCode } from './messages/enqueue.js';
+import type { CodeKind } from './messages/kinds.js';
 import type { RequestLimits } from './request-limits.js';
 
 /** How a code reaches an address of its kind. */
 const channelOf = { email: 'email', phone: 'sms' } as const;
 export type AddressType = keyof typeof channelOf;
-export type Channel = (typeof channelOf)[AddressType];
 
 /** The sending of the codes of self-service, within the limits that logins have too. */
 export interface CodeSending {
@@ -47,25 +47,12 @@ export interface CodeToSend {
   readonly code: string;
 }
 
-/** What a code is for, which its message says. */
-export type CodeKind = 'proof_code' | 'address_code' | 'recovery_code' | 'registration_code';
-
 export interface CodeSendingOptions {
   readonly keys: SecretKeys;
   readonly limits: RequestLimits;
   /** Those with a provider. */
-  readonly channels: readonly Channel[];
+  readonly channels: readonly MessageChannel[];
 }
-
-const enqueue = prepared(
-  'outbox_enqueue',
-  `with message as (
-     insert into outbox (user_id, id, channel, kind, recipient, state, sealed_code, expires_at, created_at, updated_at)
-     select $1, $2, $3, $4, $5, 'queued', $6, now + interval '${codeLifetime} seconds', now, now from (select db_now() as now) clock
-     returning user_id, id)
-   select graphile_worker.add_job('message.send', json_build_object('user_id', user_id, 'id', id), max_attempts => ${messageAttempts})
-   from message`,
-);
 
 export function createCodeSending({ keys, limits, channels }: CodeSendingOptions): CodeSending {
   return {
@@ -75,11 +62,8 @@ export function createCodeSending({ keys, limits, channels }: CodeSendingOptions
       await limits.messageOf(identityDigest(address), knownDevice);
       return limits.messageTo({ userId, address: recipient, knownDevice });
     },
-    async send(tx, { userId, type, kind, recipient, code }) {
-      const channel = channelOf[type];
-      const id = newId();
-      const sealed = keys.seal(code, id);
-      await tx.query(enqueue, [userId, id, channel, `${channel}.${kind}`, recipient ?? null, sealed]);
+    async send(tx, { type, ...message }) {
+      await enqueueCode(tx, keys, { ...message, channel: channelOf[type], lifetime: codeLifetime });
     },
   };
 }

@@ -17,6 +17,7 @@ const ownTables: readonly UserTable[] = [
   { table: 'devices', key: 'id' },
   { table: 'challenges', key: 'id' },
   { table: 'outbox', key: 'id' },
+  { table: 'notices', key: 'id' },
   { table: 'guess_budgets', key: 'bucket' },
 ];
 

@@ -1,4 +1,4 @@
-import { type OutboxMessage, outboxStates } from '../contract/administration.js';
+import { type MessageChannel, messageChannels, type OutboxMessage, outboxStates } from '../contract/administration.js';
 import type { Database } from '../database/database.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
@@ -15,6 +15,8 @@ export const outboxFilterFields: FilterFields = {
   id: { kind: 'id' },
   user_id: { kind: 'id' },
   authentication_id: { kind: 'id' },
+  channel: { kind: 'enum', values: messageChannels },
+  kind: { kind: 'key' },
   state: { kind: 'enum', values: outboxStates },
   recipient: { kind: 'key' },
   created_at: { kind: 'time' },
@@ -32,17 +34,17 @@ const messages = {
 export interface OutboxOptions {
   readonly database: Database;
   readonly keys: SecretKeys;
-  /** Whether the provider is `console`, of which the codes are no secret. */
-  readonly showsCodes: boolean;
+  /** The channels whose provider is `console`, of which the codes are no secret. */
+  readonly showsCodesOf: readonly MessageChannel[];
 }
 
-export function createOutbox({ database, keys, showsCodes }: OutboxOptions): Outbox {
+export function createOutbox({ database, keys, showsCodesOf }: OutboxOptions): Outbox {
   return {
     async list(request, { withCodes }) {
       const page = await readPage<OutboxRow>(database, messages, request);
       const items = page.items.map(({ sealed_code, ...message }) => {
-        const code = showsCodes && withCodes && sealed_code !== null ? keys.open(sealed_code, message.id) : undefined;
-        return { ...message, code: code ?? null };
+        const shown = withCodes && showsCodesOf.includes(message.channel) ? sealed_code : null;
+        return { ...message, code: shown === null ? null : (keys.open(shown, message.id) ?? null) };
       });
       return { ...page, items };
     },

@@ -88,14 +88,14 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     await limits.loginTo(userId, deviceId);
     if (id === undefined) throw new Problem('code_rejected');
     let address = '';
-    const right = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () => {
+    const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () => {
       const kept = await takeChallengeGuess(database.lane(userId), { userId, id, purpose: type, deviceId });
       // Nothing was there to be guessed: it does not count.
       if (kept === undefined) throw new Problem('code_rejected');
       address = kept.address ?? '';
-      return codeIsRight(keys, id, kept, secret);
+      return codeIsRight(keys, id, kept, secret) ? 'right' : 'wrong';
     });
-    if (!right) {
+    if (verdict === 'wrong') {
       await recordEvent(database, { userId, type: 'address.change_rejected', origin, data: { field: type } });
       throw new Problem('code_rejected');
     }

@@ -1,12 +1,16 @@
-/** One text message with a code. */
+/** One text message: a code or a notice. */
 export interface SmsMessage {
   /** Id of the outbox row (UUID): the same over every retry, so that a provider can drop repeats. */
   id: string;
+  /** `sms.code` and others. */
+  kind: string;
   /** E.164. */
   to: string;
   text: string;
-  code: string;
-  authenticationId: string;
+  /** Null in a notice. */
+  code: string | null;
+  /** Of a login's code. */
+  authenticationId: string | null;
   /** RFC 3339 with six fractional digits. */
   expiresAt: string;
 }

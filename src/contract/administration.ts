@@ -34,23 +34,27 @@ export type NewApiKey = Static<typeof NewApiKey>;
 
 export const outboxStates = ['queued', 'sent', 'failed', 'expired', 'dropped'] as const;
 
+/** Ways by which codes and notices reach a person, beside push. */
+export const messageChannels = ['sms', 'email'] as const;
+export type MessageChannel = (typeof messageChannels)[number];
+
 /** A message that was or will be sent. */
 export const OutboxMessage = Type.Object({
   id: Id,
   user_id: Id,
   authentication_id: NullableId,
-  channel: Type.Enum(['sms']),
-  kind: Type.String({ examples: ['sms.code'] }),
+  channel: Type.Enum(messageChannels),
+  kind: Type.String({ description: 'The channel and what it is: a code, or a notice.', examples: ['sms.code'] }),
   recipient: NullableString,
   state: Type.Enum(outboxStates, {
     description:
-      'queued, sent, failed (tried until the code expired), expired (never tried in time), dropped (nobody to send to).',
+      'queued, sent, failed (tried until it expired), expired (never tried in time), dropped (nobody to send to).',
   }),
   attempts: Type.Integer(),
   last_error: NullableString,
   code: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'Only with the console provider, for a key with the scope admin, while the code lives.',
+    description: 'Only of a message of the console provider, for a key with the scope admin, while the code lives.',
   }),
   expires_at: Time,
   created_at: Time,

@@ -37,6 +37,8 @@ const indexed: readonly Expired[] = [
  * more would be written each time. A login that came to nothing can be read for 24 hours.
  */
 const walked: readonly Expired[] = [
+  // Taken away as they are told; what is left is what could not be.
+  { table: 'notices', key: ['user_id', 'id'], when: `created_at < db_now() - interval '7 days'` },
   { table: 'sessions', key: ['user_id', 'id'], when: `expires_at < db_now() - interval '1 day'` },
   {
     table: 'authentications',

@@ -10,6 +10,7 @@ const secret = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString
 
 const message: SmsMessage = {
   id: '582a5abb-1335-4794-4855-11e067b8c55e',
+  kind: 'sms.code',
   to: '+15551234567',
   text: 'Your code is 482913. Grüße',
   code: '482913',

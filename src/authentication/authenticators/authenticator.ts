@@ -1,3 +1,5 @@
+import type { MessageChannel } from '../../contract/administration.js';
+
 /**
  * A way to prove who one is: a plug-in with a name and one step or two.
  *
@@ -83,7 +85,7 @@ export interface ChallengeAnswer {
 }
 
 export interface CodeMessage {
-  readonly channel: 'sms' | 'email';
+  readonly channel: MessageChannel;
   readonly recipient: string | undefined;
   readonly code: string;
 }

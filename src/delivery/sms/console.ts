@@ -4,8 +4,9 @@ import type { SmsSender } from '../../authentication/sms-sender.js';
 export function createConsoleSms(write: (line: string) => void): SmsSender {
   return {
     name: 'console',
-    send: async ({ to, code, authenticationId }) => {
-      write(`SMS to ${to}: code ${code} for authentication ${authenticationId}`);
+    send: async ({ to, text, code, authenticationId }) => {
+      const login = authenticationId === null ? '' : ` for authentication ${authenticationId}`;
+      write(`SMS to ${to}: ${code === null ? text : `code ${code}${login}`}`);
     },
   };
 }

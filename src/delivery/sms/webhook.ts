@@ -32,7 +32,7 @@ export function createWebhookSms({ url, secret, outbound, now = () => new Date()
 
 function payloadOf(message: SmsMessage): string {
   return JSON.stringify({
-    type: 'sms.code',
+    type: message.kind,
     id: message.id,
     to: message.to,
     text: message.text,

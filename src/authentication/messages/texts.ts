@@ -1,0 +1,125 @@
+import type { MessageChannel } from '../../contract/administration.js';
+import type { CodeKind } from './kinds.js';
+
+/** Languages that every text is there in; the first one is the fallback. */
+export const textLanguages = ['en', 'es'] as const;
+export type TextLanguage = (typeof textLanguages)[number];
+
+/**
+ * What codes say. A mail begins with its subject, then comes an empty line, as in an operator's own templates.
+ * Codes come early: phones show them above the keyboard.
+ */
+export const texts: Readonly<Record<`${MessageChannel}.${CodeKind}`, Readonly<Record<TextLanguage, string>>>> = {
+  'sms.code': {
+    en: 'Your {app} code is {code}. Do not share it with anyone.',
+    es: 'Su código de {app} es {code}. No lo comparta con nadie.',
+  },
+  'sms.proof_code': {
+    en: '{code} is your {app} code to change your account. Do not share it with anyone.',
+    es: '{code} es su código de {app} para cambiar su cuenta. No lo comparta.',
+  },
+  'sms.address_code': {
+    en: '{code} is your {app} code to confirm this number. Do not share it with anyone.',
+    es: '{code} es su código de {app} para confirmar este número.',
+  },
+  'sms.recovery_code': {
+    en: '{code} is your {app} code to recover your account. Nobody of {app} will ask you for it.',
+    es: '{code} es su código de {app} para recuperar su cuenta.',
+  },
+  'sms.registration_code': {
+    en: '{code} is your {app} code to register. Do not share it with anyone.',
+    es: '{code} es su código de {app} para registrarse. No lo comparta.',
+  },
+  'email.code': {
+    en: `Subject: {code} is your {app} code
+
+Your code to log in to {app} is
+
+    {code}
+
+It is good for {minutes} minutes. Do not share it with anyone: nobody of {app} will ask you for it.
+
+If you did not try to log in, you need not do anything. Without this code nobody gets in.`,
+    es: `Subject: {code} es su código de {app}
+
+Su código para entrar en {app} es
+
+    {code}
+
+Vale durante {minutes} minutos. No lo comparta con nadie: nadie de {app} se lo pedirá.
+
+Si no ha intentado entrar, no tiene que hacer nada. Sin este código nadie entra.`,
+  },
+  'email.proof_code': {
+    en: `Subject: {code} is your {app} code
+
+Your code to change your account at {app} is
+
+    {code}
+
+It is good for {minutes} minutes. Do not share it with anyone: nobody of {app} will ask you for it.
+
+If you did not want to change anything, somebody else is logged in as you: log out everywhere and change your password.`,
+    es: `Subject: {code} es su código de {app}
+
+Su código para cambiar su cuenta de {app} es
+
+    {code}
+
+Vale durante {minutes} minutos. No lo comparta con nadie: nadie de {app} se lo pedirá.
+
+Si no quería cambiar nada, otra persona ha entrado en su cuenta: cierre todas las sesiones y cambie su contraseña.`,
+  },
+  'email.address_code': {
+    en: `Subject: {code} confirms your address at {app}
+
+Your code to confirm this address for your account at {app} is
+
+    {code}
+
+It is good for {minutes} minutes. If you have no account at {app}, somebody has mistyped an address: ignore this mail.`,
+    es: `Subject: {code} confirma su dirección en {app}
+
+Su código para confirmar esta dirección para su cuenta de {app} es
+
+    {code}
+
+Vale durante {minutes} minutos. Si no tiene cuenta en {app}, alguien ha escrito mal una dirección: ignore este correo.`,
+  },
+  'email.recovery_code': {
+    en: `Subject: {code} is your {app} recovery code
+
+Your code to recover your account at {app} is
+
+    {code}
+
+It is good for {minutes} minutes. Do not share it with anyone: nobody of {app} will ask you for it.
+
+If you did not ask for it, you need not do anything. Without this code nobody gets in.`,
+    es: `Subject: {code} es su código de recuperación de {app}
+
+Su código para recuperar su cuenta de {app} es
+
+    {code}
+
+Vale durante {minutes} minutos. No lo comparta con nadie: nadie de {app} se lo pedirá.
+
+Si no lo ha pedido, no tiene que hacer nada. Sin este código nadie entra.`,
+  },
+  'email.registration_code': {
+    en: `Subject: {code} is your {app} code
+
+Your code to register at {app} is
+
+    {code}
+
+It is good for {minutes} minutes. If you did not want to register, ignore this mail.`,
+    es: `Subject: {code} es su código de {app}
+
+Su código para registrarse en {app} es
+
+    {code}
+
+Vale durante {minutes} minutos. Si no quería registrarse, ignore este correo.`,
+  },
+};

@@ -1,0 +1,53 @@
+import { messageTasks } from './authentication/messages/enqueue.js';
+import { createMessages, type MessageJob, type MessageSenders } from './authentication/messages/send.js';
+import { createTemplates } from './authentication/messages/templates.js';
+import type { SmsSender } from './authentication/sms-sender.js';
+import type { Config } from './config.js';
+import { type MessageChannel, messageChannels } from './contract/administration.js';
+import type { Database } from './database/database.js';
+import type { Outbound } from './delivery/outbound.js';
+import type { Line } from './delivery/queue.js';
+import { createConsoleSms } from './delivery/sms/console.js';
+import { createWebhookSms } from './delivery/sms/webhook.js';
+import type { SecretKeys } from './lib/secret-keys.js';
+
+/** Codes and notices, put together. */
+export interface MessageParts {
+  /** The channels that have a provider. */
+  readonly channels: readonly MessageChannel[];
+  /** Those whose codes are no secret: of development. */
+  readonly showsCodesOf: readonly MessageChannel[];
+  /** What the queue does for each channel. A provider that hangs holds up its own channel only. */
+  lines(concurrency: number): Line[];
+}
+
+export function createMessageParts(parts: {
+  readonly config: Config;
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly outbound: Outbound;
+  readonly print: (line: string) => void;
+}): MessageParts {
+  const { config, database, keys } = parts;
+  const senders: MessageSenders = { sms: createSmsSender(parts) };
+  const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
+  const templates = createTemplates({ app: config.APP_NAME });
+  const messages = createMessages({ database, keys, senders, templates });
+  return {
+    channels,
+    showsCodesOf: channels.filter((channel) => senders[channel]?.name === 'console'),
+    lines: (concurrency) =>
+      channels.map((channel) => ({
+        tasks: { [messageTasks[channel]]: (job) => messages.send(job as MessageJob) },
+        concurrency,
+      })),
+  };
+}
+
+function createSmsSender({ config, outbound, print }: Parameters<typeof createMessageParts>[0]): SmsSender | undefined {
+  if (config.SMS_PROVIDER === 'none') return undefined;
+  if (config.SMS_PROVIDER === 'console') return createConsoleSms(print);
+  const { SMS_WEBHOOK_URL: url, SMS_WEBHOOK_SECRET: secret } = config;
+  if (url === undefined || secret === undefined) throw new Error('the configuration was not checked');
+  return createWebhookSms({ url, secret: secret.reveal(), outbound });
+}
