@@ -1,25 +1,29 @@
-/** Bounds of what one verification may cost: memory in KiB, passes, lanes. */
-const most = { memory: 65_536, passes: 10, lanes: 4 };
-/** RFC 9106, section 3.1: at least 8 KiB for each lane. */
-const leastMemoryPerLane = 8;
-/** Bytes. */
-const saltLength = { min: 8, max: 48 };
-const outputLength = { min: 16, max: 64 };
+import { parseHash } from './hashes/registry.js';
 
-const phc =
-  /^\$argon2id\$v=19\$m=([1-9]\d{0,9}),t=([1-9]\d{0,9}),p=([1-9]\d{0,9})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+/** argon2, of whatever variant. */
+const argon2 = { kibibytes: 65_536, passes: 10, lanes: 4 };
 
-/** Whether a password hash of another system can be used: argon2id as a PHC string, and not too dear to verify. */
-export function isUsableHash(hash: string): boolean {
-  const [, m, t, p, salt = '', output = ''] = phc.exec(hash) ?? [];
-  const [memory, passes, lanes] = [Number(m), Number(t), Number(p)];
-  // Written so that NaN, for what is no such string, fails.
-  const affordable = memory <= most.memory && passes <= most.passes && lanes <= most.lanes;
-  return affordable && memory >= leastMemoryPerLane * lanes && holds(salt, saltLength) && holds(output, outputLength);
-}
+/**
+ * The most that one verification may cost, by algorithm: about a quarter of a second of a core, and 64 MiB. What OWASP's
+ * Password Storage Cheat Sheet recommends within that is allowed, and the defaults of Django up to 6.0. Logins pay it,
+ * failed ones for each scheme that was imported (`password-schemes.ts`).
+ */
+const bounds: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  argon2id: argon2,
+  argon2i: argon2,
+  argon2d: argon2,
+  bcrypt: { logRounds: 12 },
+  // N·r·p: as much as N = 2^15, r = 8, p = 3.
+  scrypt: { kibibytes: 65_536, blocks: 786_432 },
+  'pbkdf2-sha1': { rounds: 1_300_000 },
+  'pbkdf2-sha256': { rounds: 1_200_000 },
+  'pbkdf2-sha512': { rounds: 500_000 },
+};
 
-function holds(base64: string, { min, max }: { min: number; max: number }): boolean {
-  const bytes = Buffer.from(base64, 'base64');
-  // Spare bits that are set are another spelling of the same bytes, which the verifier refuses.
-  return bytes.length >= min && bytes.length <= max && bytes.toString('base64').replace(/=+$/, '') === base64;
+/** Whether a password hash of another system can be used: of a kind that can be verified, and not too dear to verify. */
+export function isUsableHash(text: string): boolean {
+  const hash = parseHash(text);
+  if (hash === undefined) return false;
+  const most = bounds[hash.algorithm] ?? {};
+  return Object.entries(hash.cost).every(([measure, value]) => value <= (most[measure] ?? 0));
 }

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { type Database, prepared, type Queryable } from '../database/database.js';
-import { isOutdated, type PasswordHasher } from './passwords.js';
+import { standInFor } from './hashes/registry.js';
+import { type PasswordHasher, schemeOf, todaysScheme } from './passwords.js';
 
 /**
  * The ways of hashing that were ever imported beside today's. Where imported hashes cost more, a failed login would tell by its
@@ -11,39 +11,40 @@ export interface PasswordSchemes {
   payForOthers(verified: string | undefined): Promise<void>;
 }
 
+/** Schemes beside today's: with what each may cost, the bound of what a failed login costs. */
+export const mostSchemes = 8;
+
 const readSchemes = prepared('password_schemes', 'select scheme from password_schemes order by scheme');
 
-const addScheme = prepared(
-  'password_scheme_add',
-  'insert into password_schemes (scheme) values ($1) on conflict do nothing',
-);
+const noteAll = prepared('password_schemes_note', 'select note_password_schemes($1, $2) as refused');
 
-/** Notes the scheme of a hash that is imported, in the transaction that stores it. */
-export async function noteScheme(tx: Queryable, stored: string): Promise<void> {
-  if (isOutdated(stored)) await tx.query(addScheme, [schemeOf(stored)]);
+/** The schemes that were imported so far. */
+async function importedSchemes(handle: Queryable): Promise<string[]> {
+  return (await handle.query<{ scheme: string }>(readSchemes)).map(({ scheme }) => scheme);
+}
+
+/**
+ * Notes the schemes of hashes that are imported, in the transaction that stores them.
+ * @param schemes in the order of their importance
+ * @returns those that are too many, of which nothing may be stored
+ */
+export async function noteSchemes(tx: Queryable, schemes: Iterable<string>): Promise<ReadonlySet<string>> {
+  const noted = [...new Set(schemes)].filter((scheme) => scheme !== todaysScheme);
+  if (noted.length === 0) return new Set();
+  const [row] = await tx.query<{ refused: string[] }>(noteAll, [noted, mostSchemes]);
+  return new Set(row?.refused);
 }
 
 export function createPasswordSchemes(database: Database, hasher: PasswordHasher): PasswordSchemes {
   return {
     async payForOthers(verified) {
-      const own = verified !== undefined && isOutdated(verified) ? schemeOf(verified) : undefined;
+      const own = verified === undefined ? todaysScheme : schemeOf(verified);
       // Who has one of the others has not paid for today's yet.
-      if (own !== undefined) await hasher.verify(undefined, '');
+      if (own !== todaysScheme) await hasher.verify(undefined, '');
       // Read anew each time: a list that lags behind an import would tell who was imported meanwhile.
-      for (const { scheme } of await database.query<{ scheme: string }>(readSchemes)) {
-        if (scheme !== own) await hasher.verify(standIn(scheme), '');
+      for (const scheme of await importedSchemes(database)) {
+        if (scheme !== own) await hasher.verify(standInFor(scheme), '');
       }
     },
   };
-}
-
-/** A PHC string up to its salt: the algorithm and what it costs. */
-function schemeOf(stored: string): string {
-  return stored.split('$').slice(0, 4).join('$');
-}
-
-/** A hash of this scheme that no password has. */
-function standIn(scheme: string): string {
-  const random = (bytes: number) => randomBytes(bytes).toString('base64').replace(/=+$/, '');
-  return `${scheme}$${random(16)}$${random(32)}`;
 }

@@ -1,12 +1,17 @@
 import { availableParallelism } from 'node:os';
-import { hash, verify } from '@node-rs/argon2';
+import { hash } from '@node-rs/argon2';
 import { createTurnstile } from '../lib/turnstile.js';
+import type { PasswordHash } from './hashes/password-hash.js';
+import { parseHash } from './hashes/registry.js';
 
 /** OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
 const parameters = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
+/** The scheme of what is hashed today. */
+export const todaysScheme = '$argon2id$v=19$m=19456,t=2,p=1';
+
 /** A PHC string of argon2id with these parameters, of a password that nobody knows. Costs as much as a real one. */
-const nobodysHash = '$argon2id$v=19$m=19456,t=2,p=1$cG9zdGVybi1ub2JvZHkhIQ$aHfMiSR78eLTHAAGBs7kh1WCAUt7cjYfGqRjVIVHvlA';
+const nobodysHash = `${todaysScheme}$cG9zdGVybi1ub2JvZHkhIQ$aHfMiSR78eLTHAAGBs7kh1WCAUt7cjYfGqRjVIVHvlA`;
 
 /** Hashes and verifies passwords, a bounded number at a time. */
 export interface PasswordHasher {
@@ -29,9 +34,25 @@ export interface HasherOptions {
 /** Unicode in one form (NIST SP 800-63B-4, 3.1.1.2: normalise before hashing). */
 const normalise = (password: string) => password.normalize('NFC');
 
-/** Whether a stored hash was made in another way than today's. */
-export function isOutdated(stored: string): boolean {
-  return !stored.startsWith('$argon2id$v=19$m=19456,t=2,p=1$');
+/** The scheme of a stored hash. */
+export function schemeOf(stored: string): string {
+  return readStored(stored).scheme;
+}
+
+/**
+ * Whether a stored hash was made in another way than today's, and the password that it was verified with may take its
+ * place. One of which the hash has not seen the end may not: the password that was set is perhaps another.
+ */
+export function isRenewable(stored: string, password: string): boolean {
+  const { scheme, readsBytes = Number.POSITIVE_INFINITY } = readStored(stored);
+  return scheme !== todaysScheme && Buffer.byteLength(normalise(password)) < readsBytes;
+}
+
+/** @throws Error for what was not checked before it was stored */
+function readStored(stored: string): PasswordHash {
+  const hash = parseHash(stored);
+  if (hash === undefined) throw new Error('a stored password hash cannot be read');
+  return hash;
 }
 
 export function createPasswordHasher(options: HasherOptions = {}): PasswordHasher {
@@ -42,7 +63,7 @@ export function createPasswordHasher(options: HasherOptions = {}): PasswordHashe
   return {
     hash: (password) => turn(() => hash(normalise(password), parameters)),
     async verify(stored, password) {
-      const matches = await turn(() => verify(stored ?? nobodysHash, normalise(password)));
+      const matches = await turn(() => readStored(stored ?? nobodysHash).verify(normalise(password)));
       return matches && stored !== undefined;
     },
   };

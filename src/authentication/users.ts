@@ -10,8 +10,8 @@ import { parseTime } from '../lib/times.js';
 import { type EventType, recordEvent } from './events.js';
 import { clearGuesses } from './guess-budget.js';
 import { type ListRequest, type Page, readPage } from './listing.js';
-import { noteScheme } from './password-schemes.js';
-import type { PasswordHasher } from './passwords.js';
+import { mostSchemes, noteSchemes } from './password-schemes.js';
+import { type PasswordHasher, schemeOf } from './passwords.js';
 import { createPins, type Pins } from './pins.js';
 import {
   claimIdentities,
@@ -52,7 +52,7 @@ export interface Users {
    * @throws Problem `validation_failed` naming every fault, `overloaded`
    */
   prepare(input: NewUser): Promise<PreparedUser>;
-  /** @throws Problem `identity_taken` naming the fields */
+  /** @throws Problem `identity_taken` naming the fields, `validation_failed` (`too_many_schemes`) */
   create(tx: Queryable, prepared: PreparedUser, origin: Origin): Promise<User>;
   /** @throws Problem `not_found` */
   get(id: string): Promise<User>;
@@ -194,9 +194,15 @@ async function prepareUser(options: UsersOptions, pins: Pins, input: NewUser): P
 async function createUser(tx: Queryable, { id, identities, values }: PreparedUser, origin: Origin): Promise<User> {
   const user = await insertUser(tx, id, values);
   await claim(tx, id, identities);
-  if (values.password_hash !== null) await noteScheme(tx, values.password_hash);
+  await noteScheme(tx, values.password_hash);
   await recordEvent(tx, { userId: id, type: 'user.created', origin });
   return toUser(user);
+}
+
+/** @throws Problem `validation_failed` (`too_many_schemes`) */
+async function noteScheme(tx: Queryable, hash: string | null): Promise<void> {
+  if (hash === null || (await noteSchemes(tx, [schemeOf(hash)])).size === 0) return;
+  refuseFaults([{ field: 'password_hash', code: 'too_many_schemes', params: { max: mostSchemes } }]);
 }
 
 async function prepareChange(

@@ -72,7 +72,11 @@ export const NewUser = Type.Object(
     locale: Type.Optional(Locale),
     password: Type.Optional(Text(1024, 1)),
     password_hash: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 512, description: 'A PHC string of argon2id, instead of password.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 512,
+        description: 'A hash of another system, instead of password: argon2, bcrypt, scrypt or PBKDF2.',
+      }),
     ),
     pin: Type.Optional(Pin),
     role: Type.Optional(Type.Enum(roles)),

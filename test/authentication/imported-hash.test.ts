@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/argon2';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { standInFor } from '../../src/authentication/hashes/registry.js';
 import { isUsableHash } from '../../src/authentication/imported-hash.js';
 import { createPasswordHasher } from '../../src/authentication/passwords.js';
 
@@ -20,18 +20,53 @@ describe('isUsableHash', () => {
     expect(await createPasswordHasher().verify(made, 'a battery of horses')).toBe(true);
   });
 
-  it.each(['m=65537,t=2,p=1', 'm=19456,t=11,p=1', 'm=19456,t=2,p=5', 'm=4294967295,t=1,p=1'])(
-    'refuses %s as too dear',
-    (parameters) => {
-      expect(isUsableHash(phc('m=19456,t=2,p=1'))).toBe(true);
-      expect(isUsableHash(phc(parameters))).toBe(false);
-    },
-  );
+  it.each([
+    '$argon2i$v=19$m=65536,t=10,p=4',
+    '$argon2d$v=19$m=65536,t=10,p=4',
+    '$2b$04',
+    '$2b$12',
+    // passlib's, Node.js's, and OWASP's that need at most 64 MiB
+    '$scrypt$ln=16,r=8,p=1',
+    '$scrypt$ln=14,r=8,p=1',
+    '$scrypt$ln=15,r=8,p=3',
+    '$scrypt$ln=14,r=8,p=5',
+    '$scrypt$ln=13,r=8,p=10',
+    // OWASP's and Django 6.0's
+    '$pbkdf2$1300000',
+    '$pbkdf2-sha256$600000',
+    '$pbkdf2-sha256$1200000',
+    '$pbkdf2-sha512$210000',
+    '$pbkdf2-sha512$500000',
+  ])('accepts %s', (scheme) => {
+    expect(isUsableHash(standInFor(scheme) ?? '')).toBe(true);
+  });
+
+  it.each([
+    '$argon2id$v=19$m=65537,t=2,p=1',
+    '$argon2id$v=19$m=19456,t=11,p=1',
+    '$argon2id$v=19$m=19456,t=2,p=5',
+    '$argon2id$v=19$m=4294967295,t=1,p=1',
+    '$argon2i$v=19$m=65537,t=2,p=1',
+    '$argon2d$v=19$m=19456,t=11,p=1',
+    '$2b$13',
+    '$2b$31',
+    '$scrypt$ln=17,r=8,p=1',
+    '$scrypt$ln=16,r=8,p=2',
+    '$scrypt$ln=1,r=9999,p=9999',
+    '$scrypt$ln=31,r=9999,p=1',
+    '$pbkdf2$1300001',
+    '$pbkdf2-sha256$1200001',
+    '$pbkdf2-sha512$500001',
+    '$pbkdf2-sha512$999999999',
+  ])('refuses %s as too dear', (scheme) => {
+    const text = standInFor(scheme);
+    expect(text).toBeDefined();
+    expect(isUsableHash(text ?? '')).toBe(false);
+  });
 
   it.each([
     phc('m=19456,t=2,p=1', '16'),
-    phc('m=19456,t=2,p=1', '19', 'argon2i'),
-    phc('m=19456,t=2,p=1', '19', 'argon2d'),
+    phc('m=19456,t=2,p=1', '19', 'argon2'),
     phc('m=0,t=2,p=1'),
     phc('m=7,t=1,p=1'),
     phc('m=19456,t=0,p=1'),
@@ -42,29 +77,8 @@ describe('isUsableHash', () => {
     phc('m=19456,t=2,p=1').replace(salt, 'c2hvcnQ'),
     phc('m=19456,t=2,p=1').replace(output, 'c2hvcnQ'),
     `${phc('m=19456,t=2,p=1').slice(0, -1)}/`,
-    '$2b$12$C6UzMDM.H6dfI/f/IKcEeO7ZBx6nV0mB1rWkH6m3Qm9cVJY6X2mTe',
     '',
   ])('refuses %j', (text) => {
     expect(isUsableHash(text)).toBe(false);
-  });
-
-  it('accepts nothing that the verifier cannot read', async () => {
-    const hasher = createPasswordHasher();
-    const base64 = fc
-      .uint8Array({ minLength: 1, maxLength: 70 })
-      .map((bytes) => Buffer.from(bytes).toString('base64').replace(/=+$/, ''));
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 1, max: 64 }),
-        fc.integer({ min: 1, max: 5 }),
-        base64,
-        base64,
-        async (m, p, saltText, outputText) => {
-          const text = `$argon2id$v=19$m=${m},t=1,p=${p}$${saltText}$${outputText}`;
-          if (isUsableHash(text)) await expect(hasher.verify(text, 'x')).resolves.toBe(false);
-        },
-      ),
-      { numRuns: 300 },
-    );
   });
 });

@@ -1,5 +1,7 @@
-import { hash } from '@node-rs/argon2';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pbkdf2Sync } from 'node:crypto';
+import { hash as argon2 } from '@node-rs/argon2';
+import { hash as bcrypt } from '@node-rs/bcrypt';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { sql } from '../../src/database/database.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -18,18 +20,60 @@ const storedHash = async (id: string) => {
   );
   return row?.password_hash;
 };
+const imported = (hash: string) => createUser(postern, { password: undefined, password_hash: hash });
+const login = async (username: string | null, secret: string) =>
+  (await postern.api<Authentication>('POST', '/v1/tokens', { body: passwordLogin(username, secret) })).body.status;
 
-test('an imported hash with other parameters is renewed when its owner logs in, and not before', async () => {
-  const imported = await hash('an imported password', { algorithm: 2, memoryCost: 8192, timeCost: 1, parallelism: 1 });
-  const user = await createUser(postern, { password: undefined, password_hash: imported });
-  const login = async (secret: string) =>
-    (await postern.api<Authentication>('POST', '/v1/tokens', { body: passwordLogin(user.username, secret) })).body
-      .status;
-  expect(await login('another password')).toBe('rejected');
-  expect(await storedHash(user.id)).toBe(imported);
-  expect(await login('an imported password')).toBe('approved');
-  const renewed = await storedHash(user.id);
-  expect(renewed).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-  expect(await login('an imported password')).toBe('approved');
-  expect(await storedHash(user.id)).toBe(renewed);
+const todays = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
+const secret = 'an imported password';
+const django = (password: string) =>
+  `pbkdf2_sha256$1000$seasalt$${pbkdf2Sync(password, 'seasalt', 1000, 32, 'sha256').toString('base64')}`;
+
+test.each([
+  ['argon2id', () => argon2(secret, { algorithm: 2, memoryCost: 8192, timeCost: 1, parallelism: 1 })],
+  ['argon2i', () => argon2(secret, { algorithm: 1, memoryCost: 8192, timeCost: 1, parallelism: 1 })],
+  ['bcrypt', () => bcrypt(secret, 4)],
+  ['bcrypt as PHP writes it', async () => (await bcrypt(secret, 4)).replace(/^\$2.\$/, '$2y$')],
+  ["Django's PBKDF2", async () => django(secret)],
+  [
+    'scrypt',
+    // "an imported password", by Python's hashlib
+    async () => '$scrypt$ln=10,r=8,p=1$8PHy8/T19vf4+fr7/P3+/w$MI5gpMci8jS+MsMGAHpBA9FYdPX/nzfb0jO59G4ET/4',
+  ],
+])('an imported hash of %s is renewed when its owner logs in, and not before', async (_, make) => {
+  const hash = await make();
+  const { id, username } = await imported(hash);
+  expect(await login(username, 'another password')).toBe('rejected');
+  expect(await storedHash(id)).toBe(hash);
+  expect(await login(username, secret)).toBe('approved');
+  const renewed = await storedHash(id);
+  expect(renewed).toMatch(todays);
+  expect(await login(username, secret)).toBe('approved');
+  expect(await storedHash(id)).toBe(renewed);
+});
+
+test('an imported hash is verified over the UTF-8 of the password in NFC', async () => {
+  const { username } = await imported(django('contrase\u00f1a larga'));
+  expect(await login(username, 'contrasen\u0303a larga')).toBe('approved');
+});
+
+describe('a bcrypt hash, which reads 72 bytes', () => {
+  const of = (bytes: number) => `${'ñ'.repeat(30)}${'x'.repeat(bytes - 60)}`;
+
+  it('is renewed by a password that is shorter', async () => {
+    const { id, username } = await imported(await bcrypt(of(71), 4));
+    expect(await login(username, of(71))).toBe('approved');
+    expect(await storedHash(id)).toMatch(todays);
+  });
+
+  it('stays while what is typed is longer, so that what it cannot tell apart goes on to be right', async () => {
+    const hash = await bcrypt(of(80), 4);
+    const { id, username } = await imported(hash);
+    expect(await login(username, of(81))).toBe('approved');
+    expect(await login(username, of(72))).toBe('approved');
+    expect(await storedHash(id)).toBe(hash);
+    expect(await login(username, of(80))).toBe('approved');
+    expect(await login(username, of(71))).toBe('rejected');
+    expect(await storedHash(id)).toBe(hash);
+  });
 });

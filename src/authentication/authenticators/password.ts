@@ -1,6 +1,6 @@
 import { type Database, prepared } from '../../database/database.js';
 import { createPasswordSchemes } from '../password-schemes.js';
-import { isOutdated, type PasswordHasher } from '../passwords.js';
+import { isRenewable, type PasswordHasher } from '../passwords.js';
 import type { SingleStep } from './authenticator.js';
 
 /** Only over the hash that was verified: a password that was changed meanwhile stays changed. */
@@ -9,7 +9,7 @@ const replaceHash = prepared(
   'update users set password_hash = $3 where id = $1 and password_hash = $2',
 );
 
-/** A password, in one step. Hashes made with other parameters than today's are renewed when their owner logs in. */
+/** A password, in one step. Hashes made in another way than today's are renewed when their owner logs in. */
 export function passwordAuthenticator(database: Database, hasher: PasswordHasher): SingleStep {
   const schemes = createPasswordSchemes(database, hasher);
   return {
@@ -18,7 +18,7 @@ export function passwordAuthenticator(database: Database, hasher: PasswordHasher
     verify: (candidate, secret) => hasher.verify(candidate?.passwordHash, secret),
     refused: (candidate) => schemes.payForOthers(candidate?.passwordHash),
     async approved({ userId, passwordHash }, secret) {
-      if (passwordHash === undefined || !isOutdated(passwordHash)) return;
+      if (passwordHash === undefined || !isRenewable(passwordHash, secret)) return;
       await database.query(replaceHash, [userId, passwordHash, await hasher.hash(secret)]);
     },
   };
