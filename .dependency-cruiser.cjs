@@ -48,21 +48,21 @@ module.exports = {
     {
       name: 'only-main-imports-delivery',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main(-push|-account|-messages)?\\.ts$|delivery/)' },
+      from: { path: '^src/', pathNot: '^src/(main(-[a-z]+)?\\.ts$|delivery/)' },
       to: { path: inside(['delivery']) },
     },
     {
       name: 'only-main-and-cli-import-config',
       comment: 'Everything else is handed typed values.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main(-push|-account|-messages)?\\.ts$|cli/)' },
-      to: { path: '^src/config\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/(main(-[a-z]+)?\\.ts$|cli/|config)' },
+      to: { path: '^src/config(-parsers)?\\.ts$' },
     },
     {
       name: 'config-imports-lib-contract',
       severity: 'error',
-      from: { path: '^src/config\\.ts$' },
-      to: { path: '^(src|scripts|test)/', pathNot: inside(['lib', 'contract']) },
+      from: { path: '^src/config(-parsers)?\\.ts$' },
+      to: { path: '^(src|scripts|test)/', pathNot: `${inside(['lib', 'contract'])}|^src/config-parsers` },
     },
     {
       name: 'acceptance-tests-see-no-source',

@@ -1,32 +1,35 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { inspect, parseEnv } from 'node:util';
+import { parseEnv } from 'node:util';
 import ipaddr from 'ipaddr.js';
-import { getCountries, isSupportedCountry } from 'libphonenumber-js';
-import { parseDuration } from './lib/durations.js';
-import { isBase64Url, isKeyPair, readPrivateKey, readServiceAccount, textOrFile } from './lib/push-keys.js';
-
-/** A configured secret: printing, logging or serialising it shows nothing. */
-class Secret {
-  readonly #value: string;
-  constructor(value: string) {
-    this.#value = value;
-  }
-  reveal(): string {
-    return this.#value;
-  }
-  toString(): string {
-    return '[redacted]';
-  }
-  toJSON(): string {
-    return '[redacted]';
-  }
-  [inspect.custom](): string {
-    return '[redacted]';
-  }
-}
+import {
+  anyText,
+  apnsKey,
+  choice,
+  duration,
+  flag,
+  integer,
+  mostWorkers,
+  notificationTypes,
+  ok,
+  origins,
+  type Parsed,
+  pattern,
+  region,
+  retention,
+  type Setting,
+  secret,
+  secretList,
+  serviceAccount,
+  signingSecret,
+  trustProxy,
+  url,
+  vapidPrivateKey,
+  vapidPublicKey,
+  workerCount,
+} from './config-parsers.js';
+import { isKeyPair } from './lib/push-keys.js';
 
 /** Thrown with every fault at once; each line names the variable. */
 export class ConfigError extends Error {
@@ -36,140 +39,6 @@ export class ConfigError extends Error {
     );
   }
 }
-
-type Parsed<T> = { value: T } | { fault: string };
-interface Setting<T> {
-  /** How a value is read; `fault` completes the sentence "NAME …". */
-  readonly parse: (text: string) => Parsed<T>;
-  /** The text that is parsed when the variable is unset; absent: the setting has no value. */
-  readonly fallback?: string;
-  /** For docs/configuration.md. */
-  readonly about: string;
-}
-
-const ok = <T>(value: T): Parsed<T> => ({ value });
-const fault = (message: string): { fault: string } => ({ fault: message });
-
-const anyText = (text: string) => ok(text);
-const choice =
-  <const T extends string>(...allowed: readonly T[]) =>
-  (text: string): Parsed<T> => {
-    const found = allowed.find((value) => value === text);
-    return found === undefined ? fault(`must be one of: ${allowed.join(', ')}`) : ok(found);
-  };
-const flag = (text: string): Parsed<boolean> =>
-  text === 'true' || text === 'false' ? ok(text === 'true') : fault('must be true or false');
-const integer =
-  (min: number, max: number) =>
-  (text: string): Parsed<number> =>
-    /^\d{1,10}$/.test(text) && Number(text) >= min && Number(text) <= max
-      ? ok(Number(text))
-      : fault(`must be a whole number from ${min} to ${max}`);
-const duration =
-  (min: string, max: string) =>
-  (text: string): Parsed<number> => {
-    const value = parseDuration(text);
-    const inRange = value !== undefined && value >= (parseDuration(min) ?? 0) && value <= (parseDuration(max) ?? 0);
-    return inRange ? ok(value) : fault(`must be a duration from ${min} to ${max}, such as 30s, 15m, 1h or 365d`);
-  };
-const url =
-  (...protocols: readonly string[]) =>
-  (text: string): Parsed<string> =>
-    URL.canParse(text) && protocols.includes(new URL(text).protocol)
-      ? ok(text)
-      : fault(`must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
-const secret =
-  (min: number) =>
-  (text: string): Parsed<Secret> =>
-    text.length >= min ? ok(new Secret(text)) : fault(`must have at least ${min} characters`);
-
-function secretList(text: string): Parsed<readonly Secret[]> {
-  const keys = text.split(',').map((key) => key.trim());
-  return keys.every((key) => key.length >= 32)
-    ? ok(keys.map((key) => new Secret(key)))
-    : fault('must be one key, or several joined by commas (the newest first), each of at least 32 characters');
-}
-
-function signingSecret(text: string): Parsed<Secret> {
-  const encoded = text.startsWith('whsec_') ? text.slice(6) : '';
-  const strong = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && Buffer.from(encoded, 'base64').length >= 24;
-  return strong ? ok(new Secret(text)) : fault('must be whsec_ followed by base64 of at least 24 bytes');
-}
-
-/** With more, their connections would be too many for one database; several instances share one as well. */
-const mostWorkers = 16;
-
-function workerCount(text: string): Parsed<number> {
-  if (text === 'auto') return ok(Math.min(mostWorkers, availableParallelism()));
-  const count = integer(1, mostWorkers)(text);
-  return 'fault' in count ? fault(`must be auto, or a whole number from 1 to ${mostWorkers}`) : count;
-}
-
-/** Hops to trust, counted from this server, or the addresses of trusted proxies. */
-function trustProxy(text: string): Parsed<number | readonly string[]> {
-  if (/^\d{1,2}$/.test(text)) return ok(Number(text));
-  const ranges = text.split(',').map((range) => range.trim());
-  const valid = ranges.every((range) => ipaddr.isValid(range) || ipaddr.isValidCIDR(range));
-  return valid ? ok(ranges) : fault('must be a number of hops, or addresses and CIDR ranges joined by commas');
-}
-
-function region(text: string): Parsed<string> {
-  return isSupportedCountry(text)
-    ? ok(text)
-    : fault(`must be one of the regions ${getCountries().slice(0, 3).join(', ')}, …`);
-}
-
-function origins(text: string): Parsed<readonly string[]> {
-  const list = text.split(',').map((origin) => origin.trim());
-  return list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
-    ? ok(list)
-    : fault('must be origins such as https://app.example.com, joined by commas');
-}
-
-function notificationTypes(text: string): Parsed<readonly string[]> {
-  const list = text.split(',').map((type) => type.trim());
-  return list.every((type) => /^[a-z][a-z0-9_]{0,31}$/.test(type)) && new Set(list).size === list.length
-    ? ok(list)
-    : fault('must be different lower-case words joined by commas');
-}
-
-/** Milliseconds by notification type; `*` is every other type. */
-function retention(text: string): Parsed<Readonly<Record<string, number>>> {
-  const ages: Record<string, number> = {};
-  for (const rule of text.split(',')) {
-    const [, type = '', age = ''] = /^\s*([a-z][a-z0-9_]{0,31}|\*)\s*:\s*(\w+)\s*$/.exec(rule) ?? [];
-    const parsed = duration('1d', '36500d')(age);
-    if (type === '' || Object.hasOwn(ages, type) || 'fault' in parsed) {
-      return fault('must be different types with durations from 1d to 36500d, such as pool:90d,*:365d');
-    }
-    ages[type] = parsed.value;
-  }
-  return ok(ages);
-}
-
-function vapidPublicKey(text: string): Parsed<string> {
-  return isBase64Url(text, 65) ? ok(text) : fault('must be a public key of 65 bytes in base64url');
-}
-
-function vapidPrivateKey(text: string): Parsed<Secret> {
-  return isBase64Url(text, 32) ? ok(new Secret(text)) : fault('must be a private key of 32 bytes in base64url');
-}
-
-function serviceAccount(value: string) {
-  const text = textOrFile(value, (json) => json.trimStart().startsWith('{'));
-  if (text === undefined) return fault('must be JSON, or name a file that can be read');
-  const account = readServiceAccount(text);
-  return account === undefined ? fault('must be the JSON of a service account with its private key') : ok(account);
-}
-
-function apnsKey(value: string) {
-  const text = textOrFile(value, (pem) => pem.includes('-----BEGIN'));
-  if (text === undefined) return fault('must be a key in PEM, or name a file that can be read');
-  const key = readPrivateKey(text, 'ec');
-  return key === undefined ? fault('must be a private key on P-256, as in the .p8 file of Apple') : ok(key);
-}
-
-const pattern = (form: RegExp, about: string) => (text: string) => (form.test(text) ? ok(text) : fault(about));
 
 /**
  * Every variable the service reads, in the order of docs/configuration.md.
