@@ -107,6 +107,12 @@ export const settings = {
     fallback: '8',
     about: 'Fewest characters of a new password. NIST SP 800-63B-4 wants 15 where the password is the only factor.',
   },
+  REGISTRATION: {
+    parse: choice('off', 'on'),
+    fallback: 'off',
+    about:
+      'on: people make accounts for themselves, by a code to their mail address or phone. Set SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL with it.',
+  },
   GUESS_LIMIT: {
     parse: integer(1, 1_000_000),
     fallback: '5',

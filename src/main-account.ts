@@ -6,7 +6,10 @@ import type { PasswordHasher } from './authentication/passwords.js';
 import type { Pins } from './authentication/pins.js';
 import { codeProof, passwordProof, pinProof } from './authentication/proof-methods.js';
 import { createProofs, type ProofMethod } from './authentication/proofs.js';
+import { createRecoveries } from './authentication/recoveries.js';
+import { createRegistrations } from './authentication/registrations.js';
 import type { RequestLimits } from './authentication/request-limits.js';
+import { createSessionlessCodes } from './authentication/sessionless-codes.js';
 import type { Users } from './authentication/users.js';
 import type { Config } from './config.js';
 import type { SecondFactor } from './contract/account.js';
@@ -33,7 +36,9 @@ export interface AccountParts {
 }
 
 /** Puts self-service together: what people do with their own accounts. */
-export function createAccountServices(parts: AccountParts): Pick<Services, 'proofs' | 'account' | 'addresses'> {
+export function createAccountServices(
+  parts: AccountParts,
+): Pick<Services, 'proofs' | 'account' | 'addresses' | 'recoveries' | 'registrations'> {
   const { config, channels, database, keys, hasher, pins, guesses, limits, users, moreProofs = [] } = parts;
   const codes = createCodeSending({ keys, limits, channels });
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...moreProofs];
@@ -41,9 +46,13 @@ export function createAccountServices(parts: AccountParts): Pick<Services, 'proo
   const rules = { defaultRegion: config.DEFAULT_REGION, passwordMin: config.PASSWORD_MIN };
   const toAccount = createShownAccount(parts.secondFactors ?? (async () => []));
   const { defaultRegion } = rules;
+  const sessionless = createSessionlessCodes({ database, keys, guesses, limits, codes, defaultRegion });
+  const withoutSession = { database, keys, users, limits, codes, sessionless, rules };
   return {
     proofs,
     account: createOwnAccount({ database, users, proofs, rules, toAccount }),
     addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion, toAccount }),
+    recoveries: createRecoveries(withoutSession),
+    registrations: createRegistrations({ ...withoutSession, isOn: config.REGISTRATION === 'on', toAccount }),
   };
 }

@@ -86,8 +86,8 @@ function lockOf(row: UserRow): OperatorLock | undefined {
   return seconds > 0 ? { permanent: false, retryAfter: Math.ceil(seconds) } : undefined;
 }
 
-/** Keyed, so that nobody outside can tell a stand-in from a user's id. */
-function standInId(keys: SecretKeys, identity: Identity): string {
+/** Stands for an identity that names nobody. Keyed, so that nobody outside can tell it from a user's id. */
+export function standInId(keys: SecretKeys, identity: Identity): string {
   return idFromBytes(keys.digest('identity', identityDigest(identity).toString('hex')).subarray(0, 16));
 }
 

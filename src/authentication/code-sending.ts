@@ -10,7 +10,8 @@ import type { RequestLimits } from './request-limits.js';
 
 /** How a code reaches an address of its kind. */
 const channelOf = { email: 'email', phone: 'sms' } as const;
-export type AddressType = keyof typeof channelOf;
+export const addressTypes = ['email', 'phone'] as const;
+export type AddressType = (typeof addressTypes)[number];
 
 /** The sending of the codes of self-service, within the limits that logins have too. */
 export interface CodeSending {

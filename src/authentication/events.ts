@@ -29,6 +29,11 @@ export type EventType =
   | 'proof.rejected'
   | 'address.change_started'
   | 'address.change_rejected'
+  | 'recovery.started'
+  | 'recovery.rejected'
+  | 'recovery.completed'
+  | 'registration.started'
+  | 'registration.rejected'
   | 'key.created'
   | 'key.revoked';
 

@@ -34,8 +34,16 @@ export interface GuessedAccount {
   readonly deviceId: string;
   /** The same id when the user was approved on the device before. */
   readonly knownDevice: string | undefined;
+  /**
+   * Instead of the device's: a bucket for what must work while the account is locked by guesses. It is never locked for
+   * good, so what is guessed at must bear but a few guesses itself.
+   */
+  readonly bucket?: string;
   readonly origin: Origin;
 }
+
+/** The bucket of codes that come without a session: recoveries and registrations. */
+export const sessionlessBucket = '00000000-0000-0000-0000-000000000001';
 
 export interface GuessLimits {
   /** Failures in a row until an account is locked for a time. */
@@ -63,11 +71,16 @@ const longestWait = 5000;
 const pause = 100;
 
 export function createGuessBudget(database: Database, limits: GuessLimits): GuessBudget {
-  const values = [limits.limit, limits.permanentLimit, limits.lock / 1000, limits.lockMax / 1000];
+  const valuesOf = ({ bucket }: GuessedAccount) => [
+    ...[limits.limit, bucket === undefined ? limits.permanentLimit : 0, limits.lock / 1000, limits.lockMax / 1000],
+  ];
+  const bucketOf = ({ bucket, knownDevice }: GuessedAccount) => bucket ?? knownDevice ?? strangers;
   const line = createLine();
 
-  async function tryOnce({ userId, knownDevice = strangers }: GuessedAccount, slot: string): Promise<boolean> {
-    const [taken] = await database.lane(userId).query<Taken>(takeGuess, [userId, knownDevice, slot, ...values]);
+  async function tryOnce(account: GuessedAccount, slot: string): Promise<boolean> {
+    const { userId } = account;
+    const values = [userId, bucketOf(account), slot, ...valuesOf(account)];
+    const [taken] = await database.lane(userId).query<Taken>(takeGuess, values);
     if (taken?.outcome === 'permanent') throw new Problem('account_locked');
     if (taken?.outcome === 'locked') {
       throw new Problem('account_temporarily_locked', { retryAfter: Math.ceil(taken.retry_after) });
@@ -95,12 +108,13 @@ export function createGuessBudget(database: Database, limits: GuessLimits): Gues
       const settle = async (result: Verdict | 'none') => {
         const { userId, deviceId, knownDevice, origin } = account;
         const outcome = result === 'halfway' ? 'none' : result;
-        const settled = [userId, knownDevice ?? strangers, slot, outcome, ...values];
+        const settled = [userId, bucketOf(account), slot, outcome, ...valuesOf(account)];
         const [row] = await database.lane(userId).query<{ started_lock: boolean }>(settleGuess, settled);
         line.wake(userId);
         if (row?.started_lock !== true) return;
         const data = { device_id: deviceId, known_device: knownDevice !== undefined };
-        await recordEvent(database, { userId, type: 'account.locked_by_guesses', origin, data });
+        const what = account.bucket === undefined ? data : { codes_without_session: true };
+        await recordEvent(database, { userId, type: 'account.locked_by_guesses', origin, data: what });
       };
       let verdict: Verdict;
       try {

@@ -7,7 +7,7 @@ import { sha256 } from '../lib/sha256.js';
 import type { ShownAccount } from './account.js';
 import { type BegunChallenge, beginChallenge, endChallenge, takeChallengeGuess } from './challenges.js';
 import type { AddressType, CodeSending } from './code-sending.js';
-import { codeIsRight, codeLifetime, newCode } from './codes.js';
+import { codeDigest, codeLifetime, codeMatches, newCode } from './codes.js';
 import { recordEvent } from './events.js';
 import type { GuessBudget } from './guess-budget.js';
 import { canonicalIdentity, type Identity } from './identity.js';
@@ -69,12 +69,12 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     const recipient = await admit(prover, address);
     const { userId, deviceId, origin } = prover;
     const id = newId();
-    const { code, kept } = newCode(keys, id);
+    const code = newCode();
     return database.lane(userId).transaction(async (tx) => {
       await proven.use(tx);
       const begun = await beginChallenge(tx, {
         ...{ userId, id, purpose: type, deviceId, lifetime: codeLifetime },
-        kept: { code: kept, address: address.canonical },
+        kept: { code: codeDigest(keys, id, code), address: address.canonical },
       });
       await codes.send(tx, { userId, type, kind: 'address_code', recipient, code });
       await recordEvent(tx, { userId, type: 'address.change_started', origin, data: { field: type } });
@@ -93,7 +93,8 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
       // Nothing was there to be guessed: it does not count.
       if (kept === undefined) throw new Problem('code_rejected');
       address = kept.address ?? '';
-      return codeIsRight(keys, id, kept, secret) ? 'right' : 'wrong';
+      // A right one does not clear the budget: anybody with a session has an address of their own to prove.
+      return codeMatches(keys, id, secret, kept.code ?? '') ? 'halfway' : 'wrong';
     });
     if (verdict === 'wrong') {
       await recordEvent(database, { userId, type: 'address.change_rejected', origin, data: { field: type } });

@@ -2,7 +2,7 @@ import type { ProofStart } from '../contract/account.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
 import type { AccountUser } from './accounts.js';
 import type { AddressType, CodeSending } from './code-sending.js';
-import { codeIsRight, codeLifetime, newCode } from './codes.js';
+import { codeDigest, codeLifetime, codeMatches, newCode } from './codes.js';
 import { identityDigest } from './identity-digest.js';
 import type { PasswordHasher } from './passwords.js';
 import type { Pins } from './pins.js';
@@ -28,12 +28,12 @@ export function codeProof(keys: SecretKeys, codes: CodeSending): BegunProof {
       const type = addressTypes[start];
       const to = type === undefined ? undefined : user[type];
       if (type === undefined || to === undefined || !codes.reaches(type)) return undefined;
-      const { code, kept } = newCode(keys, id);
-      const address = digestOf(type, to);
-      return { kept: { code: kept, addressType: type, address }, lifetime: codeLifetime, message: { type, to, code } };
+      const code = newCode();
+      const kept = { code: codeDigest(keys, id, code), addressType: type, address: digestOf(type, to) };
+      return { kept, lifetime: codeLifetime, message: { type, to, code } };
     },
     async verify(user, kept, id, secret) {
-      return hasAddress(user, kept) && codeIsRight(keys, id, kept, secret);
+      return hasAddress(user, kept) && codeMatches(keys, id, secret, kept.code ?? '');
     },
   };
 }

@@ -144,13 +144,17 @@ export function createProofs(options: ProofsOptions): Proofs {
     const { method, secret, id } = readProof(methods, proof, allowed);
     const user = await userOf(prover);
     const address = { userId, id, purpose: 'proof', deviceId } as const;
-    const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () => {
-      if (method.steps === 1) return (await method.verify(user, secret)) ? 'right' : 'wrong';
+    const evaluate = async (): Promise<boolean> => {
+      if (method.steps === 1) return method.verify(user, secret);
       const kept = await takeChallengeGuess(database.lane(userId), address);
       // Nothing was there to be guessed: it does not count.
       if (kept?.type !== method.type) throw new Problem('proof_rejected');
-      return (await method.verify(user, kept, id, secret)) ? 'right' : 'wrong';
-    });
+      return method.verify(user, kept, id, secret);
+    };
+    const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () =>
+      // A right one does not clear the budget: who knows one secret would get any number of guesses at the others.
+      (await evaluate()) ? 'halfway' : 'wrong',
+    );
     if (verdict === 'wrong') {
       const data = { proof: method.type, device_id: deviceId };
       await recordEvent(database, { userId, type: 'proof.rejected', origin, data });

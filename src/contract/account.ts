@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { AnyObject, Id, IdInput, NullableString, Text, Time } from './common.js';
 import { pinPattern } from './patterns.js';
-import { UserChange } from './user.js';
+import { NewUser, UserChange } from './user.js';
 
 export const proofTypes = ['password', 'code', 'passkey', 'totp', 'pin'] as const;
 export type ProofType = (typeof proofTypes)[number];
@@ -154,3 +154,51 @@ export const CodeAnswer = Type.Object(
   { secret: Type.String({ minLength: 1, maxLength: 64, description: 'The code.' }) },
   { examples: [{ secret: '271828' }] },
 );
+
+const ContactAddress = Type.Object({
+  type: Type.Enum(['email', 'phone']),
+  value: Address,
+});
+
+export const recoverable = ['password', 'pin'] as const;
+
+export const RecoveryRequest = Type.Object(
+  { identity: ContactAddress, purpose: Type.Enum(recoverable, { description: 'What was forgotten.' }) },
+  { examples: [{ identity: { type: 'phone', value: '+15551234567' }, purpose: 'password' }] },
+);
+export type RecoveryRequest = Static<typeof RecoveryRequest>;
+
+export const RecoveryAnswer = Type.Object(
+  {
+    ...CodeAnswer.properties,
+    password: Type.Optional(Text(1024, 1)),
+    pin: Type.Optional(Type.String({ pattern: pinPattern })),
+  },
+  {
+    description: 'The code, and what was forgotten made anew.',
+    examples: [{ secret: '271828', password: 'nine dull horses' }],
+  },
+);
+export type RecoveryAnswer = Static<typeof RecoveryAnswer>;
+
+export const Recovered = Type.Object({ id: Id, recovered: Type.Enum(recoverable) });
+export type Recovered = Static<typeof Recovered>;
+
+export const RegistrationRequest = Type.Object(
+  { identity: ContactAddress },
+  { examples: [{ identity: { type: 'phone', value: '+15551234567' } }] },
+);
+export type RegistrationRequest = Static<typeof RegistrationRequest>;
+
+export const RegistrationAnswer = Type.Object(
+  {
+    ...CodeAnswer.properties,
+    username: Type.Optional(Address),
+    password: Type.Optional(Text(1024, 1)),
+    pin: Type.Optional(Type.String({ pattern: pinPattern })),
+    name: NewUser.properties.name,
+    locale: NewUser.properties.locale,
+  },
+  { examples: [{ secret: '271828', username: 'ada', password: 'correct horse battery', name: 'Ada Lovelace' }] },
+);
+export type RegistrationAnswer = Static<typeof RegistrationAnswer>;

@@ -115,6 +115,12 @@ export const errors = {
     'Esto requiere un inicio de sesión con un segundo factor.',
     'Administering with a session takes one of a login that used a second factor (TOTP, a passkey). Enrol one and log in again.',
   ),
+  registration_off: error(
+    403,
+    'Nobody can register here.',
+    'Aquí no es posible registrarse.',
+    'Accounts are made by the operator. `REGISTRATION=on` lets people register.',
+  ),
   not_found: error(404, 'There is no such resource.', 'El recurso no existe.', 'Check the path and the id.'),
   method_not_allowed: error(
     405,

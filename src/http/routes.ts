@@ -7,6 +7,8 @@ import type { Outbox } from '../authentication/outbox.js';
 import type { OwnAddresses } from '../authentication/own-addresses.js';
 import type { Proofs } from '../authentication/proofs.js';
 import type { DevicePushTokens } from '../authentication/push-tokens.js';
+import type { Recoveries } from '../authentication/recoveries.js';
+import type { Registrations } from '../authentication/registrations.js';
 import type { Sessions } from '../authentication/sessions.js';
 import type { Tokens } from '../authentication/tokens.js';
 import type { UserDetails } from '../authentication/user-details.js';
@@ -42,6 +44,8 @@ import { markerRoutes } from './routes/v1/marker.js';
 import { changesRoutes } from './routes/v1/notification-changes.js';
 import { notificationRoutes } from './routes/v1/notifications.js';
 import { notificationPushRoutes } from './routes/v1/notifications-push.js';
+import { recoveryRoutes } from './routes/v1/recoveries.js';
+import { registrationRoutes } from './routes/v1/registrations.js';
 import { sessionRoutes } from './routes/v1/sessions.js';
 import { tokenRoutes } from './routes/v1/tokens.js';
 
@@ -67,6 +71,8 @@ export interface Services {
   readonly proofs: Proofs;
   readonly account: OwnAccount;
   readonly addresses: OwnAddresses;
+  readonly recoveries: Recoveries;
+  readonly registrations: Registrations;
   readonly users: Users;
   readonly userDetails: UserDetails;
   readonly activity: Activity;
@@ -83,6 +89,8 @@ export function registerRoutes(app: App, services: Services): void {
   accountSecretRoutes(app, services);
   accountAddressRoutes(app, services);
   accountProofRoutes(app, services);
+  recoveryRoutes(app, services);
+  registrationRoutes(app, services);
   notificationRoutes(app, services);
   changesRoutes(app, services);
   markerRoutes(app, services);

@@ -5,5 +5,6 @@ export const codeKinds = {
   address_code: 'Proving a new mail address or phone number.',
   recovery_code: 'Recovering a forgotten password or PIN.',
   registration_code: 'Registering.',
+  registration_taken: 'Telling who has an address that somebody tried to register with it. It shows no code.',
 } as const;
 export type CodeKind = keyof typeof codeKinds;

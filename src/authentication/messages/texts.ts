@@ -30,6 +30,10 @@ export const texts: Readonly<Record<`${MessageChannel}.${CodeKind}`, Readonly<Re
     en: '{code} is your {app} code to register. Do not share it with anyone.',
     es: '{code} es su código de {app} para registrarse. No lo comparta.',
   },
+  'sms.registration_taken': {
+    en: 'Somebody tried to register at {app} with this number, which has an account already. If it was you: log in instead.',
+    es: 'Alguien ha intentado registrarse en {app} con este número, que ya tiene una cuenta. Si ha sido usted, entre en ella.',
+  },
   'email.code': {
     en: `Subject: {code} is your {app} code
 
@@ -121,5 +125,17 @@ Su código para registrarse en {app} es
     {code}
 
 Vale durante {minutes} minutos. Si no quería registrarse, ignore este correo.`,
+  },
+  'email.registration_taken': {
+    en: `Subject: You have an account at {app} already
+
+Somebody tried to register at {app} with this address, which has an account already.
+
+If it was you: log in instead, or recover your password. If not, you need not do anything: nothing has changed.`,
+    es: `Subject: Ya tiene una cuenta en {app}
+
+Alguien ha intentado registrarse en {app} con esta dirección, que ya tiene una cuenta.
+
+Si ha sido usted, entre en ella o recupere su contraseña. Si no, no tiene que hacer nada: nada ha cambiado.`,
   },
 };

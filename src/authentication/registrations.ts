@@ -1,0 +1,108 @@
+import type { Account, RegistrationAnswer, RegistrationRequest } from '../contract/account.js';
+import { type Database, prepared } from '../database/database.js';
+import { newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import type { SecretKeys } from '../lib/secret-keys.js';
+import type { ShownAccount } from './account.js';
+import { standInId } from './accounts.js';
+import { type BegunChallenge, beginChallenge, endChallenge } from './challenges.js';
+import type { CodeSending } from './code-sending.js';
+import { codeDigest, codeLifetime, newCode } from './codes.js';
+import { recordEvent } from './events.js';
+import { identityDigest } from './identity-digest.js';
+import type { RequestLimits } from './request-limits.js';
+import type { SessionlessCodes } from './sessionless-codes.js';
+import { readIdentities, type UserRules, userFaults } from './user-validation.js';
+import type { Users } from './users.js';
+
+/** People who make an account for themselves, where the operator lets them: an address that is proven, and then the rest. */
+export interface Registrations {
+  /**
+   * The same answer, rows and work whether or not somebody has the address already.
+   * @throws Problem `registration_off`, `validation_failed`, `too_many_requests`
+   */
+  begin(request: RegistrationRequest, origin: Origin): Promise<BegunChallenge>;
+  /**
+   * Makes the account. Whoever has it logs in as usual.
+   * @throws Problem `registration_off`, `code_rejected`, `validation_failed`, `identity_taken`,
+   * `account_temporarily_locked`, `too_many_requests`
+   */
+  complete(id: string, answer: RegistrationAnswer, origin: Origin): Promise<Account>;
+}
+
+export interface RegistrationsOptions {
+  readonly isOn: boolean;
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly users: Users;
+  readonly limits: RequestLimits;
+  readonly codes: CodeSending;
+  readonly sessionless: SessionlessCodes;
+  readonly rules: UserRules;
+  readonly toAccount: ShownAccount;
+}
+
+const findTaken = prepared('registration_taken', 'select user_id from identities where digest = $1');
+
+export function createRegistrations(options: RegistrationsOptions): Registrations {
+  const { database, keys, users, limits, codes, sessionless, rules } = options;
+
+  /** Everything hangs on the address's stand-in, whoever has the address: nothing of an existing account is touched. */
+  async function begin({ identity }: RegistrationRequest, origin: Origin): Promise<BegunChallenge> {
+    if (!options.isOn) throw new Problem('registration_off');
+    const address = sessionless.readAddress(identity);
+    const { type, canonical } = address;
+    const userId = standInId(keys, address);
+    await limits.loginFrom(origin.address);
+    await limits.loginTo(userId, undefined);
+    const isTaken = (await database.query(findTaken, [identityDigest(address)])).length > 0;
+    const asked = { userId, address, recipient: canonical, knownDevice: undefined, from: origin.address };
+    const admitted = await codes.admit(asked);
+    const id = newId();
+    const code = newCode();
+    return database.lane(userId).transaction(async (tx) => {
+      const begun = await beginChallenge(tx, {
+        ...{ userId, id, purpose: 'registration', lifetime: codeLifetime },
+        kept: { code: codeDigest(keys, id, code), type, address: canonical },
+      });
+      const recipient = admitted ? canonical : undefined;
+      // Who has the address already is told that somebody tried.
+      await codes.send(tx, {
+        userId,
+        type,
+        kind: isTaken ? 'registration_taken' : 'registration_code',
+        recipient,
+        code,
+      });
+      await recordEvent(tx, { userId, type: 'registration.started', origin, data: { field: type } });
+      return begun;
+    });
+  }
+
+  async function complete(id: string, answer: RegistrationAnswer, origin: Origin): Promise<Account> {
+    if (!options.isOn) throw new Problem('registration_off');
+    const { secret, username, password, pin, name, locale } = answer;
+    const given = JSON.parse(JSON.stringify({ username, password, pin, name, locale }));
+    await refuseFaulty(given, rules);
+    const { userId, kept, ...checked } = await sessionless.check({
+      ...{ purpose: 'registration', id, secret, origin, rejected: 'registration.rejected' },
+    });
+    const ready = await users.prepare({ ...given, [kept.type === 'email' ? 'email' : 'phone']: kept.address });
+    const user = await database.lane(userId).transaction(async (tx) => {
+      if (!(await endChallenge(tx, { userId, id: checked.id }))) throw new Problem('code_rejected');
+      return users.create(tx, ready, origin);
+    });
+    return options.toAccount(user);
+  }
+
+  return { begin, complete };
+}
+
+/** Before the code is looked at: what is wrong with the rest must not cost a guess. */
+async function refuseFaulty(given: Omit<RegistrationAnswer, 'secret'>, rules: UserRules): Promise<void> {
+  const faults: FieldError[] = [];
+  readIdentities(given, rules, faults);
+  faults.push(...(await userFaults(given, rules)));
+  refuseFaults(faults);
+}
