@@ -160,7 +160,7 @@ const ContactAddress = Type.Object({
   value: Address,
 });
 
-export const recoverable = ['password', 'pin'] as const;
+const recoverable = ['password', 'pin'] as const;
 
 export const RecoveryRequest = Type.Object(
   { identity: ContactAddress, purpose: Type.Enum(recoverable, { description: 'What was forgotten.' }) },
