@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
 import { parseDuration } from './lib/durations.js';
 import { isBase64Url, readPrivateKey, readServiceAccount, textOrFile } from './lib/push-keys.js';
+import { parseSmtpUrl } from './lib/smtp-url.js';
 
 /** How the text of one variable becomes a value, or a fault that completes the sentence "NAME …". */
 
@@ -135,6 +136,24 @@ export function retention(text: string): Parsed<Readonly<Record<string, number>>
     ages[type] = parsed.value;
   }
   return ok(ages);
+}
+
+/** The password of a relay stays a secret; the rest may be shown. */
+export function smtpUrl(text: string) {
+  const target = parseSmtpUrl(text);
+  if (target === undefined) return fault('must be smtp://… or smtps://[user:password@]host[:port][?tls=required|none]');
+  const { password, ...rest } = target;
+  return ok({ ...rest, password: password === undefined ? undefined : new Secret(password) });
+}
+
+/** An address, alone or in angle brackets behind a name: plain characters, so that nothing of it is read as more. */
+export function mailFrom(text: string) {
+  const [, name = '', inBrackets, alone] = /^(?:([^\p{Cc}<>"]*)<([^<>]*)>|([^<>]*))$/u.exec(text.trim()) ?? [];
+  const address = inBrackets ?? alone ?? '';
+  if (!/^[^\s\p{Cc}@,;:"()[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}$/u.test(address)) {
+    return fault('must be an address such as no-reply@example.com, or Example <no-reply@example.com>');
+  }
+  return ok({ name: name.trim(), address });
 }
 
 export function vapidPublicKey(text: string): Parsed<string> {

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import ipaddr from 'ipaddr.js';
 import {
   anyText,
   apnsKey,
@@ -10,6 +8,7 @@ import {
   duration,
   flag,
   integer,
+  mailFrom,
   mostWorkers,
   notificationTypes,
   ok,
@@ -23,6 +22,7 @@ import {
   secretList,
   serviceAccount,
   signingSecret,
+  smtpUrl,
   trustProxy,
   url,
   vapidPrivateKey,
@@ -30,6 +30,7 @@ import {
   workerCount,
 } from './config-parsers.js';
 import { isKeyPair } from './lib/push-keys.js';
+import { isLoopback } from './lib/smtp-url.js';
 
 /** Thrown with every fault at once; each line names the variable. */
 export class ConfigError extends Error {
@@ -137,7 +138,7 @@ export const settings = {
   SMS_LIMIT_PER_ADDRESS: {
     parse: integer(0, 1_000_000),
     fallback: '30',
-    about: 'Codes that a client address may ask for per hour. 0: no limit.',
+    about: 'Codes, by SMS or mail, that a client address may ask for per hour. 0: no limit.',
   },
   SMS_LIMIT_PER_PREFIX: {
     parse: integer(0, 1_000_000),
@@ -149,6 +150,20 @@ export const settings = {
     parse: integer(0, 1_000_000),
     fallback: '0',
     about: 'Codes per hour in all. More are not sent, and nobody is told. 0: no limit.',
+  },
+  MAIL_PROVIDER: {
+    parse: choice('console', 'smtp', 'none'),
+    about:
+      'smtp: mail goes to SMTP_URL. console: codes are printed and shown in the outbox (development). none: no mail. When unset, smtp with SMTP_URL; else console where SMS_PROVIDER could be console; else none.',
+  },
+  SMTP_URL: {
+    parse: smtpUrl,
+    about:
+      'Where mail is handed over: smtps://user:password@host (TLS from the start, port 465) or smtp://… (STARTTLS, port 587). Over smtp to another machine STARTTLS is required, unless it ends in ?tls=none.',
+  },
+  MAIL_FROM: {
+    parse: mailFrom,
+    about: 'Who mail is from: an address, or a name with it: Example <no-reply@example.com>. Required with SMTP_URL.',
   },
   APP_NAME: {
     parse: pattern(/^[^\p{Cc}{}]{1,40}$/u, 'must be 1 to 40 characters, without control characters and braces'),
@@ -165,7 +180,7 @@ export const settings = {
   ALLOW_CONSOLE_SMS: {
     parse: flag,
     fallback: 'false',
-    about: 'Lets SMS_PROVIDER=console run on a HOST that is not loopback.',
+    about: 'Lets SMS_PROVIDER=console and MAIL_PROVIDER=console run on a HOST that is not loopback.',
   },
   SMS_WEBHOOK_URL: { parse: url('http:', 'https:'), about: 'Where SMS_PROVIDER=webhook posts codes.' },
   SMS_WEBHOOK_SECRET: { parse: signingSecret, about: 'Signs those posts (Standard Webhooks): whsec_ and base64.' },
@@ -310,11 +325,31 @@ function contradictions(config: Partial<Config>): string[] {
   if (plainHttp && config.ALLOW_PRIVATE_NETWORK_TARGETS === false) {
     faults.push('SMS_WEBHOOK_URL must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)');
   }
-  const printsCodes = config.SMS_PROVIDER === 'console' && config.ALLOW_CONSOLE_SMS === false;
-  if (printsCodes && config.HOST !== undefined && !isLoopback(config.HOST)) {
-    faults.push('SMS_PROVIDER=console prints codes: it needs a loopback HOST, or ALLOW_CONSOLE_SMS=true');
+  for (const name of ['SMS_PROVIDER', 'MAIL_PROVIDER'] as const) {
+    if (config[name] !== 'console' || mayPrintCodes(config)) continue;
+    faults.push(`${name}=console prints codes: it needs a loopback HOST, or ALLOW_CONSOLE_SMS=true`);
   }
+  faults.push(...mailFaults(config));
   return faults;
+}
+
+/** Whoever sees the output can log in as anybody. */
+function mayPrintCodes({ HOST, ALLOW_CONSOLE_SMS }: Partial<Config>): boolean {
+  return ALLOW_CONSOLE_SMS !== false || HOST === undefined || isLoopback(HOST);
+}
+
+/** How mail is sent where MAIL_PROVIDER does not say so. */
+export function mailProvider(config: Partial<Config>): 'console' | 'smtp' | 'none' {
+  if (config.MAIL_PROVIDER !== undefined) return config.MAIL_PROVIDER;
+  if (config.SMTP_URL !== undefined) return 'smtp';
+  return mayPrintCodes(config) ? 'console' : 'none';
+}
+
+function mailFaults(config: Partial<Config>): string[] {
+  if (mailProvider(config) !== 'smtp') return [];
+  const needed = ['SMTP_URL', 'MAIL_FROM'] as const;
+  const missing = needed.filter((name) => config[name] === undefined);
+  return missing.map((name) => `${name} is required to send mail by SMTP`);
 }
 
 /** What belongs together for a channel is given wholly or not at all. */
@@ -344,10 +379,6 @@ function pushFaults(config: Partial<Config>): string[] {
     faults.push(`${name} must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)`);
   }
   return faults;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || (isIP(host) !== 0 && ipaddr.process(host).range() === 'loopback');
 }
 
 /** The process's environment over a `.env` file of the working directory. */

@@ -1,10 +1,13 @@
+import type { MailSender } from './authentication/mail-sender.js';
 import { messageTasks } from './authentication/messages/enqueue.js';
 import { createMessages, type MessageJob, type MessageSenders } from './authentication/messages/send.js';
 import { createTemplates } from './authentication/messages/templates.js';
 import type { SmsSender } from './authentication/sms-sender.js';
-import type { Config } from './config.js';
+import { type Config, mailProvider } from './config.js';
 import { type MessageChannel, messageChannels } from './contract/administration.js';
 import type { Database } from './database/database.js';
+import { createConsoleMail } from './delivery/mail/console.js';
+import { createSmtpMail } from './delivery/mail/smtp.js';
 import type { Outbound } from './delivery/outbound.js';
 import type { Line } from './delivery/queue.js';
 import { createConsoleSms } from './delivery/sms/console.js';
@@ -29,7 +32,7 @@ export function createMessageParts(parts: {
   readonly print: (line: string) => void;
 }): MessageParts {
   const { config, database, keys } = parts;
-  const senders: MessageSenders = { sms: createSmsSender(parts) };
+  const senders: MessageSenders = { sms: createSmsSender(parts), email: createMailSender(parts) };
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
   const templates = createTemplates({ app: config.APP_NAME });
   const messages = createMessages({ database, keys, senders, templates });
@@ -50,4 +53,13 @@ function createSmsSender({ config, outbound, print }: Parameters<typeof createMe
   const { SMS_WEBHOOK_URL: url, SMS_WEBHOOK_SECRET: secret } = config;
   if (url === undefined || secret === undefined) throw new Error('the configuration was not checked');
   return createWebhookSms({ url, secret: secret.reveal(), outbound });
+}
+
+function createMailSender({ config, print }: Parameters<typeof createMessageParts>[0]): MailSender | undefined {
+  const provider = mailProvider(config);
+  if (provider === 'none') return undefined;
+  if (provider === 'console') return createConsoleMail(print);
+  const { SMTP_URL: target, MAIL_FROM: from } = config;
+  if (target === undefined || from === undefined) throw new Error('the configuration was not checked');
+  return createSmtpMail({ target: { ...target, password: target.password?.reveal() }, from });
 }

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createActivity } from './authentication/activity.js';
 import { createApiKeys, ensureFirstKey } from './authentication/api-keys.js';
+import { emailAuthenticator } from './authentication/authenticators/email.js';
 import { passwordAuthenticator } from './authentication/authenticators/password.js';
 import { smsAuthenticator } from './authentication/authenticators/sms.js';
 import { createDevices } from './authentication/devices.js';
@@ -236,7 +237,8 @@ function createServices(parts: {
     ...{ database, keys, pins, guesses, limits },
     authenticators: [
       passwordAuthenticator(database, hasher),
-      ...(config.SMS_PROVIDER === 'none' ? [] : [smsAuthenticator(keys)]),
+      ...(messageParts.channels.includes('sms') ? [smsAuthenticator(keys)] : []),
+      ...(messageParts.channels.includes('email') ? [emailAuthenticator(keys)] : []),
     ],
     secondFactors: { ask: async () => undefined, verify: async () => undefined },
     pinPolicy: config.PIN_POLICY,

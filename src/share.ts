@@ -18,7 +18,7 @@ const alone = { connections: 20, jobs: 10, waitingHashes: 128 };
  * Connections of all pools together, where there are several: they fit into the 100 that PostgreSQL allows by default
  * up to six workers, and more of them would only wait for the same cores.
  */
-const connectionsOfAll = 40;
+const connectionsOfAll = 36;
 /** With fewer, a few users whose rows are locked would hold up everybody. */
 const fewestConnections = 5;
 

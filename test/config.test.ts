@@ -1,17 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError, readConfig } from '../src/config.js';
+import { readConfig } from '../src/config.js';
+import { faultsOf } from './support/config.js';
 
 const day = 86_400_000;
-
-function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {
-  try {
-    readConfig(env);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
-    throw error;
-  }
-  return [];
-}
 
 describe('NOTIFICATION_RETENTION', () => {
   test('is an age for each type that it names, and none by default', () => {

@@ -10,8 +10,8 @@ function connectionsOf(workers: number, lines: number): number {
   return (workers + 1) * (connections + jobs + lines + 2) + 2;
 }
 
-/** Messages and erasing; then the channels of push. */
-const [lines, linesWithPush] = [2, 5];
+/** SMS, mail and all other jobs; then the channels of push. */
+const [lines, linesWithPush] = [3, 6];
 const upTo = (most: number) => Array.from({ length: most - 1 }, (_, at) => at + 2);
 
 describe('what one worker takes', () => {

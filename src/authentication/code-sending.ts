@@ -61,7 +61,8 @@ export function createCodeSending({ keys, limits, channels }: CodeSendingOptions
     async admit({ userId, address, recipient, knownDevice, from }) {
       await limits.messageFrom(from);
       await limits.messageOf(identityDigest(address), knownDevice);
-      return limits.messageTo({ userId, address: recipient, knownDevice });
+      const channel = address.type === 'email' ? 'email' : 'sms';
+      return limits.messageTo({ userId, channel, address: recipient, knownDevice });
     },
     async send(tx, { type, ...message }) {
       await enqueueCode(tx, keys, { ...message, channel: channelOf[type], lifetime: codeLifetime });

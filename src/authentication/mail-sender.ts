@@ -11,7 +11,10 @@ export interface MailMessage {
   readonly authenticationId: string | null;
 }
 
-/** Sends or throws. What it throws may be logged: never the code, the text or the server's credentials. */
+/**
+ * Sends or throws. What it throws may be logged: never the code, the text or the server's credentials. Where it has the
+ * property `permanent`, set to true, the message is not tried again.
+ */
 export interface MailSender {
   readonly name: string;
   send(message: MailMessage): Promise<void>;

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import type { MessageChannel } from '../contract/administration.js';
 import { type Database, prepared } from '../database/database.js';
 import { Problem } from '../lib/problem.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
@@ -34,6 +35,7 @@ export interface RequestLimits {
 /** Who gets a message; without an address nobody, and the same is counted under a stand-in. */
 export interface Recipient {
   readonly userId: string;
+  readonly channel: MessageChannel;
   readonly address: string | undefined;
   readonly knownDevice: string | undefined;
 }
@@ -85,11 +87,13 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     messageFrom: (address) => demand(secondsToWait('message-from', network(address), options.messagesPerAddress, hour)),
     messageOf: (identity, knownDevice) =>
       demand(messageWait('message-of', `${identity.toString('hex')} ${knownDevice ?? ''}`)),
-    async messageTo({ userId, address, knownDevice }) {
+    async messageTo({ userId, channel, address, knownDevice }) {
       // Nobody's messages are counted too, under keys that no real one has, so that they take the same time.
       const to = address ?? userId;
       const kind = address === undefined ? 'message-to-nobody' : 'message-to';
       const free = (await messageWait(kind, `${to} ${knownDevice ?? ''}`)) === 0;
+      // What every SMS costs, and where, is no matter of mail.
+      if (channel !== 'sms') return free;
       const prefix = await secondsToWait(`${kind}-prefix`, to.slice(0, prefixLength), options.messagesPerPrefix, hour);
       const total = await secondsToWait(`${kind}-total`, '', options.messagesInTotal, hour);
       return free && prefix === 0 && total === 0;

@@ -5,7 +5,7 @@ import type { NewSession } from '../../src/contract/session.js';
 import { sql } from '../../src/database/database.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { codeOf, createUser, messageOf, newPhone, password, smsLogin, wrongCode } from '../support/people.js';
+import { codeLogins, codeOf, createUser, messageOf, password, wrongCode } from '../support/people.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -24,16 +24,18 @@ const status = (id: string) => postern.api<{ id: string; status: string }>('GET'
 const newSession = (token: string | undefined) =>
   postern.api<NewSession & Pick<ProblemAnswer, 'errors'>>('POST', '/v1/sessions', { basic: token ?? '' });
 
-describe('a two-step login', () => {
+describe.each(codeLogins)('a two-step login by $authenticator', ({ field, newAddress, loginOf }) => {
+  const newUser = (fields: object = {}) => createUser(postern, { [field]: newAddress(), ...fields });
+
   async function begin(fields: object = {}) {
-    const user = await createUser(postern, { phone: newPhone(), ...fields });
-    const { body } = await start(smsLogin(user.phone));
+    const user = await newUser(fields);
+    const { body } = await start(loginOf(user[field]));
     return { user, body, code: await codeOf(postern, body.id) };
   }
 
   test('answers created without a token and lapses after ten minutes', async () => {
-    const user = await createUser(postern, { phone: newPhone() });
-    const { status: code, body } = await start(smsLogin(user.phone));
+    const user = await newUser();
+    const { status: code, body } = await start(loginOf(user[field]));
     expect(code).toBe(201);
     expect(Object.keys(body).sort()).toEqual([
       'created_at',
@@ -61,8 +63,8 @@ describe('a two-step login', () => {
   });
 
   test('ignores a secret at step 1', async () => {
-    const user = await createUser(postern, { phone: newPhone() });
-    expect((await start({ ...smsLogin(user.phone), secret: password })).body.status).toBe('created');
+    const user = await newUser();
+    expect((await start({ ...loginOf(user[field]), secret: password })).body.status).toBe('created');
   });
 
   test('needs a PIN of 4 to 12 digits at step 2', async () => {
@@ -82,8 +84,8 @@ describe('a two-step login', () => {
   });
 
   test('judges a PIN of step 1 too, but tells only at step 2', async () => {
-    const user = await createUser(postern, { phone: newPhone(), pin: '2468' });
-    const { body } = await start({ ...smsLogin(user.phone), pin: '1357' });
+    const user = await newUser({ pin: '2468' });
+    const { body } = await start({ ...loginOf(user[field]), pin: '1357' });
     expect(body.status).toBe('created');
     expect((await answer(body.id, { secret: await codeOf(postern, body.id), pin: '2468' })).status).toBe(400);
   });
@@ -109,9 +111,9 @@ describe('a two-step login', () => {
     });
   });
 
-  test('gives an unknown number the same answer, row and queue, and never approves it', async () => {
+  test('gives an unknown identity the same answer, row and queue, and never approves it', async () => {
     const known = await begin();
-    const unknown = await start(smsLogin(newPhone()));
+    const unknown = await start(loginOf(newAddress()));
     expect(unknown.status).toBe(201);
     expect(Object.keys(unknown.body)).toEqual(Object.keys(known.body));
     expect(unknown.body).toMatchObject({ status: 'created', error_code: '', error_message: '' });
@@ -132,10 +134,10 @@ describe('a two-step login', () => {
   });
 
   test('binds a code to its own authentication', async () => {
-    const user = await createUser(postern, { phone: newPhone() });
-    const one = (await start(smsLogin(user.phone))).body;
+    const user = await newUser();
+    const one = (await start(loginOf(user[field]))).body;
     await postern.database.query(sql('delete from message_limits'));
-    const other = (await start(smsLogin(user.phone))).body;
+    const other = (await start(loginOf(user[field]))).body;
     const [code, otherCode] = [await codeOf(postern, one.id), await codeOf(postern, other.id)];
     if (code !== otherCode) expect((await answer(other.id, { secret: code, pin: '2468' })).status).toBe(400);
     expect((await answer(one.id, { secret: code, pin: '2468' })).status).toBe(201);
@@ -173,10 +175,10 @@ describe('a two-step login', () => {
   });
 });
 
-describe('the provider of messages', () => {
+describe.each(codeLogins)('the provider of $authenticator', ({ field, newAddress, loginOf }) => {
   test('shows in the user’s activity and the outbox, never in the public status', async () => {
-    const user = await createUser(postern, { phone: newPhone() });
-    const { body } = await start(smsLogin(user.phone));
+    const user = await createUser(postern, { [field]: newAddress() });
+    const { body } = await start(loginOf(user[field]));
     await codeOf(postern, body.id);
     const events = await eventually('the event of the message', async () => {
       const activity = await postern.api<{ type: string }[]>('GET', `/admin/v1/users/${user.id}/activity`, {
@@ -185,6 +187,6 @@ describe('the provider of messages', () => {
       return activity.body.some(({ type }) => type === 'message.sent') ? activity.body : undefined;
     });
     expect(events.map(({ type }) => type)).toEqual(['message.sent', 'login.started', 'user.created']);
-    expect(postern.printed.some((line) => line.includes(user.phone ?? '-'))).toBe(true);
+    expect(postern.printed.some((line) => line.includes(user[field] ?? '-'))).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ import { createPasswordHasher } from '../../src/authentication/passwords.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { sql } from '../../src/database/database.js';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
-import { createUser, newPhone, passwordLogin, smsLogin } from '../support/people.js';
+import { codeLogins, createUser, newPhone, passwordLogin, smsLogin } from '../support/people.js';
 
 /**
  * Logins that fail for different reasons, interleaved, so that whatever else the machine does hits all of them alike.
@@ -114,15 +114,21 @@ test('step 1 takes the same time for unknown, deactivated, passwordless, wrong s
   });
 });
 
-test('a two-step start takes the same time for a known and an unknown number', { timeout: 600_000 }, async () => {
-  const { phone } = await createUser(postern, { phone: newPhone() });
-  const unknown = newPhone();
-  const start = (number: string | null) => async () => {
-    await postern.database.query(sql('delete from message_limits'));
-    expect((await post('/v1/tokens', smsLogin(number))).status).toBe(201);
-  };
-  await expectAlike({ known: start(phone), unknown: start(unknown) });
-});
+test.each(codeLogins)(
+  'a two-step start by $authenticator takes the same time for a known and an unknown identity',
+  {
+    timeout: 600_000,
+  },
+  async ({ field, newAddress, loginOf }) => {
+    const user = await createUser(postern, { [field]: newAddress() });
+    const unknown = newAddress();
+    const start = (address: string | null) => async () => {
+      await postern.database.query(sql('delete from message_limits'));
+      expect((await post('/v1/tokens', loginOf(address))).status).toBe(201);
+    };
+    await expectAlike({ known: start(user[field]), unknown: start(unknown) });
+  },
+);
 
 test('step 2 takes the same time for a wrong code of a known and of an unknown number', {
   timeout: 600_000,

@@ -4,7 +4,17 @@ import { network } from '../../src/authentication/request-limits.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { sql } from '../../src/database/database.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { createUser, messageOf, newPhone, passwordLogin, signIn, smsLogin } from '../support/people.js';
+import {
+  codeLogins,
+  createUser,
+  emailLogin,
+  messageOf,
+  newEmail,
+  newPhone,
+  passwordLogin,
+  signIn,
+  smsLogin,
+} from '../support/people.js';
 
 const running: TestApp[] = [];
 const start = async (env: Record<string, string>) => {
@@ -75,16 +85,16 @@ test('an address is counted by IPv4, or by the /64 of IPv6', () => {
   expect(network('rubbish')).toBe('unknown');
 });
 
-describe('codes of one identity', () => {
+describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, newAddress, loginOf }) => {
   const unlimited = { LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0' };
 
-  test('are one a minute even when fifty ask at once on two instances, for unknown numbers alike', async () => {
+  test('are one a minute even when fifty ask at once on two instances, for unknown ones alike', async () => {
     const postern = await start(unlimited);
     const other = await postern.another();
     running.unshift(other);
-    for (const phone of [(await createUser(postern, { phone: newPhone() })).phone, newPhone()]) {
+    for (const address of [(await createUser(postern, { [field]: newAddress() }))[field], newAddress()]) {
       const answers = await Promise.all(
-        Array.from({ length: 50 }, (_, index) => post(index % 2 === 0 ? postern : other, smsLogin(phone))),
+        Array.from({ length: 50 }, (_, index) => post(index % 2 === 0 ? postern : other, loginOf(address))),
       );
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
       for (const { status, headers } of answers.filter((answer) => answer.status !== 201)) {
@@ -97,7 +107,7 @@ describe('codes of one identity', () => {
 
   test('are five an hour and ten a day', async () => {
     const postern = await start(unlimited);
-    const { phone } = await createUser(postern, { phone: newPhone() });
+    const { [field]: address } = await createUser(postern, { [field]: newAddress() });
     const later = (time: string) =>
       postern.database.query(
         sql(
@@ -107,40 +117,40 @@ describe('codes of one identity', () => {
       );
     const statuses = [];
     for (let count = 0; count < 7; count += 1) {
-      const { status, headers } = await post(postern, smsLogin(phone));
+      const { status, headers } = await post(postern, loginOf(address));
       statuses.push(status === 429 ? Number(headers['retry-after']) > 60 : status);
       await later('1 minute');
     }
     expect(statuses).toEqual([201, 201, 201, 201, 201, true, true]);
     await later('1 hour');
     for (let count = 0; count < 5; count += 1) {
-      expect((await post(postern, smsLogin(phone))).status).toBe(201);
+      expect((await post(postern, loginOf(address))).status).toBe(201);
       await later('2 minutes');
     }
     await later('1 hour');
-    expect(Number((await post(postern, smsLogin(phone))).headers['retry-after'])).toBeGreaterThan(3600);
+    expect(Number((await post(postern, loginOf(address))).headers['retry-after'])).toBeGreaterThan(3600);
     await later('22 hours');
-    expect((await post(postern, smsLogin(phone))).status).toBe(201);
+    expect((await post(postern, loginOf(address))).status).toBe(201);
   });
 
   test('are counted apart for a known device, so that a stranger cannot use up the owner’s', async () => {
     const postern = await start(unlimited);
-    const user = await createUser(postern, { phone: newPhone() });
+    const user = await createUser(postern, { [field]: newAddress() });
     const device = { id: randomUUID() };
     await signIn(postern, user, device);
-    expect((await post(postern, smsLogin(user.phone))).status).toBe(201);
-    expect((await post(postern, smsLogin(user.phone))).status).toBe(429);
-    const own = await post(postern, smsLogin(user.phone, device));
+    expect((await post(postern, loginOf(user[field]))).status).toBe(201);
+    expect((await post(postern, loginOf(user[field]))).status).toBe(429);
+    const own = await post(postern, loginOf(user[field], device));
     expect(own.status).toBe(201);
-    expect((await messageOf(postern, own.body.id, ['sent'])).recipient).toBe(user.phone);
+    expect((await messageOf(postern, own.body.id, ['sent'])).recipient).toBe(user[field]);
   });
 
   test('asked for through another identity of the same account answer 201 and are not sent', async () => {
     const postern = await start(unlimited);
-    const user = await createUser(postern, { phone: newPhone() });
-    const first = await post(postern, smsLogin(user.phone));
+    const user = await createUser(postern, { [field]: newAddress() });
+    const first = await post(postern, loginOf(user[field]));
     await messageOf(postern, first.body.id, ['sent']);
-    const byName = { ...smsLogin(null), identity: { type: 'username', value: user.username } };
+    const byName = { ...loginOf(null), identity: { type: 'username', value: user.username } };
     const second = await post(postern, byName);
     expect(second.status).toBe(201);
     await messageOf(postern, second.body.id, ['dropped']);
@@ -170,6 +180,10 @@ describe('codes of one address, one prefix and in total', () => {
         states.push((await messageOf(postern, body.id, ['sent', 'dropped'])).state);
       }
       expect(states).toEqual(['sent', 'sent', 'dropped']);
+      // Mail costs nothing, and goes on.
+      const { email } = await createUser(postern, { email: newEmail() });
+      const { body } = await post(postern, emailLogin(email));
+      expect((await messageOf(postern, body.id, ['sent', 'dropped'])).state).toBe('sent');
     },
   );
 });

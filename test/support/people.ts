@@ -24,6 +24,9 @@ export async function createUser({ api, adminKey }: Context, fields: object = {}
 /** A number that nobody else in the test has. */
 export const newPhone = () => `+1555${String(randomInt(1e7)).padStart(7, '0')}`;
 
+/** An address that nobody else in the test has. */
+export const newEmail = () => `user${randomInt(1e12)}@example.com`;
+
 /** The body of a password login. */
 export const passwordLogin = (username: string | null, secret = password, device: object = {}) => ({
   identity: { type: 'username', value: username },
@@ -38,6 +41,19 @@ export const smsLogin = (phone: string | null, device: object = {}) => ({
   authenticator: 'sms',
   device,
 });
+
+/** The body of a login by mail. */
+export const emailLogin = (email: string | null, device: object = {}) => ({
+  identity: { type: 'email', value: email },
+  authenticator: 'email',
+  device,
+});
+
+/** The logins by a code that is sent: what holds of one holds of the other. */
+export const codeLogins = [
+  { authenticator: 'sms', field: 'phone', newAddress: newPhone, loginOf: smsLogin },
+  { authenticator: 'email', field: 'email', newAddress: newEmail, loginOf: emailLogin },
+] as const;
 
 export function login(context: Context, user: User, device: object = {}): Promise<ApiAnswer<Authentication>> {
   return context.api<Authentication>('POST', '/v1/tokens', { body: passwordLogin(user.username, password, device) });

@@ -112,7 +112,7 @@ export function createMessages(options: {
       await deliver(job, { ...row, recipient }, code);
     } catch (error) {
       const reason = (error as Error).message;
-      if (attempts >= messageAttempts) return finish(job, row, 'failed', reason);
+      if (attempts >= messageAttempts || isPermanent(error)) return finish(job, row, 'failed', reason);
       await database.query(settle, [job.user_id, job.id, 'queued', reason]);
       throw error;
     }
@@ -120,4 +120,9 @@ export function createMessages(options: {
   }
 
   return { send };
+}
+
+/** Whether the provider will never take the message. */
+function isPermanent(error: unknown): boolean {
+  return error instanceof Error && 'permanent' in error && error.permanent === true;
 }

@@ -1,0 +1,59 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Where mail is handed over, and how. */
+export interface SmtpTarget {
+  /** A name or an address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /**
+   * from_start: TLS before the first word (RFC 8314). starttls: no mail without an upgrade that worked (RFC 3207).
+   * none: in the clear, which only suits a relay on the same machine or behind a tunnel.
+   */
+  readonly tls: 'from_start' | 'starttls' | 'none';
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+/**
+ * Reads `smtp://` or `smtps://[user:password@]host[:port][?tls=required|none]`. What is not said is strict: over `smtp:`
+ * to another machine STARTTLS is required.
+ * @returns undefined when it is no such URL
+ */
+export function parseSmtpUrl(text: string): SmtpTarget | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const isSecure = url.protocol === 'smtps:';
+  const host = decode(url.hostname)?.replace(/^\[|\]$/g, '');
+  const [user, password] = [decode(url.username), decode(url.password)];
+  const tls = readTls(url.searchParams, isSecure, host ?? '');
+  if (!isSecure && url.protocol !== 'smtp:') return undefined;
+  if (!host || user === undefined || password === undefined || tls === undefined) return undefined;
+  if (!/^\/?$/.test(url.pathname) || url.hash !== '' || (user === '') !== (password === '')) return undefined;
+  const port = url.port === '' ? (isSecure ? 465 : 587) : Number(url.port);
+  return { host, port, tls, user: user || undefined, password: password || undefined };
+}
+
+function readTls(query: URLSearchParams, isSecure: boolean, host: string): SmtpTarget['tls'] | undefined {
+  const [asked, ...more] = query.getAll('tls');
+  if (more.length > 0 || [...query.keys()].some((name) => name !== 'tls')) return undefined;
+  if (isSecure) return asked === undefined || asked === 'required' ? 'from_start' : undefined;
+  if (asked === undefined) return isLoopback(host) ? 'none' : 'starttls';
+  if (asked === 'none') return 'none';
+  return asked === 'required' ? 'starttls' : undefined;
+}
+
+/** Whether a host is this machine itself. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || (isIP(host) !== 0 && ipaddr.process(host).range() === 'loopback');
+}
+
+/** Control characters have no place in a name, a password or a host: they could become commands. */
+function decode(text: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(text);
+    return /\p{Cc}/u.test(decoded) ? undefined : decoded;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,12 @@
+import { ConfigError, readConfig } from '../../src/config.js';
+
+/** What is wrong with a configuration. */
+export function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}

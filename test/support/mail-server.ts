@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+
+/** A certificate of 127.0.0.1, made for these tests only, with its key. */
+export const selfSigned = readFileSync(new URL('../delivery/self-signed.pem', import.meta.url));
+
+/** A mail as it arrived. */
+export interface ReceivedMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  /** By lower-case name, unfolded, encoded words decoded. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly text: string;
+  /** Who logged in to send it. */
+  readonly user: string | undefined;
+  readonly encrypted: boolean;
+}
+
+export interface MailServer {
+  readonly port: number;
+  readonly received: readonly ReceivedMail[];
+  /** Every mail that was offered, taken or not: its recipient. */
+  readonly offered: readonly string[];
+  /** What the next mails are answered with, one each; after that they are taken. */
+  refuse(...answers: readonly { readonly status: number; readonly at: 'RCPT' | 'DATA' }[]): void;
+  close(): Promise<void>;
+}
+
+export interface MailServerOptions {
+  /** TLS from the start, offered, or not at all. */
+  readonly tls?: 'from_start' | 'starttls' | 'none';
+  /** Who must log in. */
+  readonly login?: { readonly user: string; readonly password: string };
+}
+
+/** An SMTP server on loopback that keeps what it is given. */
+export async function startMailServer({ tls = 'none', login }: MailServerOptions = {}): Promise<MailServer> {
+  const received: ReceivedMail[] = [];
+  const offered: string[] = [];
+  const refusals: { status: number; at: 'RCPT' | 'DATA' }[] = [];
+  const refusal = (at: 'RCPT' | 'DATA') => {
+    if (refusals[0]?.at !== at) return null;
+    const { status } = refusals.shift() ?? { status: 0 };
+    // As servers do that quote what they were sent.
+    return Object.assign(new Error(`refused: ${at}`), { responseCode: status });
+  };
+  const options: SMTPServerOptions = {
+    ...{ secure: tls === 'from_start', key: selfSigned, cert: selfSigned, authOptional: login === undefined },
+    ...{ hidePIPELINING: true, closeTimeout: 100 },
+    disabledCommands: [...(tls === 'none' ? ['STARTTLS'] : []), ...(login === undefined ? ['AUTH'] : [])],
+    allowInsecureAuth: true,
+    onAuth({ username, password }, _session, done) {
+      if (username === login?.user && password === login?.password) done(null, { user: username });
+      else done(Object.assign(new Error(`no ${username} with ${password}`), { responseCode: 535 }));
+    },
+    onRcptTo({ address }, _session, done) {
+      offered.push(address);
+      done(refusal('RCPT'));
+    },
+    onData(stream, { envelope, user, secure }, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const refused = refusal('DATA');
+        if (refused !== null) return done(refused);
+        const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
+        const to = envelope.rcptTo.map(({ address }) => address);
+        const { headers, text } = readMail(Buffer.concat(chunks).toString());
+        received.push({ from, to, headers, text, user: user as string | undefined, encrypted: secure });
+        done();
+      });
+    },
+  };
+  const server = new SMTPServer(options);
+  // A client that gives up is no fault of the server's.
+  server.on('error', () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    ...{ port, received, offered },
+    refuse: (...answers) => void refusals.push(...answers),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+function readMail(raw: string): Pick<ReceivedMail, 'headers' | 'text'> {
+  const end = raw.indexOf('\r\n\r\n');
+  const lines = raw
+    .slice(0, end)
+    .replaceAll(/\r\n[ \t]+/g, ' ')
+    .split('\r\n');
+  const headers = new Map(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), decodeWords(line.slice(colon + 1).trim())] as const;
+    }),
+  );
+  if (headers.size !== lines.length) throw new Error(`a header is there twice: ${lines.join(' | ')}`);
+  return { headers, text: decodeBody(raw.slice(end + 4), headers.get('content-transfer-encoding') ?? '').trim() };
+}
+
+/** RFC 2047. */
+function decodeWords(value: string): string {
+  return value
+    .replaceAll(/\?= =\?/g, '?==?')
+    .replaceAll(/=\?utf-8\?([QB])\?([^?]*)\?=/gi, (_whole, how: string, word: string) =>
+      how.toUpperCase() === 'B' ? Buffer.from(word, 'base64').toString() : decodeQuoted(word.replaceAll('_', ' ')),
+    );
+}
+
+function decodeBody(text: string, encoding: string): string {
+  const plain = text.replaceAll('\r\n', '\n');
+  if (encoding === 'base64') return Buffer.from(plain, 'base64').toString().replaceAll('\r\n', '\n');
+  return encoding === 'quoted-printable' ? decodeQuoted(plain.replaceAll('=\n', '')) : plain;
+}
+
+/** RFC 2045, 6.7. */
+function decodeQuoted(text: string): string {
+  return text.replaceAll(/(?:=[0-9A-F]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('=', ''), 'hex').toString());
+}
+
+/** A server that says something else than SMTP, or nothing. */
+export async function startRudeServer(
+  connected: (socket: Socket) => void,
+): Promise<{ port: number; close(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => sockets.delete(socket));
+    connected(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
