@@ -1,6 +1,6 @@
 import type { MessageChannel } from '../../contract/administration.js';
 import type { SecretKeys } from '../../lib/secret-keys.js';
-import { codeIsRight, codeLifetime, newCode } from '../codes.js';
+import { codeDigest, codeLifetime, codeMatches, newCode } from '../codes.js';
 import type { Candidate, TwoStep } from './authenticator.js';
 
 /** A six-digit code by a message, bound to its authentication. */
@@ -13,12 +13,13 @@ export function codeAuthenticator(
     name: channel,
     steps: 2,
     async begin(candidate, authenticationId) {
-      const { code, kept } = newCode(keys, authenticationId);
+      const code = newCode();
       const recipient = candidate && recipientOf(candidate);
-      return { kept: { code: kept }, lifetime: codeLifetime, message: { channel, recipient, code } };
+      const kept = { code: codeDigest(keys, authenticationId, code) };
+      return { kept, lifetime: codeLifetime, message: { channel, recipient, code } };
     },
     async verify({ kept, authenticationId, secret }) {
-      return codeIsRight(keys, authenticationId, kept, secret);
+      return codeMatches(keys, authenticationId, secret, kept.code ?? '');
     },
   };
 }
