@@ -4,9 +4,15 @@ export type LookUp<Key, Found> = (key: Key) => Promise<Found>;
 /** Finds many by one query, in the order of their keys. */
 export type LookUpMany<Key, Found> = (keys: readonly Key[]) => Promise<readonly Found[]>;
 
-/** Keys that one query is asked at most: a larger one would keep its first waiting for its last. */
-const largest = 256;
-/** Milliseconds that a batch waits for the one before it at most. Then that is slow, and keeps nobody waiting any more. */
+/**
+ * Queries that are under way at a time, and keys of one: with a single query the process, the database and those who ask
+ * would take turns, for while its answers are written nothing is looked up.
+ */
+const width = 2;
+const largest = 64;
+/** Keys that are worth a query beside one that is under way; fewer wait for it, since each query has its own costs. */
+const enough = 16;
+/** Milliseconds that a batch waits for those before it at most. Then they are slow, and keep nobody waiting any more. */
 const patience = 20;
 
 interface Asked<Key, Found> {
@@ -16,50 +22,49 @@ interface Asked<Key, Found> {
 }
 
 /**
- * Answers what is asked in one turn of the event loop by one query. What it answers was read after it was asked: a
+ * Answers what is asked in one turn of the event loop by few queries. What they answer was read after it was asked: a
  * question joins only a batch that was not sent yet, and nothing is kept.
  *
  * A batch that fails fails its own members, and one that is slow delays its own members: others go on further
  * connections of the pool, whose limits hold for batches too.
  */
 export function batched<Key, Found>(find: LookUpMany<Key, Found>): LookUp<Key, Found> {
-  let waiting: Asked<Key, Found>[] = [];
-  /** The batch under way that the next one waits for: what is asked meanwhile makes it larger. */
-  let ahead: readonly Asked<Key, Found>[] | undefined;
+  const waiting: Asked<Key, Found>[] = [];
+  /** The batches under way that the next ones wait for: what is asked meanwhile makes those larger. */
+  const ahead = new Set<readonly Asked<Key, Found>[]>();
   let overdue: NodeJS.Timeout | undefined;
 
-  function sendUnlessBusy(): void {
-    if (ahead === undefined) sendAll();
-    else overdue ??= setTimeout(sendAll, patience);
+  function sendWhatMay(): void {
+    while (waiting.length >= (ahead.size === 0 ? 1 : enough) && ahead.size < width)
+      void send(waiting.splice(0, largest));
+    if (waiting.length === 0) {
+      clearTimeout(overdue);
+      overdue = undefined;
+    } else overdue ??= setTimeout(passSlowOnes, patience);
   }
 
-  function sendAll(): void {
-    clearTimeout(overdue);
+  function passSlowOnes(): void {
     overdue = undefined;
-    const asked = waiting;
-    waiting = [];
-    for (let start = 0; start < asked.length; start += largest) void send(asked.slice(start, start + largest));
+    ahead.clear();
+    sendWhatMay();
   }
 
   async function send(batch: readonly Asked<Key, Found>[]): Promise<void> {
-    ahead = batch;
+    ahead.add(batch);
     try {
       const found = await find(batch.map(({ key }) => key));
       for (const [index, { resolve }] of batch.entries()) resolve(found[index] as Found);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
-      if (ahead === batch) {
-        ahead = undefined;
-        sendAll();
-      }
+      if (ahead.delete(batch)) sendWhatMay();
     }
   }
 
   return (key) =>
     new Promise((resolve, reject) => {
       // After everything that arrived in this turn was read.
-      if (waiting.length === 0) setImmediate(sendUnlessBusy);
+      if (waiting.length === 0) setImmediate(sendWhatMay);
       waiting.push({ key, resolve, reject });
     });
 }

@@ -77,14 +77,32 @@ describe('look-ups in batches', () => {
     expect(await later).toBe(30);
   });
 
-  test('are at most 256 a query, however many come at once', async () => {
-    const { sent, lookUp } = heldBack();
-    const keys = range(0, 600);
+  test('are at most 64 a query and two queries at a time, however many come at once', async () => {
+    const { sent, lookUp, isSent } = heldBack();
+    const keys = range(0, 150);
     const asked = keys.map(lookUp);
     await nextTurn();
-    expect(sent.map(({ keys }) => keys.length)).toEqual([256, 256, 88]);
-    for (const { answer } of sent.toReversed()) answer();
+    expect(sent.map(({ keys }) => keys.length)).toEqual([64, 64]);
+    sent[1]?.answer();
+    await isSent(3);
+    sent[2]?.answer();
+    sent[0]?.answer();
+    expect(sent.map(({ keys }) => keys.length)).toEqual([64, 64, 22]);
     expect(await Promise.all(asked)).toEqual(keys.map((key) => key * 10));
+  });
+
+  test('go beside a query that is under way when they are enough for one of their own', async () => {
+    const { sent, lookUp, isSent } = heldBack();
+    const all = [lookUp(0)];
+    await nextTurn();
+    all.push(...range(1, 15).map(lookUp));
+    await nextTurn();
+    expect(sent).toHaveLength(1);
+    all.push(lookUp(16));
+    await isSent(2);
+    expect(sent.map(({ keys }) => keys.length)).toEqual([1, 16]);
+    for (const { answer } of sent) answer();
+    expect(await Promise.all(all)).toEqual(range(0, 17).map((key) => key * 10));
   });
 
   test('fail with their query and with no other', async () => {
