@@ -44,13 +44,13 @@ export async function takeTurns(contenders, rounds) {
 }
 
 /** Microseconds of CPU that a process has used, to 10 ms; NaN without a process or /proc. */
-function processCpu(pid) {
+export function processCpu(pid) {
   const fields = statOf(pid);
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
 /** The same of a PostgreSQL server with all its processes, also those that have ended. */
-function postgresCpu(dataDir) {
+export function postgresCpu(dataDir) {
   if (dataDir === undefined) return Number.NaN;
   const [postmaster] = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'latin1').split('\n');
   const own = statOf(postmaster);

@@ -16,6 +16,7 @@ import { createRequestLimits } from './authentication/request-limits.js';
 import { createSessions, heldSession } from './authentication/sessions.js';
 import { createTokens } from './authentication/tokens.js';
 import { createUserDetails } from './authentication/user-details.js';
+import { createUserImport } from './authentication/user-import.js';
 import { createUsers } from './authentication/users.js';
 import { banner } from './banner.js';
 import type { Config } from './config.js';
@@ -249,11 +250,14 @@ function createServices(parts: {
   const checkUrl = (url: string) =>
     checkTargetUrl(url, { allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
   const { DEFAULT_REGION: defaultRegion, PASSWORD_MIN: passwordMin } = config;
-  const users = createUsers({ database, hasher, keys, defaultRegion, passwordMin });
+  const userOptions = { database, hasher, keys, defaultRegion, passwordMin };
+  const users = createUsers(userOptions);
   return {
     database,
     apiKeys,
     users,
+    // Half of what may be hashed at a time stays with logins.
+    userImport: createUserImport({ ...userOptions, hashesAtATime: Math.ceil(hashes / 2) }),
     userDetails: createUserDetails(database),
     activity: createActivity(database),
     outbox: createOutbox({ database, keys, showsCodesOf: messageParts.showsCodesOf }),

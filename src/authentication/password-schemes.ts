@@ -19,7 +19,7 @@ const readSchemes = prepared('password_schemes', 'select scheme from password_sc
 const noteAll = prepared('password_schemes_note', 'select note_password_schemes($1, $2) as refused');
 
 /** The schemes that were imported so far. */
-async function importedSchemes(handle: Queryable): Promise<string[]> {
+export async function importedSchemes(handle: Queryable): Promise<string[]> {
   return (await handle.query<{ scheme: string }>(readSchemes)).map(({ scheme }) => scheme);
 }
 

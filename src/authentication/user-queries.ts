@@ -117,8 +117,8 @@ const claimIdentity = prepared(
 );
 
 /**
- * Makes identities name the user. Every caller claims in the same order of types, so two that want the same ones cannot
- * wait for each other.
+ * Makes identities name the user. Every caller claims in the order of digests, as an import does too, so two that want the
+ * same ones cannot wait for each other.
  * @returns the types of those that name another user already.
  */
 export async function claimIdentities(
@@ -126,12 +126,12 @@ export async function claimIdentities(
   userId: string,
   identities: readonly ShownIdentity[],
 ): Promise<IdentityType[]> {
-  const taken: IdentityType[] = [];
-  for (const { identity } of identities) {
-    const row = [identityDigest(identity), userId, identity.type, identity.canonical];
-    if ((await tx.query(claimIdentity, row)).length === 0) taken.push(identity.type);
+  const claims = identities.map(({ identity }) => ({ ...identity, digest: identityDigest(identity) }));
+  const taken = new Set<IdentityType>();
+  for (const { digest, type, canonical } of claims.toSorted((a, b) => Buffer.compare(a.digest, b.digest))) {
+    if ((await tx.query(claimIdentity, [digest, userId, type, canonical])).length === 0) taken.add(type);
   }
-  return taken;
+  return claims.map(({ type }) => type).filter((type) => taken.has(type));
 }
 
 const releaseIdentitiesOfTypes = prepared(

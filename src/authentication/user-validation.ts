@@ -70,3 +70,23 @@ export async function userFaults(
   }
   return faults;
 }
+
+/** A new user whose every rule was looked at. */
+export interface CheckedUser {
+  readonly identities: Identities;
+  /** What is wrong, all of it. */
+  readonly faults: readonly FieldError[];
+}
+
+export async function checkNewUser(input: NewUser, rules: UserRules): Promise<CheckedUser> {
+  const faults: FieldError[] = [];
+  const identities = readIdentities(input, rules, faults);
+  if (identityTypes.every((type) => input[type] === undefined)) faults.push({ code: 'identity_required' });
+  faults.push(...(await userFaults(input, rules)));
+  return { identities, faults };
+}
+
+/** The identities that the user gets, in the order of their types. */
+export function wantedIdentities(identities: Identities): ShownIdentity[] {
+  return identityTypes.flatMap((type) => identities[type] ?? []);
+}

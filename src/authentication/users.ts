@@ -1,4 +1,3 @@
-import { identityTypes } from '../contract/authentication.js';
 import { type LockRequest, type NewUser, roles, type User, type UserChange, userStatuses } from '../contract/user.js';
 import type { Database, Queryable } from '../database/database.js';
 import type { FilterFields } from '../lib/filter/fields.js';
@@ -30,7 +29,15 @@ import {
   userColumns,
 } from './user-queries.js';
 import { resolveIdentities } from './user-search.js';
-import { type Identities, readIdentities, shownIdentities, userFaults } from './user-validation.js';
+import {
+  checkNewUser,
+  type Identities,
+  readIdentities,
+  shownIdentities,
+  userFaults,
+  wantedIdentities,
+} from './user-validation.js';
+import { newUserValues } from './user-values.js';
 
 /** A new user, checked and hashed: all that is left to do belongs in a transaction. */
 export interface PreparedUser {
@@ -171,24 +178,10 @@ export function createUsers(options: UsersOptions): Users {
 }
 
 async function prepareUser(options: UsersOptions, pins: Pins, input: NewUser): Promise<PreparedUser> {
-  const faults: FieldError[] = [];
-  const identities = readIdentities(input, options, faults);
-  if (identityTypes.every((type) => input[type] === undefined)) faults.push({ code: 'identity_required' });
-  faults.push(...(await userFaults(input, options)));
+  const { identities, faults } = await checkNewUser(input, options);
   refuseFaults(faults);
-
   const id = newId();
-  const { password, password_hash, pin } = input;
-  const values = {
-    ...{ username: null, email: null, phone: null, ...shownIdentities(identities) },
-    name: input.name ?? '',
-    locale: input.locale ?? null,
-    role: input.role ?? 'user',
-    password_hash: password === undefined ? (password_hash ?? null) : await options.hasher.hash(password),
-    pin_hash: pin === undefined ? null : await pins.hash(id, pin),
-    metadata: JSON.stringify(input.metadata ?? {}),
-  };
-  return { id, identities, values };
+  return { id, identities, values: await newUserValues({ hasher: options.hasher, pins }, id, input, identities) };
 }
 
 async function createUser(tx: Queryable, { id, identities, values }: PreparedUser, origin: Origin): Promise<User> {
@@ -252,8 +245,7 @@ async function changeUser(
 }
 
 async function claim(tx: Queryable, userId: string, identities: Identities): Promise<void> {
-  const wanted = identityTypes.flatMap((type) => identities[type] ?? []);
-  const taken = await claimIdentities(tx, userId, wanted);
+  const taken = await claimIdentities(tx, userId, wantedIdentities(identities));
   if (taken.length === 0) return;
   throw new Problem('identity_taken', { errors: taken.map((field) => ({ field, code: 'identity_taken' })) });
 }

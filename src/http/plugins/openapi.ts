@@ -63,11 +63,12 @@ export async function openApiPlugin(
   await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { deepLinking: true }, staticCSP: true });
 }
 
-/** Beside the body in JSON the one of lines. Only the document says so: in Fastify a type without a schema is not checked. */
+/** Beside the body in JSON, if there is one, that of lines. Only the document says so: in Fastify a type without a schema is not checked. */
 function withLines(schema: FastifySchema, line: object | undefined): FastifySchema {
   if (line === undefined) return schema;
   const lines = { schema: { ...line, description: 'One such object a line; LF or CRLF ends it.' } };
-  const content = { 'application/json': { schema: schema.body }, 'application/x-ndjson': lines };
+  const json = schema.body === undefined ? {} : { 'application/json': { schema: schema.body } };
+  const content = { ...json, 'application/x-ndjson': lines };
   return { ...schema, body: { content } };
 }
 

@@ -1,0 +1,60 @@
+import { type Static, Type } from 'typebox';
+import { Id, IdInput } from './common.js';
+import { ProblemBody } from './problem.js';
+import { NewUser } from './user.js';
+
+/** A user of another system: one line of an import. */
+export const UserToImport = Type.Object(
+  {
+    id: Type.Optional({ ...IdInput, description: 'Kept, so that what refers to the user goes on to.' }),
+    ...NewUser.properties,
+    created_at: Type.Optional(
+      Type.String({ maxLength: 64, description: 'When the user was created there. A time in the past.' }),
+    ),
+  },
+  {
+    examples: [
+      {
+        id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
+        email: 'ada@example.com',
+        name: 'Ada Lovelace',
+        password_hash: '$2b$10$VGhpcyBpcyBhIHNhbHQgKeC9x3Yw6pQ2m0n1v4k8j7h5g3f2d1s0a',
+        created_at: '2017-10-19T17:02:03Z',
+      },
+    ],
+  },
+);
+export type UserToImport = Static<typeof UserToImport>;
+
+export const importResults = ['created', 'exists', 'failed', 'valid'] as const;
+
+/** A line of the answer to an import. `line` is the line of the request that it is about; the last one may have none. */
+export const ImportedLine = Type.Object(
+  {
+    line: Type.Optional(Type.Integer({ minimum: 1 })),
+    result: Type.Optional(
+      Type.Enum(importResults, {
+        description: 'exists: it was there already, and nothing was changed. valid: it would be created (dry_run).',
+      }),
+    ),
+    id: Type.Optional(Id),
+    errors: Type.Optional(ProblemBody.properties.errors),
+    status: Type.Optional(Type.Integer({ description: 'Of an answer that ends here, before the body does.' })),
+    code: Type.Optional(Type.String({ description: 'Why it ends here.' })),
+    committed_lines: Type.Optional(
+      Type.Integer({ description: 'With code: the lines up to this one are done, those behind it are not.' }),
+    ),
+  },
+  {
+    examples: [
+      { line: 1, result: 'created', id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11' },
+      {
+        line: 2,
+        result: 'failed',
+        errors: [{ field: 'email', code: 'identity_taken', message: 'Another user has this.' }],
+      },
+      { status: 503, code: 'storage_unavailable', committed_lines: 2 },
+    ],
+  },
+);
+export type ImportedLine = Static<typeof ImportedLine>;

@@ -1,0 +1,30 @@
+import type { ImportOutcome } from '../authentication/user-import.js';
+import type { Language } from '../contract/errors.js';
+import type { ImportedLine, UserToImport } from '../contract/user-import.js';
+import { Problem } from '../lib/problem.js';
+import type { Entry } from './line-entries.js';
+import { problemBody } from './plugins/problems.js';
+
+/** What is committed at a time. The weight is in users without a password or PIN to hash; one with weighs as much as ten. */
+export const importChunk = { lines: 1000, weight: 1000, bytes: 1024 * 1024 };
+
+export function importWeight({ password, pin }: UserToImport): number {
+  return password === undefined && pin === undefined ? 1 : 10;
+}
+
+/** Imports the entries of one chunk. @returns a line of result for each, in order */
+export async function importEntries(
+  entries: readonly Entry<UserToImport>[],
+  importUsers: (users: readonly UserToImport[]) => Promise<readonly ImportOutcome[]>,
+  language: Language,
+): Promise<ImportedLine[]> {
+  const users = entries.flatMap(({ read }) => (read instanceof Problem ? [] : read));
+  const outcomes = await importUsers(users);
+  const byUser = new Map(users.map((user, index) => [user, outcomes[index]]));
+  return entries.flatMap(({ line, read }) => {
+    const outcome = read instanceof Problem ? read : byUser.get(read);
+    if (outcome === undefined) return [];
+    if (!(outcome instanceof Problem)) return { line, ...outcome };
+    return { line, result: 'failed' as const, errors: problemBody(outcome, '', language).errors };
+  });
+}

@@ -1,0 +1,56 @@
+import { Type } from 'typebox';
+import type { UserImport } from '../../../authentication/user-import.js';
+import { ImportedLine, UserToImport } from '../../../contract/user-import.js';
+import { preferredLanguage } from '../../../lib/language.js';
+import { Problem } from '../../../lib/problem.js';
+import { importChunk, importEntries, importWeight } from '../../import-lines.js';
+import { createLineHandler } from '../../line-conversation.js';
+import { isNdjson } from '../../plugins/ndjson-body.js';
+import { type App, callerOf, originOf } from '../../route.js';
+
+const ImportQuery = Type.Object({
+  dry_run: Type.Optional(
+    Type.Unsafe<string>({ type: 'boolean', default: false, description: 'Check every line, but create nothing.' }),
+  ),
+});
+
+const importedLines = {
+  description: 'The results, one a line, as their chunk is committed. Read them while you send.',
+  content: { 'application/x-ndjson': { schema: ImportedLine } },
+};
+
+/** Taking users over from another system. */
+export function adminUserImportRoutes(app: App, { userImport }: { userImport: UserImport }): void {
+  const importLines = createLineHandler<UserToImport>(app, (request, { dryRun }) => {
+    const { scopes } = callerOf(request);
+    const run = { origin: originOf(request), dryRun, mayGrantRoles: scopes.includes('admin') };
+    const importUsers = userImport.begin(run);
+    const language = preferredLanguage(request.headers['accept-language']);
+    return {
+      chunk: importChunk,
+      schema: UserToImport,
+      make: (input) => input as UserToImport,
+      weightOf: importWeight,
+      settle: (entries) => importEntries(entries, importUsers, language),
+    };
+  });
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/users/import',
+    schema: {
+      operationId: 'importUsers',
+      summary: 'Import users',
+      description:
+        'Any number of users, one a line, each created or refused by itself, with a line of result for each. Sending the same again creates nothing twice.',
+      tags: ['Administration'],
+      querystring: ImportQuery,
+      response: { 200: importedLines },
+    },
+    config: { access: { scope: 'users:write' }, ndjson: UserToImport },
+    preValidation: async (request, reply) => {
+      if (!isNdjson(request)) throw new Problem('unsupported_media_type');
+      await importLines(request, reply);
+    },
+    handler: () => Promise.reject(new Error('lines are answered before they get here')),
+  });
+}
