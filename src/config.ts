@@ -9,6 +9,7 @@ import {
   flag,
   integer,
   mailFrom,
+  modules,
   mostWorkers,
   notificationTypes,
   ok,
@@ -184,6 +185,11 @@ export const settings = {
   },
   SMS_WEBHOOK_URL: { parse: url('http:', 'https:'), about: 'Where SMS_PROVIDER=webhook posts codes.' },
   SMS_WEBHOOK_SECRET: { parse: signingSecret, about: 'Signs those posts (Standard Webhooks): whsec_ and base64.' },
+  AUTHENTICATORS: {
+    parse: modules,
+    about:
+      'Further authenticators: ES modules by their path (`./badge.js`) or package name, joined by commas. Variables that begin with `AUTHENTICATOR_` are handed to them. See docs/authenticators.md.',
+  },
   NOTIFICATION_TYPES: {
     parse: notificationTypes,
     fallback: 'payment,pool,request',
@@ -277,7 +283,12 @@ type Values = {
 };
 
 /** The frozen configuration, by variable name so that code, docs and operators use one word for one thing. */
-export type Config = Values;
+export type Config = Values & {
+  /** The variables that are for plug-ins. */
+  readonly pluginVariables: Readonly<Record<string, string>>;
+};
+
+const pluginPrefix = 'AUTHENTICATOR_';
 
 /**
  * Reads and checks the configuration.
@@ -285,7 +296,8 @@ export type Config = Values;
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>> = readEnvironment()): Config {
   const faults: string[] = [];
-  const values: Record<string, unknown> = {};
+  const forPlugins = Object.entries(env).filter(([name]) => name.startsWith(pluginPrefix));
+  const values: Record<string, unknown> = { pluginVariables: Object.freeze(Object.fromEntries(forPlugins)) };
   for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {
     const text = env[name] === '' ? setting.fallback : (env[name] ?? setting.fallback);
     if (text === undefined) continue;

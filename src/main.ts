@@ -2,9 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createActivity } from './authentication/activity.js';
 import { createApiKeys, ensureFirstKey } from './authentication/api-keys.js';
-import { emailAuthenticator } from './authentication/authenticators/email.js';
-import { passwordAuthenticator } from './authentication/authenticators/password.js';
-import { smsAuthenticator } from './authentication/authenticators/sms.js';
+import type { Plugin } from './authentication/authenticators/plugin.js';
 import { createDevices } from './authentication/devices.js';
 import { eraseUser } from './authentication/erase.js';
 import { createGuessBudget } from './authentication/guess-budget.js';
@@ -40,6 +38,7 @@ import { Problem } from './lib/problem.js';
 import { createSecretKeys, type SecretKeys } from './lib/secret-keys.js';
 import { createLog, type Logger } from './log.js';
 import { createAccountServices } from './main-account.js';
+import { createAuthenticators, loadConfiguredPlugins } from './main-authenticators.js';
 import { createMessageParts, type MessageParts } from './main-messages.js';
 import { createPushParts, type PushParts } from './main-push.js';
 import { blankActor } from './notifications/blank-actor.js';
@@ -107,6 +106,11 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
   };
 
   try {
+    const outbound = started(
+      createOutbound({ allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS }),
+      (calls) => calls.close(),
+    );
+    const plugins = await loadConfiguredPlugins(config, outbound, log);
     const { target } = started(await openTarget(config, log), (open) => open.close());
     const applied = await migrate(target);
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
@@ -127,10 +131,6 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
       isTerminal: options.isTerminal ?? false,
       ...(config.ADMIN_API_KEY === undefined ? {} : { environmentKey: config.ADMIN_API_KEY.reveal() }),
     });
-    const outbound = started(
-      createOutbound({ allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS }),
-      (calls) => calls.close(),
-    );
     // Known once it listens, before which nobody asks.
     let ownUrl = '';
     const imageUrlsOf = createImageUrls(() => config.PUBLIC_URL ?? ownUrl);
@@ -150,7 +150,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     const isClosing = () => closing !== undefined;
     const parts = {
       ...{ config, database, keys, signals, outbound, storage, imageUrlsOf, retention },
-      ...{ messageParts, pushParts, isClosing },
+      ...{ messageParts, pushParts, plugins, isClosing },
     };
     const services = { ...createServices(parts), streams };
     const erase = async (job: unknown) => {
@@ -209,6 +209,7 @@ function createServices(parts: {
   readonly retention: Retention;
   readonly messageParts: MessageParts;
   readonly pushParts: PushParts;
+  readonly plugins: readonly Plugin[];
   readonly isClosing: () => boolean;
 }): Omit<Services, 'streams'> {
   const { config, database, keys, signals, outbound, storage, imageUrlsOf, messageParts, pushParts } = parts;
@@ -236,11 +237,9 @@ function createServices(parts: {
   });
   const login = createLogin({
     ...{ database, keys, pins, guesses, limits },
-    authenticators: [
-      passwordAuthenticator(database, hasher),
-      ...(messageParts.channels.includes('sms') ? [smsAuthenticator(keys)] : []),
-      ...(messageParts.channels.includes('email') ? [emailAuthenticator(keys)] : []),
-    ],
+    authenticators: createAuthenticators({
+      ...{ channels: messageParts.channels, database, keys, hasher, plugins: parts.plugins },
+    }),
     secondFactors: { ask: async () => undefined, verify: async () => undefined },
     pinPolicy: config.PIN_POLICY,
     enrolPin: config.PIN_ENROL === 'first_login',

@@ -16,7 +16,7 @@ export interface GuessBudget {
   /**
    * Evaluates one secret within the budget of the account and the kind of device. While others evaluate every guess that
    * is left, it waits, outside the database.
-   * @returns what `evaluate` returned: see `Verdict`. When it throws, nothing counts.
+   * @returns what `evaluate` returned: see `Verdict`. When it throws, nothing counts, but see `isForeignFailure`.
    * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after 5 s.
    */
   guess(account: GuessedAccount, evaluate: () => Promise<Verdict>): Promise<Verdict>;
@@ -121,7 +121,7 @@ export function createGuessBudget(database: Database, limits: GuessLimits): Gues
         verdict = await evaluate();
       } catch (error) {
         // If this fails too, the slot runs out by itself and counts as wrong.
-        const settled = settle('none').catch(() => undefined);
+        const settled = settle(isForeignFailure(error) ? 'wrong' : 'none').catch(() => undefined);
         if (!isStorageFailure(error)) await settled;
         throw error;
       }
@@ -129,6 +129,14 @@ export function createGuessBudget(database: Database, limits: GuessLimits): Gues
       return verdict;
     },
   };
+}
+
+/**
+ * Code of others that fails may fail for wrong secrets only; then a failure that does not count would let them be tried
+ * for ever (decision 39).
+ */
+function isForeignFailure(error: unknown): boolean {
+  return error instanceof Problem && error.code === 'authenticator_unavailable';
 }
 
 const clearBudgets = prepared('guess_clear', 'delete from guess_budgets where user_id = $1');

@@ -46,6 +46,8 @@ interface Evaluated {
   readonly isRight: boolean;
   /** Whether no further secret may be asked for. */
   readonly isLast: boolean;
+  /** When its evaluation began, by `performance.now()`. */
+  readonly since: number;
   /** What the second factor was, where this was it. */
   readonly secondFactor?: string | undefined;
 }
@@ -93,7 +95,7 @@ export function createAnswer(
       return second === undefined ? 'right' : 'halfway';
     });
     if (evaluated === undefined || user === undefined || verdict === 'wrong') {
-      if (evaluated !== undefined) await rejectAuthentication(database.lane(userId), evaluated.open, origin);
+      if (evaluated !== undefined) await refuse(evaluated, user, origin);
       throw rejection(givenId);
     }
     await refuseLocked(user, { ...evaluated.open, userId, origin });
@@ -101,6 +103,15 @@ export function createAnswer(
     const approved = await approve(user, evaluated, { secret: given.secret, key: approvalKey }, origin);
     if (judgesPin) await enrolFirstPin(user, given.pin);
     return approved;
+  }
+
+  async function refuse(
+    { open, since }: Pick<Evaluated, 'open' | 'since'>,
+    user: AccountUser | undefined,
+    origin: Origin,
+  ): Promise<void> {
+    await rejectAuthentication(database.lane(open.user_id), open, origin);
+    if (open.factor === 1) await registry.get(open.authenticator)?.refused?.(user, since);
   }
 
   async function goOn({ userId }: AccountUser, open: OpenAuthentication, second: Challenge): Promise<LoginResult> {
@@ -147,19 +158,21 @@ export function createAnswer(
   ): Promise<Evaluated | undefined> {
     const open = await takeAuthenticationGuess(database.lane(owner.userId), owner, approvalKey);
     if (open === undefined) return undefined;
+    const since = performance.now();
     if (open.status === 'approved') {
       const approvedBy = open.approval_secret ?? Buffer.alloc(0);
-      return { open, isRight: keys.matches('code', bound(open.id, secret), approvedBy), isLast: true };
+      return { open, isRight: keys.matches('code', bound(open.id, secret), approvedBy), isLast: true, since };
     }
     const answered = { kept: open.challenge, authenticationId: open.id, secret };
     if (open.factor === 2) {
       const secondFactor = user === undefined ? undefined : await secondFactors.verify(user, answered);
-      return { open, isRight: secondFactor !== undefined, isLast: true, secondFactor };
+      return { open, isRight: secondFactor !== undefined, isLast: true, since, secondFactor };
     }
     const authenticator = registry.get(open.authenticator);
     // An authenticator that was configured away since step 1 approves nothing.
     const verifies = authenticator?.steps === 2 && !namesUser(authenticator);
-    return { open, isRight: verifies && (await authenticator.verify(answered, user)) === true, isLast: false };
+    const isRight = verifies && (await authenticator.verify(answered, user)) === true;
+    return { open, isRight, isLast: false, since };
   }
 
   /**
@@ -170,16 +183,17 @@ export function createAnswer(
     const open = await takeAuthenticationGuess(database, owner, undefined);
     const authenticator = registry.get(owner.authenticator);
     if (open === undefined || authenticator === undefined || !namesUser(authenticator)) throw rejection(owner.id);
+    const since = performance.now();
     const named = await authenticator.identify({ kept: open.challenge, authenticationId: open.id, secret });
     const { user } = named === undefined ? { user: undefined } : await getAccount(database, named.userId);
     if (named === undefined || user === undefined) {
-      await rejectAuthentication(database, open, origin);
+      await refuse({ open, since }, undefined, origin);
       throw rejection(owner.id);
     }
     const adopted = await adoptAuthentication(database, open, user);
     if (adopted === undefined) throw rejection(owner.id);
     const secondFactor = named.isMultiFactor ? authenticator.name : undefined;
-    return { open: adopted, isRight: true, isLast: named.isMultiFactor, secondFactor };
+    return { open: adopted, isRight: true, isLast: named.isMultiFactor, since, secondFactor };
   }
 
   return answer;

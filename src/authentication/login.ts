@@ -73,7 +73,9 @@ export function createLogin(options: LoginOptions): Login {
     { secret = '', pin }: TokenRequest,
   ): Promise<LoginResult> {
     let second: Challenge | undefined;
+    let since = 0;
     const verdict = await guesses.guess({ ...login, deviceId: login.device.id }, async () => {
+      since = performance.now();
       const secretRight = await authenticator.verify(user, secret);
       const pinRight = await pinIsRight(pins, pinPolicy, user, pin);
       if (user === undefined || !secretRight || !pinRight) return 'wrong';
@@ -81,7 +83,7 @@ export function createLogin(options: LoginOptions): Login {
       return second === undefined ? 'right' : 'halfway';
     });
     // The failure is counted by now, so that one which cannot be paid for is no free guess.
-    if (verdict === 'wrong') await authenticator.refused?.(user);
+    if (verdict === 'wrong') await authenticator.refused?.(user, since);
     if (user === undefined || verdict === 'wrong') return reject(login);
     await end.refuseLocked(user, login);
     if (second !== undefined) return open(login, second, { factor: 2 });

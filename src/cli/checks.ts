@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { FIRST_KEY_FILE } from '../authentication/api-keys.js';
-import type { Config } from '../config.js';
+import { type Config, ConfigError } from '../config.js';
 import { type Queryable, sql } from '../database/database.js';
 import { readSchemaState } from '../database/schema-state.js';
 import { SECRET_KEY_FILE } from '../database/secret-key-file.js';
@@ -102,6 +102,19 @@ export async function checkSms({ SMS_PROVIDER, SMS_WEBHOOK_URL }: Config): Promi
     return ok('sms', `the webhook's host ${hostname} is known`);
   } catch {
     return fail('sms', `the webhook's host ${hostname} cannot be resolved`);
+  }
+}
+
+/** Imports the modules, as a start would. */
+export async function checkAuthenticators(config: Config): Promise<Finding[]> {
+  const modules = config.AUTHENTICATORS ?? [];
+  if (modules.length === 0) return [];
+  const { tryConfiguredPlugins } = await import('../main-authenticators.js');
+  try {
+    return [ok('authenticators', (await tryConfiguredPlugins(config)).join(', '))];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults.map((fault) => fail('authenticators', fault));
   }
 }
 

@@ -219,6 +219,12 @@ export const errors = {
     'El servicio está ocupado.',
     'Wait for `Retry-After` seconds and try again.',
   ),
+  authenticator_unavailable: error(
+    503,
+    'This way of logging in is not available right now.',
+    'Esta forma de iniciar sesión no está disponible en este momento.',
+    'A plug-in failed, or the service that it asks did not answer. Wait for `Retry-After` seconds and try again, or log in another way. The log has the cause.',
+  ),
   storage_unavailable: error(
     503,
     'The storage is not available right now.',

@@ -26,7 +26,7 @@ export const UserToImport = Type.Object(
 );
 export type UserToImport = Static<typeof UserToImport>;
 
-export const importResults = ['created', 'exists', 'failed', 'valid'] as const;
+const importResults = ['created', 'exists', 'failed', 'valid'] as const;
 
 /** A line of the answer to an import. `line` is the line of the request that it is about; the last one may have none. */
 export const ImportedLine = Type.Object(

@@ -12,3 +12,16 @@ export async function waitAtMost(milliseconds: number, work: Promise<unknown>): 
     over.abort();
   }
 }
+
+/** The same for what is needed: rejects when it has not come within `milliseconds`. */
+export async function needWithin<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const late = wait(milliseconds, undefined, { signal: over.signal }).then(() => {
+    throw Object.assign(new Error(`nothing came within ${milliseconds} ms`), { name: 'TimeoutError' });
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    over.abort();
+  }
+}

@@ -102,6 +102,27 @@ describe('doctor', () => {
     expect(await to('nobody.invalid')).toEqual([1, "FAIL  sms: the webhook's host nobody.invalid cannot be resolved"]);
   });
 
+  it('loads the plug-ins as a start would, and names every fault of every one', async () => {
+    const plugins = (...names: string[]) => names.map((name) => `./test/support/plugins/${name}.js`).join(',');
+    expect(await about('authenticators', { AUTHENTICATORS: plugins('unruly', 'two-unruly-steps') })).toEqual([
+      0,
+      'ok    authenticators: unruly, unruly-steps',
+    ]);
+    const modules = `${plugins('broken', 'password', 'unruly')},${plugins('../../../docs/examples/badge')},no-such-package`;
+    const { code, stdout } = await runCommand(['doctor'], { ...env, AUTHENTICATORS: modules });
+    expect(code).toBe(1);
+    const faults = stdout.split('\n').filter((line) => line.startsWith('FAIL'));
+    expect(faults.map((line) => line.replace(/file:\S+\//, '').slice('FAIL  authenticators: '.length))).toEqual([
+      'AUTHENTICATORS names broken.js: name must match ^[a-z][a-z0-9_:-]{0,63}$',
+      'AUTHENTICATORS names broken.js: steps must be 1 or 2',
+      'AUTHENTICATORS names broken.js: namesUser must be true or false',
+      'AUTHENTICATORS names broken.js: verify must be a function',
+      "AUTHENTICATORS names password.js: the name password is one of Postern's own",
+      'AUTHENTICATORS names badge.js: AUTHENTICATOR_BADGES is missing',
+      expect.stringContaining('AUTHENTICATORS names no-such-package: '),
+    ]);
+  });
+
   it('warns of a port that is in use, since the service may run', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));

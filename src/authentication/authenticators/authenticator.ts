@@ -21,21 +21,27 @@ export interface Candidate {
   readonly locale: string | undefined;
 }
 
-/** Decides at once, from the secret of the login request. */
-export interface SingleStep {
+interface Named {
+  /** What clients send as `authenticator`. */
   readonly name: string;
+  /**
+   * Called when a secret came to nothing, for whatever reason: the moment to do what makes all failures take the same time.
+   * @param since when its evaluation began, by `performance.now()`
+   */
+  refused?(candidate: Candidate | undefined, since: number): Promise<void>;
+}
+
+/** Decides at once, from the secret of the login request. */
+export interface SingleStep extends Named {
   readonly steps: 1;
   /** Must take the same time whoever the candidate is (together with `refused`), and not throw for a wrong secret. */
   verify(candidate: Candidate | undefined, secret: string): Promise<boolean>;
-  /** Called when the login failed, for whatever reason: the moment to do what makes all failures take the same time. */
-  refused?(candidate: Candidate | undefined): Promise<void>;
   /** Called after the login was approved, with the secret that was right: the moment to store it in a better way. */
   approved?(candidate: Candidate, secret: string): Promise<void>;
 }
 
 /** Begins a challenge and decides when its answer comes. */
-export interface TwoStep {
-  readonly name: string;
+export interface TwoStep extends Named {
   readonly steps: 2;
   /** Must do the same work whoever the candidate is; a message without a recipient is dropped by the queue. */
   begin(candidate: Candidate | undefined, authenticationId: string): Promise<Challenge>;
@@ -47,8 +53,7 @@ export interface TwoStep {
  * Begins a challenge without being told for whom: the answer says it (a passkey, an id_token). Such a login names no
  * identity and takes no PIN.
  */
-export interface SelfNaming {
-  readonly name: string;
+export interface SelfNaming extends Named {
   readonly steps: 2;
   readonly namesUser: true;
   begin(authenticationId: string): Promise<Challenge>;

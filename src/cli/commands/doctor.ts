@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Config, ConfigError, readConfig } from '../../config.js';
 import {
+  checkAuthenticators,
   checkClock,
   checkDataDir,
   checkPort,
@@ -50,6 +51,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
     ]),
   );
   yield* await attempt('sms', async () => [await checkSms(config)]);
+  yield* await attempt('authenticators', () => checkAuthenticators(config));
   yield checkPush(config);
   yield* await attempt('port', async () => [await checkPort(config)]);
 }

@@ -34,7 +34,10 @@ export function tokenRoutes(
       body: TokenRequest,
       response: { 201: { ...Authentication, description: 'Authentication started or completed.' } },
     },
-    config: { access: 'public', problems: ['account_locked', 'account_temporarily_locked', 'too_many_requests'] },
+    config: {
+      access: 'public',
+      problems: ['account_locked', 'account_temporarily_locked', 'too_many_requests', 'authenticator_unavailable'],
+    },
     async handler(request, reply) {
       const result = await login.start(request.body, originOf(request));
       return reply.code(201).send(toAuthentication(result, request));
@@ -61,7 +64,10 @@ export function tokenRoutes(
     },
     config: {
       access: 'public',
-      problems: ['authorization_rejected', 'account_locked', 'account_temporarily_locked', 'too_many_requests'],
+      problems: [
+        ...(['authorization_rejected', 'account_locked', 'account_temporarily_locked', 'too_many_requests'] as const),
+        'authenticator_unavailable',
+      ],
     },
     async handler(request, reply) {
       const { secret, pin } = request.body;

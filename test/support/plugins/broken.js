@@ -1,0 +1,1 @@
+export default { name: 'Broken Name', steps: 3, namesUser: 'yes' };

@@ -1,0 +1,1 @@
+export default () => ({ name: 'password', steps: 1, verify: () => true });
