@@ -90,6 +90,27 @@ const createSession = prepared(
    from held left join session on true`,
 );
 
+/**
+ * The same for many tokens at once, of which each is in use already: nothing is locked, so nothing is waited for. A token
+ * that is not in the answer is used for the first time, or is refused: `createSession` says which.
+ */
+const createFurtherSessions = prepared(
+  'session_create_many',
+  `insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
+   select asked.user_id, asked.id, held.id, held.device_id, asked.digest, held.now,
+          least(held.now + $6 * interval '1 ms', held.expires_at)
+   from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::bytea[]), (select $4::uuid[]), (select $5::bytea[]))
+     asked (user_id, authentication_id, authentication_digest, id, digest)
+   cross join lateral (
+     select a.id, a.device_id, a.expires_at, db_now() as now
+     from authentications a join users u on u.id = a.user_id
+     where a.user_id = asked.user_id and a.id = asked.authentication_id and a.token_digest = asked.authentication_digest
+       and a.status = 'approved' and a.ended_at is null and a.expires_at > db_now() and a.first_used_at is not null
+       and a.epoch = u.epoch and u.status = 'active' and not ${lockHolds}
+     limit 1) held
+   returning id, user_id, device_id, created_at, expires_at`,
+);
+
 /** The sessions that hold right now: revoking one makes this join or one of these conditions fail. */
 const sessionsThatHold = `sessions s
    join authentications a on a.user_id = s.user_id and a.id = s.authentication_id
@@ -133,7 +154,7 @@ export function heldSession(userId: string, sessionId: string): string {
 export interface SessionOptions {
   /** Milliseconds a session lives, never beyond its authentication token's end. */
   readonly lifetime: number;
-  /** Whether checks that come in together are answered by one query. */
+  /** Whether what comes in together is answered by one query. */
   readonly batching: boolean;
 }
 
@@ -141,12 +162,30 @@ export function createSessions(database: Database, { lifetime, batching }: Sessi
   const find = batching
     ? batched((tokens: readonly ParsedToken[]) => findMany(database, tokens))
     : (token: ParsedToken) => findOne(database, token);
-  return {
-    async create({ ids: [userId = '', authenticationId = ''], digest }) {
-      const id = newId();
-      const { token, digest: sessionDigest } = newToken('session', [userId, id]);
-      const values = [userId, authenticationId, digest, id, sessionDigest, lifetime];
+  const createFurther = batched((requests: readonly Requested[]) => createMany(database, requests, lifetime));
+  let underWay = 0;
+
+  /** Alone it is one round trip. Of a crowd those whose tokens are in use share one; whoever has to wait waits alone. */
+  async function createOne(requested: Requested): Promise<HeldRow | undefined> {
+    underWay += 1;
+    try {
+      const made = batching && underWay > 1 ? await createFurther(requested) : undefined;
+      if (made !== undefined) return made;
+      const { token, id, digest } = requested;
+      const [userId = '', authenticationId] = token.ids;
+      const values = [userId, authenticationId, token.digest, id, digest, lifetime];
       const [row] = await database.lane(userId).query<HeldRow>(createSession, values);
+      return row;
+    } finally {
+      underWay -= 1;
+    }
+  }
+
+  return {
+    async create(held) {
+      const id = newId();
+      const { token, digest } = newToken('session', [held.ids[0] ?? '', id]);
+      const row = await createOne({ token: held, id, digest });
       if (row === undefined) throw new Problem('invalid_authentication_token');
       if (!row.active) throw new Problem('account_unusable');
       if (!row.current) throw new Problem('invalid_authentication_token');
@@ -182,10 +221,34 @@ async function findMany(database: Database, tokens: readonly ParsedToken[]): Pro
   const rows = await database.query<LiveRow & { place: number }>(findSessions, [
     arrayText(tokens.map(({ ids: [userId] }) => userId)),
     arrayText(tokens.map(({ ids: [, id] }) => id)),
-    arrayText(tokens.map(({ digest }) => `\\\\x${digest.toString('hex')}`)),
+    arrayText(tokens.map(({ digest }) => byteaText(digest))),
   ]);
   for (const row of rows) found[row.place - 1] = row;
   return found;
+}
+
+async function createMany(
+  database: Database,
+  requests: readonly Requested[],
+  lifetime: number,
+): Promise<(HeldRow | undefined)[]> {
+  const rows = await database.query<SessionRow>(createFurtherSessions, [
+    arrayText(requests.map(({ token }) => token.ids[0])),
+    arrayText(requests.map(({ token }) => token.ids[1])),
+    arrayText(requests.map(({ token }) => byteaText(token.digest))),
+    arrayText(requests.map(({ id }) => id)),
+    arrayText(requests.map(({ digest }) => byteaText(digest))),
+    lifetime,
+  ]);
+  const made = new Map(rows.map((row) => [row.id, { ...row, current: true, active: true, locked: false }]));
+  return requests.map(({ id }) => made.get(id));
+}
+
+/** A session that is asked for: the token that it is to be made with, and the id and the digest that it gets. */
+interface Requested {
+  readonly token: ParsedToken;
+  readonly id: string;
+  readonly digest: Buffer;
 }
 
 interface OperatorRow {
@@ -196,6 +259,10 @@ interface OperatorRow {
 /** PostgreSQL's text of an array of values that need no quotes: `pg` would search each for what to escape. */
 function arrayText(values: readonly (string | undefined)[]): string {
   return `{${values.join(',')}}`;
+}
+
+function byteaText(bytes: Buffer): string {
+  return `\\\\x${bytes.toString('hex')}`;
 }
 
 type LiveRow = Pick<SessionRow, 'device_id' | 'created_at' | 'expires_at'>;

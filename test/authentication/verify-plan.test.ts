@@ -118,3 +118,50 @@ describe.each(states)('the plan of session checks on tables that were $state', (
     expect(await plansOf(await checkOf(count, true), 20)).toBe(5);
   });
 });
+
+describe('the plan of making sessions', () => {
+  beforeAll(async () => {
+    await db.database.query(sql('update authentications set first_used_at = approved_at'));
+    await db.database.query(sql('analyze'));
+  });
+
+  /** What the service sends when this many ask at once. The first one goes alone. */
+  async function creationOf(count: number): Promise<SentQuery[]> {
+    const { create } = createSessions(db.database, { lifetime: 1000, batching: true });
+    return queriesOf(() => Promise.all(Array.from({ length: count }, (_, index) => create(tokenOf(1 + index)))));
+  }
+
+  test('is two statements for any number up to 65 at once, and goes by one index each', async () => {
+    for (const [count, together] of [
+      [2, 1],
+      [65, 64],
+    ] as const) {
+      const sent = await creationOf(count);
+      expect(sent.map(({ name }) => name)).toEqual(['session_create', 'session_create_many']);
+      for (const [index, loops] of [1, together].entries()) {
+        const query = sent[index];
+        if (query === undefined) throw new Error('nothing was sent');
+        expect(await indexScansOf(query)).toEqual([
+          // Of a user's live tokens there are few: either index leads to one.
+          [expect.stringMatching(/^authentications_(pkey|by_device)$/), loops],
+          ['users_pkey', loops],
+        ]);
+      }
+    }
+  });
+
+  async function indexScansOf(query: SentQuery): Promise<[string, number][]> {
+    await client.query('begin');
+    // The same ids again: what was made must be gone first.
+    await client.query('delete from sessions where authentication_id <> id');
+    const found = await scansOf(query, 'force_generic_plan');
+    await client.query('rollback');
+    return found
+      .filter(
+        (scan) =>
+          scan['Actual Loops'] > 0 && scan['Node Type'] !== 'ModifyTable' && scan['Relation Name'] !== 'sessions',
+      )
+      .map((scan): [string, number] => [scan['Index Name'] ?? scan['Node Type'], scan['Actual Loops']])
+      .sort(([a], [b]) => a.localeCompare(b));
+  }
+});
