@@ -280,6 +280,7 @@ function createServices(parts: {
     notifications: createNotifications({
       ...{ database, checkUrl, imageUrlsOf },
       types: config.NOTIFICATION_TYPES,
+      batching: config.VERIFY_BATCHING,
       changed: signals.send,
       retainedFrom: parts.retention.retainedFrom,
       ...(pushParts.published && { published: pushParts.published }),

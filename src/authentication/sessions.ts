@@ -3,6 +3,7 @@ import type { NewSession, Session } from '../contract/session.js';
 import type { roles } from '../contract/user.js';
 import { batched } from '../database/batched.js';
 import { type Database, prepared } from '../database/database.js';
+import { together } from '../database/together.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import { newToken, type ParsedToken } from '../lib/token-strings.js';
@@ -162,25 +163,15 @@ export function createSessions(database: Database, { lifetime, batching }: Sessi
   const find = batching
     ? batched((tokens: readonly ParsedToken[]) => findMany(database, tokens))
     : (token: ParsedToken) => findOne(database, token);
-  const createFurther = batched((requests: readonly Requested[]) => createMany(database, requests, lifetime));
-  let underWay = 0;
-
-  /** Alone it is one round trip. Of a crowd those whose tokens are in use share one; whoever has to wait waits alone. */
-  async function createOne(requested: Requested): Promise<HeldRow | undefined> {
-    underWay += 1;
-    try {
-      const made = batching && underWay > 1 ? await createFurther(requested) : undefined;
-      if (made !== undefined) return made;
-      const { token, id, digest } = requested;
-      const [userId = '', authenticationId] = token.ids;
-      const values = [userId, authenticationId, token.digest, id, digest, lifetime];
-      const [row] = await database.lane(userId).query<HeldRow>(createSession, values);
-      return row;
-    } finally {
-      underWay -= 1;
-    }
-  }
-
+  const alone = async ({ token, id, digest }: Requested) => {
+    const [userId = '', authenticationId] = token.ids;
+    const values = [userId, authenticationId, token.digest, id, digest, lifetime];
+    const [row] = await database.lane(userId).query<HeldRow>(createSession, values);
+    return row;
+  };
+  const createOne = batching
+    ? together({ alone, many: (requests: readonly Requested[]) => createMany(database, requests, lifetime) })
+    : alone;
   return {
     async create(held) {
       const id = newId();

@@ -9,7 +9,7 @@ import { notificationFilterFields } from './filter-fields.js';
 import { findImages } from './images/rows.js';
 import type { CheckUrl, ImageUrls } from './images/url.js';
 import { type NotificationQuery, type PageOfRows, selectChangeSequence, selectPage } from './list-queries.js';
-import { faultsOfEach, publish, tryPublish, type WouldBe } from './publish.js';
+import { createOnePublisher, faultsOfEach, publish, tryPublish, type WouldBe } from './publish.js';
 import { toNotification } from './row.js';
 
 /** One page of an inbox. */
@@ -44,6 +44,12 @@ export interface Notifications {
     request: NotificationInput | readonly NotificationInput[],
     numbers?: readonly (string | undefined)[],
   ): Promise<Notification[]>;
+
+  /**
+   * Makes one notification of one user, and is done once that is committed.
+   * @throws Problem `validation_failed` that names every fault
+   */
+  publishOne(request: NotificationInput, numbers?: readonly (string | undefined)[]): Promise<Notification>;
 
   /** What `publish` would refuse in each of these requests by itself. Makes nothing. */
   faultsOfEach(
@@ -83,10 +89,14 @@ export interface NotificationsOptions {
   readonly retainedFrom?: () => Readonly<Record<string, string>>;
   /** Hears that something was published and committed. Without it nothing is left for push. */
   readonly published?: () => void;
+  /** Whether single notifications that are published together are made by one statement. */
+  readonly batching: boolean;
 }
 
 export function createNotifications(options: NotificationsOptions): Notifications {
-  const { database, changed, retainedFrom = () => ({}), published: onPublished, ...rules } = options;
+  const { database, changed, retainedFrom = () => ({}), published: onPublished, batching, ...contentRules } = options;
+  const rules = { ...contentRules, pushes: onPublished !== undefined };
+  const publishOne = createOnePublisher(database, rules, batching);
   return {
     filterFields: notificationFilterFields(rules.types),
     async list(userId, query) {
@@ -105,10 +115,16 @@ export function createNotifications(options: NotificationsOptions): Notification
       retained_from: { ...retainedFrom() },
     }),
     async publish(tx, request, numbers = []) {
-      const published = await publish(tx, { ...rules, pushes: onPublished !== undefined }, request, numbers);
+      const published = await publish(tx, rules, request, numbers);
       tx.onCommit(() => changed(published.map(({ user_id }) => user_id)));
       if (onPublished !== undefined) tx.onCommit(onPublished);
       return published;
+    },
+    async publishOne(request, numbers = []) {
+      const notification = await publishOne(request, numbers);
+      changed([notification.user_id]);
+      onPublished?.();
+      return notification;
     },
     tryPublish: (request, numbers = []) => tryPublish(database, rules, request, numbers),
     async change(tx, id, input, numbers = []) {

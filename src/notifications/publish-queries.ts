@@ -14,6 +14,8 @@ interface Source {
   readonly delivery: string;
   readonly content: string;
   readonly heads: string;
+  /** Of heads that are locked by others: to wait, or to leave those rows out. */
+  readonly whenLocked?: 'wait' | 'skip locked';
 }
 
 /*
@@ -25,14 +27,14 @@ interface Source {
  * One statement whatever the number of items and users: an item's content travels once, however many get it. Ids are
  * made by the caller, who needs them to find each row again: an INSERT promises no order of what it returns.
  */
-const insertFrom = (name: string, { delivery, content, heads }: Source, publication: string) =>
+const insertFrom = (name: string, { delivery, content, heads, whenLocked = 'wait' }: Source, publication: string) =>
   prepared(
     name,
     `with
     delivery as (${delivery}),
     content as (${content}),
     head as materialized (
-      select user_id, last_change_sequence, last_time from inboxes where ${heads} for update
+      select user_id, last_change_sequence, last_time from inboxes where ${heads} for update${whenLocked === 'wait' ? '' : ` ${whenLocked}`}
     ),
     clock as materialized (select count(*) as locked, db_now() as now from head),
     numbered as (
@@ -68,17 +70,33 @@ const insertFrom = (name: string, { delivery, content, heads }: Source, publicat
   select id, user_id, sequence, created_at from created`,
   );
 
-const many: Source = {
+type ArrayOf = (parameter: number, type: string) => string;
+
+const arraysFrom = (array: ArrayOf): Source => ({
   delivery: `
       select id, user_id, item, place
-      from unnest($1::uuid[], $2::uuid[], $3::int[]) with ordinality as delivery (id, user_id, item, place)`,
+      from unnest(${array(1, 'uuid')}, ${array(2, 'uuid')}, ${array(3, 'int')}) with ordinality
+        as delivery (id, user_id, item, place)`,
   content: `
       select *
-      from unnest($4::uuid[], $5::text[], $6::text[], $7::text[], $8::uuid[], $9::numeric[], $10::text[], $11::text[],
-                  $12::uuid[]) with ordinality
+      from unnest(${array(4, 'uuid')}, ${array(5, 'text')}, ${array(6, 'text')}, ${array(7, 'text')},
+                  ${array(8, 'uuid')}, ${array(9, 'numeric')}, ${array(10, 'text')}, ${array(11, 'text')},
+                  ${array(12, 'uuid')}) with ordinality
         as content (actor_id, actor, notification_type, notification_key, object_id, object_data_number,
                     object_data_string, description, image_id, item)`,
-  heads: 'user_id = any ($2::uuid[]) order by user_id',
+  heads: `user_id = any (${array(2, 'uuid')}::uuid[]) order by user_id`,
+});
+
+const many = arraysFrom((parameter, type) => `$${parameter}::${type}[]`);
+
+/**
+ * Requests of a moment, a few dozen rows at most. By way of scalar subqueries no plan sees the arrays' length, and one
+ * serves all; for the thousands of a large request it would be the wrong one. Nobody's request waits for another user's
+ * head: what is not made here is made alone.
+ */
+const together: Source = {
+  ...arraysFrom((parameter, type) => `(select $${parameter}::${type}[])`),
+  whenLocked: 'skip locked',
 };
 
 /**
@@ -107,19 +125,36 @@ const inserts = {
   manyForPush: insertFrom('notifications_publish_for_push', many, forPush),
   one: insertFrom('notifications_publish_one', one, ''),
   oneForPush: insertFrom('notifications_publish_one_for_push', one, forPush),
+  together: insertFrom('notifications_publish_together', together, ''),
+  togetherForPush: insertFrom('notifications_publish_together_for_push', together, forPush),
 };
 
-/**
- * Makes notifications in the inboxes that exist.
- * @param columns of the deliveries their ids, users and items (from 1), and of the items their contents
- */
-export async function insertNotifications(
-  tx: Queryable,
-  columns: readonly (readonly unknown[])[],
-  pushes: boolean,
-): Promise<CreatedRow[]> {
+/** What is to be made: of the deliveries their ids, users and items (from 1), and of the items their contents. */
+export type Columns = readonly (readonly unknown[])[];
+
+/** Makes notifications in the inboxes that exist. */
+export async function insertNotifications(tx: Queryable, columns: Columns, pushes: boolean): Promise<CreatedRow[]> {
   if (columns.every((column) => column.length === 1)) {
     return tx.query<CreatedRow>(pushes ? inserts.oneForPush : inserts.one, columns.flat());
   }
   return tx.query<CreatedRow>(pushes ? inserts.manyForPush : inserts.many, columns);
+}
+
+/**
+ * Makes one notification of each of several requests, without waiting for any inbox.
+ * @param requests the columns of each, with one delivery and its content
+ * @returns in their order what was made; undefined where the inbox does not exist, or is locked at the moment
+ */
+export async function insertTogether(
+  database: Queryable,
+  requests: readonly Columns[],
+  pushes: boolean,
+): Promise<(CreatedRow[] | undefined)[]> {
+  const [ids = [], userIds, , ...contents] =
+    requests[0]?.map((_, column) => requests.map((each) => each[column]?.[0])) ?? [];
+  const items = requests.map((_, index) => index + 1);
+  const statement = pushes ? inserts.togetherForPush : inserts.together;
+  const rows = await database.query<CreatedRow>(statement, [ids, userIds, items, ...contents]);
+  const made = new Map(rows.map((row) => [row.id, [row]]));
+  return ids.map((id) => made.get(String(id)));
 }

@@ -1,10 +1,11 @@
 import type { Image, Notification, NotificationInput } from '../contract/notification.js';
-import { prepared, type Queryable } from '../database/database.js';
+import { type Database, prepared, type Queryable } from '../database/database.js';
+import { together } from '../database/together.js';
 import { newId } from '../lib/ids.js';
 import { type FieldError, refuseFaults } from '../lib/problem.js';
 import { type ContentRules, contentFaults, contentOf, imageIds, imageUrls, type Written } from './content.js';
 import { findImages, holdImages, referToImages } from './images/rows.js';
-import { type CreatedRow, insertNotifications } from './publish-queries.js';
+import { type Columns, type CreatedRow, insertNotifications, insertTogether } from './publish-queries.js';
 import { type Content, toNotification } from './row.js';
 
 /** Notifications that one request may make. */
@@ -40,6 +41,7 @@ const selectUsers = prepared('inboxes_exist', 'select user_id from inboxes where
  * Makes every notification of a request, or none: whoever calls must let the transaction fail when this throws.
  *
  * @param numbers of `writtenNumbers`
+ * @param insert makes the rows of users that exist
  * @returns in the order of the request, and within an item in the order of its `user_ids`
  * @throws Problem `validation_failed` that names every fault; with the item's index where `request` is an array
  */
@@ -48,6 +50,7 @@ export async function publish(
   rules: PublishRules,
   request: NotificationInput | readonly NotificationInput[],
   numbers: readonly (string | undefined)[],
+  insert: (columns: Columns) => Promise<CreatedRow[]> = (columns) => insertNotifications(tx, columns, rules.pushes),
 ): Promise<Notification[]> {
   const items = readItems(request, numbers);
   const found = await holdImages(tx, imageIds(items), rules.imageUrlsOf);
@@ -57,7 +60,7 @@ export async function publish(
 
   const created = await referToImages(tx, imageUrls(items));
   const contents = items.map((item) => contentOf(item, created));
-  const rows = await insertNotifications(tx, statementValues(items, contents), rules.pushes);
+  const rows = await insert(statementValues(items, contents));
   const result = inOrder(items, contents, rows, new Map([...found, ...byId(created)]));
   // The only thing that can be missing now is a user, and who got a row exists.
   if (result === undefined) {
@@ -65,6 +68,45 @@ export async function publish(
     throw new Error('a notification was not made, but its user was found');
   }
   return result;
+}
+
+/**
+ * One notification to one user, as `publish` makes it. Without an image it is one statement that commits by itself; what
+ * is published meanwhile shares one.
+ */
+export function createOnePublisher(
+  database: Pick<Database, 'query' | 'lane'>,
+  rules: PublishRules,
+  batching: boolean,
+): (request: NotificationInput, numbers: readonly (string | undefined)[]) => Promise<Notification> {
+  const insertAlone = ({ userId, columns }: Addressed) =>
+    insertNotifications(database.lane(userId), columns, rules.pushes);
+  const insert = batching
+    ? together({
+        alone: insertAlone,
+        many: (requests: readonly Addressed[]) =>
+          insertTogether(
+            database,
+            requests.map(({ columns }) => columns),
+            rules.pushes,
+          ),
+      })
+    : insertAlone;
+  return async (request, numbers) => {
+    const userId = request.user_id?.toLowerCase() ?? '';
+    const inTurn = (columns: Columns) => insert({ userId, columns });
+    const isShown = (request.image_id ?? request.image ?? null) !== null;
+    const [notification] = isShown
+      ? await database.lane(userId).transaction((tx) => publish(tx, rules, request, numbers))
+      : await publish(database, rules, request, numbers, inTurn);
+    if (notification === undefined) throw new Error('one notification was published, and none came of it');
+    return notification;
+  };
+}
+
+interface Addressed {
+  readonly userId: string;
+  readonly columns: Columns;
 }
 
 /**
@@ -161,7 +203,7 @@ async function existingUsers(tx: Queryable, items: readonly Item[]): Promise<Set
   return new Set(rows.map((row) => row.user_id));
 }
 
-function statementValues(items: readonly Item[], contents: readonly Content[]): unknown[][] {
+function statementValues(items: readonly Item[], contents: readonly Content[]): Columns {
   const deliveries = items.flatMap((item) => item.deliveries);
   const column = (name: keyof Content) => contents.map((content) => content[name]);
   return [

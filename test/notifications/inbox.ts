@@ -16,7 +16,7 @@ export function createTestNotifications(database: Database): Notifications {
     if (!URL.canParse(url)) return 'not a valid URL';
     return new URL(url).hostname === 'bad.example' ? 'a bad example' : undefined;
   };
-  return createNotifications({ database, types, checkUrl, imageUrlsOf, changed: () => undefined });
+  return createNotifications({ database, types, checkUrl, imageUrlsOf, changed: () => undefined, batching: true });
 }
 
 /** Users with empty inboxes, as the creation of a user leaves them. */

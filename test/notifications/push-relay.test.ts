@@ -26,6 +26,7 @@ beforeAll(async () => {
     imageUrlsOf,
     changed: () => undefined,
     published: () => undefined,
+    batching: true,
   });
 });
 afterAll(() => fresh.drop());

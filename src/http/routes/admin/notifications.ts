@@ -108,6 +108,9 @@ function publishRoute(
       if (isDryRun(request.query)) {
         return reply.code(200).send(await push.dryRun(await notifications.tryPublish(body, numbers)));
       }
+      if (isOne && request.headers['idempotency-key'] === undefined) {
+        return reply.code(201).send(await notifications.publishOne(body, numbers));
+      }
       const publish: IdempotentWork = (commit) =>
         commit(async (tx) => {
           const published = await notifications.publish(tx, body, numbers);

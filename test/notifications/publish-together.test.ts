@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { sql } from '../../src/database/database.js';
+import type { Notifications } from '../../src/notifications/notifications.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { queriesOf } from '../support/queries.js';
+import { createInboxes, createTestNotifications } from './inbox.js';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let db: TestDatabase;
+let notifications: Notifications;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  notifications = createTestNotifications(db.database);
+});
+afterAll(() => db.drop());
+
+const publishTo = (userId: string, description = 'A payment') =>
+  notifications.publishOne({ user_id: userId, notification_type: 'payment', description, actor: 'Ada' });
+
+/** What the tables hold of a user, each told in its own way. */
+async function inboxOf(userId: string) {
+  const [found] = await db.database.query<{
+    sequences: string[];
+    in_order: boolean;
+    head: number;
+    total: number;
+    counted: number;
+  }>(
+    sql(`select array_agg(n.sequence order by n.sequence) as sequences,
+           array_agg(n.sequence order by n.sequence) = array_agg(n.sequence order by n.created_at) as in_order,
+           i.last_change_sequence as head, i.total,
+           (select sum(rows)::int from inbox_blocks b where b.user_id = i.user_id) as counted
+         from inboxes i join notifications n using (user_id) where i.user_id = $1 group by i.user_id`),
+    [userId],
+  );
+  return found && { ...found, sequences: found.sequences.map(Number) };
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+describe('single notifications that are published together', () => {
+  test('are numbered without a gap, whoever they are for and however many one inbox gets, 20 times', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const [busy = '', ...others] = await createInboxes(db.database, 10);
+      const to = upTo(40).flatMap((nth) => [busy, others[nth % others.length] ?? '']);
+      const made = await Promise.all(to.map((userId, place) => publishTo(userId, `number ${place}`)));
+      expect(made.map(({ user_id, description }) => [user_id, description])).toEqual(
+        to.map((userId, place) => [userId, `number ${place}`]),
+      );
+      for (const userId of [busy, ...others]) {
+        const count = to.filter((each) => each === userId).length;
+        const own = made.filter(({ user_id }) => user_id === userId).map(({ sequence }) => sequence);
+        expect(own.sort((a, b) => a - b)).toEqual(upTo(count));
+        expect(await inboxOf(userId)).toEqual({
+          ...{ sequences: upTo(count), in_order: true },
+          ...{ head: count, total: count, counted: count },
+        });
+      }
+    }
+  });
+
+  test('are refused for themselves: an unknown user among them costs nobody else anything', async () => {
+    const users = await createInboxes(db.database, 10);
+    const asked = users.flatMap((userId) => [publishTo(userId), publishTo(randomUUID())]);
+    const outcomes = await Promise.allSettled(asked);
+    for (const [index, outcome] of outcomes.entries()) {
+      expect(outcome).toMatchObject(
+        index % 2 === 0
+          ? { status: 'fulfilled', value: { user_id: users[index / 2], sequence: 1 } }
+          : {
+              reason: { code: 'validation_failed', options: { errors: [{ field: 'user_id', code: 'unknown_user' }] } },
+            },
+      );
+    }
+  });
+
+  test('are made while the inbox of one of them is locked, and that one as soon as it is free', async () => {
+    const [locked = '', ...others] = await createInboxes(db.database, 20);
+    const holder = new pg.Client(db.target);
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from inboxes where user_id = $1 for update', [locked]);
+      const first = publishTo(others[0] ?? '');
+      const late = publishTo(locked);
+      const rest = others.map((userId) => publishTo(userId));
+      await Promise.all([first, ...rest]);
+      await eventually('the late one to wait', async () => {
+        const { rowCount } = await holder.query(
+          'select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0',
+        );
+        return rowCount === 1 ? true : undefined;
+      });
+      await holder.query('commit');
+      expect(await late).toMatchObject({ user_id: locked, sequence: 1 });
+    } finally {
+      await holder.end();
+    }
+  });
+
+  test('are one statement each when they come alone, and share one when they do not', async () => {
+    const users = await createInboxes(db.database, 11);
+    const namesOf = async (userIds: readonly string[]) =>
+      (await queriesOf(() => Promise.all(userIds.map((userId) => publishTo(userId))))).map(({ name }) => name);
+    expect(await namesOf(users.slice(0, 1))).toEqual(['notifications_publish_one']);
+    expect(await namesOf(users)).toEqual(['notifications_publish_one', 'notifications_publish_together']);
+  });
+});
