@@ -1,5 +1,6 @@
 import { createOwnAccount, createShownAccount } from './authentication/account.js';
 import { createCodeSending } from './authentication/code-sending.js';
+import { createExports, type ExportSection, ownSections } from './authentication/export.js';
 import type { GuessBudget } from './authentication/guess-budget.js';
 import { createOwnAddresses } from './authentication/own-addresses.js';
 import type { PasswordHasher } from './authentication/passwords.js';
@@ -32,13 +33,15 @@ export interface AccountParts {
   readonly users: Users;
   /** Ways of proving who one is beside the password, codes and the PIN. */
   readonly moreProofs?: readonly ProofMethod[];
+  /** What other modules store of users. */
+  readonly moreSections: readonly ExportSection[];
   readonly secondFactors?: (userId: string) => Promise<SecondFactor[]>;
 }
 
 /** Puts self-service together: what people do with their own accounts. */
 export function createAccountServices(
   parts: AccountParts,
-): Pick<Services, 'proofs' | 'account' | 'addresses' | 'recoveries' | 'registrations'> {
+): Pick<Services, 'proofs' | 'account' | 'addresses' | 'recoveries' | 'registrations' | 'exports'> {
   const { config, channels, database, keys, hasher, pins, guesses, limits, users, moreProofs = [] } = parts;
   const codes = createCodeSending({ keys, limits, channels });
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...moreProofs];
@@ -54,5 +57,6 @@ export function createAccountServices(
     addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion, toAccount }),
     recoveries: createRecoveries(withoutSession),
     registrations: createRegistrations({ ...withoutSession, isOn: config.REGISTRATION === 'on', toAccount }),
+    exports: createExports(database, [...ownSections(database), ...parts.moreSections]),
   };
 }

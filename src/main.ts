@@ -42,6 +42,7 @@ import { createAuthenticators, loadConfiguredPlugins } from './main-authenticato
 import { createMessageParts, type MessageParts } from './main-messages.js';
 import { createPushParts, type PushParts } from './main-push.js';
 import { blankActor } from './notifications/blank-actor.js';
+import { notificationSections } from './notifications/export.js';
 import { startCleaning } from './notifications/images/cleaning.js';
 import { eraseImagesOf, type HideImage } from './notifications/images/erase.js';
 import { createImages } from './notifications/images/images.js';
@@ -294,6 +295,7 @@ function createServices(parts: {
     pushTokens: pushParts.tokens,
     ...createAccountServices({
       ...{ config, channels: messageParts.channels, database, keys, hasher, pins, guesses, limits, users },
+      moreSections: notificationSections(database, imageUrlsOf),
     }),
   };
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { AnyObject, Id, IdInput, NullableString, Text, Time } from './common.js';
+import { AnyObject, Id, IdInput, NullableId, NullableString, Text, Time } from './common.js';
 import { pinPattern } from './patterns.js';
 import { NewUser, UserChange } from './user.js';
 
@@ -202,3 +202,18 @@ export const RegistrationAnswer = Type.Object(
   { examples: [{ secret: '271828', username: 'ada', password: 'correct horse battery', name: 'Ada Lovelace' }] },
 );
 export type RegistrationAnswer = Static<typeof RegistrationAnswer>;
+
+/** Something that happened to the account. */
+export const ActivityEntry = Type.Object({
+  id: Id,
+  type: Type.String({ examples: ['login.approved'] }),
+  text: Type.String({
+    description: 'What happened, in the language of Accept-Language.',
+    examples: ['You logged in.'],
+  }),
+  by: Type.Enum(['user', 'operator', 'system'], { description: 'Who did it.' }),
+  device_id: NullableId,
+  address: Type.Unsafe<string | null>({ ...NullableString, description: 'From where, if the user did it.' }),
+  created_at: Time,
+});
+export type ActivityEntry = Static<typeof ActivityEntry>;

@@ -66,7 +66,7 @@ declare module 'fastify' {
     authorized: {
       session?: Session;
       caller?: Caller;
-      /** For requests that last: whether the API key is still good. @throws Problem `invalid_api_key` */
+      /** For requests that last: whether the credentials are still good. @throws Problem `invalid_api_key`, `invalid_session_token` */
       recheck?: () => Promise<void>;
       authenticationToken?: ParsedToken;
     };

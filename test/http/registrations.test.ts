@@ -5,6 +5,7 @@ import { sql } from '../../src/database/database.js';
 import { codeTo } from '../support/account.js';
 import { createAdministration } from '../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { createUser, newPhone, passwordLogin, wrongCode } from '../support/people.js';
 
 let postern: TestApp;
@@ -98,6 +99,11 @@ test('for an address that somebody has, the start is answered alike, and no code
   const shapeOf = ({ status, headers, body }: typeof free) => [status, Object.keys(headers), Object.keys(body)];
   expect(shapeOf(taken)).toEqual(shapeOf(free));
   expect(await refusal(`/v1/registrations/${taken.body.id}`, { secret: '000000' })).toEqual([400, 'code_rejected']);
+  // The owner is told, and only the owner.
+  await eventually('the owner to be told', async () => {
+    const told = postern.printed.filter((line) => line.includes('which has an account already'));
+    return told.length === 1 && told[0]?.includes(owner.phone ?? '') ? true : undefined;
+  });
   // Nothing of it touches the owner: neither guesses nor the trail of what happened.
   const rows = await postern.database.query(
     { text: 'select 1 from guess_budgets where user_id = $1 union all select 1 from challenges where user_id = $1' },

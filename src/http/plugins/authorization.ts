@@ -49,7 +49,12 @@ async function authorize(
   if (access === 'session') {
     const token = parseToken('session', credentials(request, 'bearer'));
     if (token === undefined) throw new Problem('invalid_session_token');
-    return { session: await verifiers.verifySession(token) };
+    return {
+      session: await verifiers.verifySession(token),
+      async recheck() {
+        await verifiers.verifySession(token);
+      },
+    };
   }
   const key = credentials(request, 'bearer');
   const identify = () => identifyCaller(verifiers, key, access.scope);

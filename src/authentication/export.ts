@@ -1,0 +1,73 @@
+import type { Database } from '../database/database.js';
+import { walkRows } from '../database/walk.js';
+import { Problem } from '../lib/problem.js';
+import { deviceColumns } from './device-queries.js';
+import { findUser } from './user-queries.js';
+
+/** One list of an export, some items at a time. */
+export interface ExportSection {
+  readonly name: string;
+  items(userId: string): AsyncIterable<readonly object[]>;
+}
+
+/** Everything that is stored of a user, but for secrets, as the text of one JSON object. */
+export interface Exports {
+  /**
+   * The pieces of the text. Any number of notifications takes no more memory: they are read as the pieces are taken.
+   * @param recheck called before each piece is read: throws when whoever asked may no longer read it
+   * @throws Problem `not_found`, before the first piece
+   */
+  open(userId: string, recheck: () => Promise<void>): Promise<AsyncIterable<string>>;
+}
+
+/** What this module stores of a user, without hashes, digests and tokens. */
+export function ownSections(database: Database): readonly ExportSection[] {
+  const section = (name: string, from: string, key: string, columns: string): ExportSection => ({
+    name,
+    items: (userId) => walkRows(database.lane(userId), { columns, from, key, keyType: 'uuid' }, userId),
+  });
+  return [
+    section('devices', 'devices', 'id', deviceColumns),
+    section(
+      'logins',
+      'authentications',
+      'id',
+      'id, device_id, authenticator, status, created_at, updated_at, approved_at, first_used_at, ended_at, expires_at',
+    ),
+    section('sessions', 'sessions', 'id', 'id, authentication_id, device_id, created_at, expires_at'),
+    section('activity', 'events', 'id', `id, type, ${whoseAct}, ${ownAddress}, ${ownData}, created_at`),
+    section('messages', 'outbox', 'id', 'id, channel, kind, recipient, state, created_at, updated_at'),
+  ];
+}
+
+/** SQL: who did it. Which key or operator it was is the operator's own business. */
+export const whoseAct = `case when actor in ('user', 'system') then actor else 'operator' end as "by"`;
+/** SQL: from where, if it was the user. */
+export const ownAddress = `case when actor = 'user' then host(address) end as address`;
+const ownData = `case when actor in ('user', 'system') then data else '{}' end as data`;
+
+export function createExports(database: Database, sections: readonly ExportSection[]): Exports {
+  async function* pieces(userId: string, profile: object, recheck: () => Promise<void>): AsyncGenerator<string> {
+    yield `{"account":${JSON.stringify(profile)}`;
+    for (const { name, items } of sections) {
+      let separator = '';
+      yield `,"${name}":[`;
+      for await (const some of items(userId)) {
+        yield separator + some.map((item) => JSON.stringify(item)).join(',');
+        separator = ',';
+        await recheck();
+      }
+      yield ']';
+    }
+    yield '}';
+  }
+
+  return {
+    async open(userId, recheck) {
+      const user = await findUser(database, userId);
+      if (user === undefined) throw new Problem('not_found');
+      const { lock_kind: _, locked_until: __, lock_reason: ___, ...profile } = user;
+      return pieces(userId, profile, recheck);
+    },
+  };
+}
