@@ -4,7 +4,7 @@ import type { EventType } from './events.js';
 const text = (en: string, es: string): Text => ({ en, es });
 
 /** What happened, for the person whom it happened to. Placeholders are members of the event's data. */
-export const activityTexts: Readonly<Record<EventType, Text>> = {
+const activityTexts: Readonly<Record<EventType, Text>> = {
   'login.started': text('A login was begun.', 'Se inició un acceso.'),
   'login.approved': text('You logged in.', 'Ha entrado en su cuenta.'),
   'login.rejected': text('A login failed.', 'Un acceso ha fallado.'),

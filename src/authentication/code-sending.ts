@@ -45,7 +45,8 @@ export interface CodeToSend {
   readonly type: AddressType;
   readonly recipient: string | undefined;
   readonly kind: CodeKind;
-  readonly code: string;
+  /** Undefined for what tells something and holds no code. */
+  readonly code: string | undefined;
 }
 
 export interface CodeSendingOptions {

@@ -67,14 +67,11 @@ export function createRegistrations(options: RegistrationsOptions): Registration
         kept: { code: codeDigest(keys, id, code), type, address: canonical },
       });
       const recipient = admitted ? canonical : undefined;
-      // Who has the address already is told that somebody tried.
-      await codes.send(tx, {
-        userId,
-        type,
-        kind: isTaken ? 'registration_taken' : 'registration_code',
-        recipient,
-        code,
-      });
+      // Who has the address already is told that somebody tried, without a code.
+      const message = isTaken
+        ? ({ kind: 'registration_taken', code: undefined } as const)
+        : ({ kind: 'registration_code', code } as const);
+      await codes.send(tx, { userId, type, recipient, ...message });
       await recordEvent(tx, { userId, type: 'registration.started', origin, data: { field: type } });
       return begun;
     });

@@ -31,7 +31,8 @@ export interface NewCode {
   readonly kind: CodeKind;
   /** E.164 or a mail address. Undefined: nobody; the message takes the same way and is dropped by the queue. */
   readonly recipient: string | undefined;
-  readonly code: string;
+  /** Undefined for what tells something and holds no code. */
+  readonly code: string | undefined;
   /** Seconds. A code that is older is not sent any more. */
   readonly lifetime: number;
   /** The language to write in (BCP 47), for who is no user yet; a user's own locale goes before it. */
@@ -56,9 +57,10 @@ const insertMessage = prepared(
 export async function enqueueCode(handle: Queryable, keys: SecretKeys, message: NewCode): Promise<string> {
   const { userId, channel, kind, recipient, code, lifetime, locale } = message;
   const id = newId();
+  const sealed = code === undefined ? null : keys.seal(code, id);
   const params = locale === undefined ? null : JSON.stringify({ locale });
   await handle.query(insertMessage, [
-    ...[userId, id, channel, `${channel}.${kind}`, recipient ?? null, keys.seal(code, id), params, lifetime],
+    ...[userId, id, channel, `${channel}.${kind}`, recipient ?? null, sealed, params, lifetime],
   ]);
   return id;
 }
