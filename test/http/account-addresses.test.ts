@@ -4,7 +4,7 @@ import type { Account } from '../../src/contract/account.js';
 import { byPassword, codesTo, codeTo, createSelfService, type Person } from '../support/account.js';
 import { createAdministration } from '../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
-import { createUser, newPhone, wrongCode } from '../support/people.js';
+import { createUser, newEmail, newPhone, wrongCode } from '../support/people.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -15,7 +15,10 @@ afterAll(() => postern.close());
 const { person, again, ask, refused, byCode } = createSelfService(() => postern);
 const { admin, eventsOf } = createAdministration(() => postern);
 
-const kinds = [{ type: 'phone', next: newPhone, faulty: '12' }] as const;
+const kinds = [
+  { type: 'phone', next: newPhone, faulty: '12' },
+  { type: 'email', next: newEmail, faulty: 'nobody' },
+] as const;
 
 describe.each(kinds)('one’s own $type', ({ type, next, faulty }) => {
   const start = (who: Person, value: string, proof: object = byPassword) =>

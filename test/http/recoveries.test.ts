@@ -6,7 +6,7 @@ import { byPassword, codesTo, codeTo, createSelfService } from '../support/accou
 import { createAdministration } from '../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { createUser, login, newPhone, passwordLogin, wrongCode } from '../support/people.js';
+import { createUser, login, newEmail, newPhone, passwordLogin, wrongCode } from '../support/people.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -55,6 +55,17 @@ describe('a recovery', () => {
     expect(await refusal(path, { secret, password })).toEqual([400, 'code_rejected']);
     const types = (await eventsOf(who.user.id)).map(({ type }) => type);
     expect(types).toEqual(expect.arrayContaining(['recovery.started', 'user.password_changed', 'recovery.completed']));
+  });
+
+  test('goes by mail as it goes by SMS', async () => {
+    const user = await createUser(postern, { email: newEmail() });
+    const identity = { type: 'email', value: user.email?.toUpperCase() };
+    const { body } = await postern.api<{ id: string }>('POST', '/v1/recoveries', {
+      body: { identity, purpose: 'password' },
+    });
+    const secret = await codeTo(postern, user.email ?? '');
+    expect((await complete(`/v1/recoveries/${body.id}`, { secret, password })).status).toBe(200);
+    expect((await logIn(user, password)).body.status).toBe('approved');
   });
 
   test('of the PIN makes a new one count, and ends every login', async () => {

@@ -6,7 +6,7 @@ import { codeTo } from '../support/account.js';
 import { createAdministration } from '../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { createUser, newPhone, passwordLogin, wrongCode } from '../support/people.js';
+import { createUser, newEmail, newPhone, passwordLogin, wrongCode } from '../support/people.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -52,6 +52,14 @@ test('makes an account of a proven address, which then logs in as usual', async 
 test('needs nothing but the address', async () => {
   const { phone, path, secret } = await begin();
   expect((await complete(path, { secret })).body).toMatchObject({ phone, username: null, has_password: false });
+});
+
+test('goes by mail as it goes by SMS', async () => {
+  const email = newEmail();
+  const body = { identity: { type: 'email', value: email } };
+  const begun = await postern.api<{ id: string }>('POST', '/v1/registrations', { body });
+  const secret = await codeTo(postern, email);
+  expect((await complete(`/v1/registrations/${begun.body.id}`, { secret })).body).toMatchObject({ email, phone: null });
 });
 
 test('makes one account of 50 parallel requests', async () => {
