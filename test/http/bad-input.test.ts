@@ -30,6 +30,17 @@ const withBody: readonly Route[] = [
   ['admin', 'POST', '/admin/v1/images'],
   ['session', 'POST', '/v1/images'],
   ['admin', 'POST', '/admin/v1/keys'],
+  ['session', 'PATCH', '/v1/account'],
+  ['session', 'DELETE', '/v1/account'],
+  ['session', 'POST', '/v1/account/proofs'],
+  ['session', 'PUT', '/v1/account/password'],
+  ['session', 'PUT', '/v1/account/pin'],
+  ['session', 'POST', '/v1/account/email'],
+  ['session', 'POST', '/v1/account/phone/{authentication}'],
+  ['nobody', 'POST', '/v1/recoveries'],
+  ['nobody', 'POST', '/v1/recoveries/{authentication}'],
+  ['nobody', 'POST', '/v1/registrations'],
+  ['nobody', 'POST', '/v1/registrations/{authentication}'],
 ];
 const withoutBody: readonly Route[] = [
   ['token', 'POST', '/v1/sessions'],
