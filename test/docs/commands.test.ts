@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BUILD_TIMEOUT, buildService, startTestService, type TestService } from '../support/process.js';
 import { type Fence, fencesOf, root } from './markdown.js';
 
-const pages = ['README.md', 'docs/guide.md'];
+const pages = ['README.md', 'docs/guide.md', 'docs/account.md'];
 
 /** `sh` is run here; `json` and `http` are what the block before them answers; the others are not for this shell. */
 const languages = ['sh', 'json', 'http', 'console', 'js', ''];
@@ -14,7 +14,7 @@ const languages = ['sh', 'json', 'http', 'console', 'js', ''];
 let service: TestService;
 beforeAll(async () => {
   await buildService();
-  service = await startTestService();
+  service = await startTestService({ REGISTRATION: 'on' });
 }, BUILD_TIMEOUT);
 afterAll(() => service.stop());
 
