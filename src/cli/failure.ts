@@ -40,6 +40,8 @@ function describeCode(error: Error): string | undefined {
     case 'ECONNRESET':
       return `The database cannot be reached, see DATABASE_URL: ${messageOf(error)}`;
     case 'EACCES':
+    case 'EISDIR':
+    case 'ENOENT':
     case 'EPERM':
     case 'ENOSPC':
     case 'EROFS':

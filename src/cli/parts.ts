@@ -1,5 +1,7 @@
+import { availableParallelism } from 'node:os';
 import { createPasswordHasher } from '../authentication/passwords.js';
-import { createUsers, type Users } from '../authentication/users.js';
+import { createUserImport, type UserImport } from '../authentication/user-import.js';
+import { createUsers, type Users, type UsersOptions } from '../authentication/users.js';
 import { type Config, readConfig } from '../config.js';
 import { createDatabase, type Database } from '../database/database.js';
 import type { Log } from '../database/embedded/membership.js';
@@ -29,13 +31,22 @@ export async function withDatabase<T>(io: Io, work: (database: Database, config:
 }
 
 export async function openUsers(database: Database, config: Config): Promise<Users> {
-  return createUsers({
+  return createUsers(await userOptions(database, config));
+}
+
+export async function openUserImport(database: Database, config: Config): Promise<UserImport> {
+  // There are no logins here that could wait.
+  return createUserImport({ ...(await userOptions(database, config)), hashesAtATime: availableParallelism() });
+}
+
+async function userOptions(database: Database, config: Config): Promise<UsersOptions> {
+  return {
     database,
     hasher: createPasswordHasher(),
     keys: createSecretKeys(await readSecretKeys(config)),
     defaultRegion: config.DEFAULT_REGION,
     passwordMin: config.PASSWORD_MIN,
-  });
+  };
 }
 
 /** Of the embedded server, what a person at a command should know. */

@@ -52,7 +52,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
     .showHelpAfterError('(--help says more)');
   serveCommand(program, io);
   migrateCommand(program, io);
-  usersCommand(program, io);
+  usersCommand(program, io, exitWith);
   keysCommand(program, io);
   doctorCommand(program, io, exitWith);
   return program;

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 export interface ResultLine {
   readonly line?: number;
   readonly status: number;
+  readonly result?: string;
   readonly id?: string;
   readonly ids?: readonly string[];
   readonly errors?: readonly { readonly field?: string; readonly code: string }[];
@@ -26,14 +27,14 @@ export interface LineStream {
   destroy(): void;
 }
 
-/** Opens a publishing request of lines. */
+/** Opens a request of lines; a publishing one unless the path is another. */
 export function openLineStream(
   { url, adminKey }: { readonly url: string; readonly adminKey: string },
-  { query = '', headers = {} }: { readonly query?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+  { path = '/admin/v1/notifications', query = '' }: { readonly path?: string; readonly query?: string } = {},
 ): LineStream {
-  const request = httpRequest(`${url}/admin/v1/notifications${query}`, {
+  const request = httpRequest(`${url}${path}${query}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/x-ndjson', ...headers },
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/x-ndjson' },
   });
   const response = once(request, 'response').then(([answer]) => answer as IncomingMessage);
   const lines = response.then((answer) => createInterface({ input: answer })[Symbol.asyncIterator]());

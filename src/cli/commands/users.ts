@@ -4,6 +4,7 @@ import { type NewUser, roles, type User } from '../../contract/user.js';
 import { CommandError } from '../failure.js';
 import { type Io, printJson, printTable } from '../io.js';
 import { cliOrigin, openUsers, withDatabase } from '../parts.js';
+import { usersImportCommand } from './users-import.js';
 
 interface CreateOptions {
   readonly username?: string;
@@ -17,8 +18,9 @@ interface CreateOptions {
   readonly json?: true;
 }
 
-export function usersCommand(program: Command, io: Io): void {
+export function usersCommand(program: Command, io: Io, exitWith: (code: number) => void): void {
   const users = program.command('users').description('make users');
+  usersImportCommand(users, io, exitWith);
   users
     .command('create')
     .description('create a user with one to three identities')

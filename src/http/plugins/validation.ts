@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
 import type { FieldError } from '../../lib/problem.js';
 import type { App } from '../route.js';
@@ -9,7 +9,18 @@ import type { App } from '../route.js';
  * Query strings are not validated here: `list-query.ts` reads them and names each fault better.
  */
 export function validationPlugin(app: App): void {
-  const ajv = new Ajv({
+  const ajv = createAjv();
+  app.setValidatorCompiler<object>(({ schema, httpPart }) => (httpPart === 'body' ? ajv.compile(schema) : () => true));
+  app.setSchemaErrorFormatter((faults) => Object.assign(new Error('validation'), { validation: faults }));
+}
+
+/** The same check where there is no request. */
+export function createValidator(schema: object): ValidateFunction {
+  return createAjv().compile(schema);
+}
+
+function createAjv(): Ajv {
+  return new Ajv({
     allErrors: true,
     coerceTypes: false,
     removeAdditional: false,
@@ -18,8 +29,6 @@ export function validationPlugin(app: App): void {
     validateFormats: false,
     allowUnionTypes: true,
   });
-  app.setValidatorCompiler<object>(({ schema, httpPart }) => (httpPart === 'body' ? ajv.compile(schema) : () => true));
-  app.setSchemaErrorFormatter((faults) => Object.assign(new Error('validation'), { validation: faults }));
 }
 
 /** What Ajv found, as faults of ours. A path such as `/identity/type` reads `identity.type`. */

@@ -1,0 +1,90 @@
+import { open } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { type ImportedLine, UserToImport } from '../../contract/user-import.js';
+import { importChunk, importEntries, importWeight } from '../../http/import-lines.js';
+import { createGathering, type Entry, maxLineBytes, readEntry, toLine } from '../../http/line-entries.js';
+import { createLineReader } from '../../http/line-reader.js';
+import { createValidator } from '../../http/plugins/validation.js';
+import { CommandError } from '../failure.js';
+import { type Io, printLine } from '../io.js';
+import { cliOrigin, openUserImport, withDatabase } from '../parts.js';
+
+/** Some lines failed. */
+const FAILED = 1;
+
+export function usersImportCommand(users: Command, io: Io, exitWith: (code: number) => void): void {
+  users
+    .command('import')
+    .description('create users from a file of JSON lines; what is there already is left as it is')
+    .argument('<file>', 'one user a line; - is standard input')
+    .option('--dry-run', 'check every line, but create nothing')
+    .addHelpText(
+      'after',
+      '\nA line of result for each goes to standard output. The exit code is 1 when a line failed.\n\nExample:\n  postern users import users.ndjson > results.ndjson',
+    )
+    .action(async (file: string, { dryRun }: { dryRun?: true }) => {
+      const failed = await importUsers(io, await openInput(io, file), dryRun === true);
+      if (failed > 0) exitWith(FAILED);
+    });
+}
+
+/** @returns how many lines failed. */
+async function importUsers(io: Io, input: AsyncIterable<string | Uint8Array>, dryRun: boolean): Promise<number> {
+  const counts = { created: 0, valid: 0, exists: 0, failed: 0 };
+  let done = 0;
+  try {
+    await withDatabase(io, async (database, config) => {
+      const userImport = await openUserImport(database, config);
+      const importChunkOf = userImport.begin({ origin: cliOrigin, dryRun, mayGrantRoles: true });
+      for await (const entries of chunksOf(input)) {
+        const results = await importEntries(entries, importChunkOf, 'en');
+        io.stdout.write(results.map(toLine).join(''));
+        for (const { result } of results) if (result !== undefined) counts[result] += 1;
+        done = entries.at(-1)?.line ?? done;
+      }
+    });
+  } finally {
+    // Also when it broke off: what was committed stays.
+    printLine(io.stderr, summary(counts, done));
+  }
+  return counts.failed;
+}
+
+function summary(counts: Readonly<Record<NonNullable<ImportedLine['result']>, number>>, done: number): string {
+  const parts = [`${counts.created} created`, `${counts.exists} exist already`, `${counts.failed} failed`];
+  if (counts.valid > 0) parts.unshift(`${counts.valid} would be created`);
+  return `${parts.join(', ')}; up to line ${done}.`;
+}
+
+async function openInput({ stdin }: Io, file: string): Promise<AsyncIterable<string | Uint8Array>> {
+  if (file !== '-') return (await open(file)).createReadStream();
+  if (stdin === undefined) throw new CommandError('There is no standard input to read the users from.');
+  return stdin;
+}
+
+async function* chunksOf(input: AsyncIterable<string | Uint8Array>): AsyncGenerator<readonly Entry<UserToImport>[]> {
+  let gathered = createGathering(importChunk, importWeight);
+  for await (const entry of entriesOf(input)) {
+    if (!gathered.hasRoomFor(entry)) {
+      yield gathered.entries;
+      gathered = createGathering(importChunk, importWeight);
+    }
+    gathered.add(entry);
+  }
+  if (gathered.entries.length > 0) yield gathered.entries;
+}
+
+async function* entriesOf(input: AsyncIterable<string | Uint8Array>): AsyncGenerator<Entry<UserToImport>> {
+  const lines = createLineReader(maxLineBytes);
+  const validate = createValidator(UserToImport);
+  for await (const piece of input) {
+    lines.feed(Buffer.from(piece));
+    for (let line = lines.next(); line !== undefined; line = lines.next()) {
+      const entry = readEntry(line, validate, (value) => value as UserToImport);
+      if (entry !== undefined) yield entry;
+    }
+  }
+  const last = lines.end();
+  const entry = last === undefined ? undefined : readEntry(last, validate, (value) => value as UserToImport);
+  if (entry !== undefined) yield entry;
+}
