@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
 import { parseDuration } from './lib/durations.js';
+import { beginsLikeHashList } from './lib/hash-list.js';
 import { isBase64Url, readPrivateKey, readServiceAccount, textOrFile } from './lib/push-keys.js';
 import { parseSmtpUrl } from './lib/smtp-url.js';
 
@@ -187,6 +188,12 @@ export function apnsKey(value: string) {
   if (text === undefined) return fault('must be a key in PEM, or name a file that can be read');
   const key = readPrivateKey(text, 'ec');
   return key === undefined ? fault('must be a private key on P-256, as in the .p8 file of Apple') : ok(key);
+}
+
+export function hashList(path: string): Parsed<string> {
+  return beginsLikeHashList(path)
+    ? ok(resolve(path))
+    : fault('must name a file of lines HASH:count, with SHA-1 hashes in their own order');
 }
 
 export const pattern = (form: RegExp, about: string) => (text: string) => (form.test(text) ? ok(text) : fault(about));

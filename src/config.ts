@@ -7,6 +7,7 @@ import {
   choice,
   duration,
   flag,
+  hashList,
   integer,
   mailFrom,
   modules,
@@ -114,6 +115,16 @@ export const settings = {
     fallback: 'off',
     about:
       'on: people make accounts for themselves, by a code to their mail address or phone. Set SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL with it.',
+  },
+  BREACHED_PASSWORDS_FILE: {
+    parse: hashList,
+    about:
+      'Passwords that nobody may choose because they leaked: a file of SHA-1 hashes, ordered by hash, as Have I Been Pwned offers it.',
+  },
+  BREACHED_PASSWORDS_URL: {
+    parse: url('http:', 'https:'),
+    about:
+      'The same by a range API, such as https://api.pwnedpasswords.com/range: five characters of the hash are asked for. While it does not answer, passwords are accepted.',
   },
   GUESS_LIMIT: {
     parse: integer(1, 1_000_000),
@@ -333,9 +344,14 @@ function contradictions(config: Partial<Config>): string[] {
     faults.push('GUESS_LOCK must not be longer than GUESS_LOCK_MAX');
   }
   faults.push(...pushFaults(config));
-  const plainHttp = config.SMS_WEBHOOK_URL?.startsWith('http:') === true;
-  if (plainHttp && config.ALLOW_PRIVATE_NETWORK_TARGETS === false) {
-    faults.push('SMS_WEBHOOK_URL must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)');
+  for (const name of ['SMS_WEBHOOK_URL', 'BREACHED_PASSWORDS_URL'] as const) {
+    const plainHttp = config[name]?.startsWith('http:') === true;
+    if (plainHttp && config.ALLOW_PRIVATE_NETWORK_TARGETS === false) {
+      faults.push(`${name} must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)`);
+    }
+  }
+  if (config.BREACHED_PASSWORDS_FILE !== undefined && config.BREACHED_PASSWORDS_URL !== undefined) {
+    faults.push('BREACHED_PASSWORDS_FILE and BREACHED_PASSWORDS_URL exclude each other');
   }
   for (const name of ['SMS_PROVIDER', 'MAIL_PROVIDER'] as const) {
     if (config[name] !== 'console' || mayPrintCodes(config)) continue;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createActivity } from './authentication/activity.js';
 import { createApiKeys, ensureFirstKey } from './authentication/api-keys.js';
 import type { Plugin } from './authentication/authenticators/plugin.js';
+import type { BreachedPasswords } from './authentication/breached-passwords.js';
 import { createDevices } from './authentication/devices.js';
 import { eraseUser } from './authentication/erase.js';
 import { createGuessBudget } from './authentication/guess-budget.js';
@@ -40,6 +41,7 @@ import { createLog, type Logger } from './log.js';
 import { createAccountServices } from './main-account.js';
 import { createAuthenticators, loadConfiguredPlugins } from './main-authenticators.js';
 import { createMessageParts, type MessageParts } from './main-messages.js';
+import { createBreachedPasswords } from './main-passwords.js';
 import { createPushParts, type PushParts } from './main-push.js';
 import { blankActor } from './notifications/blank-actor.js';
 import { notificationSections } from './notifications/export.js';
@@ -148,10 +150,15 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     signals.onSignal(streams.wake);
     const pushParts = started(await createPushParts({ config, database, outbound, log }), (parts) => parts.close());
     const messageParts = createMessageParts({ config, database, keys, outbound, print });
+    const breached = createBreachedPasswords(
+      config,
+      (error) => log.warn({ err: error }, 'whether a password was breached could not be looked up'),
+      outbound,
+    );
     const isClosing = () => closing !== undefined;
     const parts = {
       ...{ config, database, keys, signals, outbound, storage, imageUrlsOf, retention },
-      ...{ messageParts, pushParts, plugins, isClosing },
+      ...{ messageParts, pushParts, plugins, breached, isClosing },
     };
     const services = { ...createServices(parts), streams };
     const erase = async (job: unknown) => {
@@ -211,6 +218,7 @@ function createServices(parts: {
   readonly messageParts: MessageParts;
   readonly pushParts: PushParts;
   readonly plugins: readonly Plugin[];
+  readonly breached: BreachedPasswords | undefined;
   readonly isClosing: () => boolean;
 }): Omit<Services, 'streams'> {
   const { config, database, keys, signals, outbound, storage, imageUrlsOf, messageParts, pushParts } = parts;
@@ -250,7 +258,7 @@ function createServices(parts: {
   const checkUrl = (url: string) =>
     checkTargetUrl(url, { allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
   const { DEFAULT_REGION: defaultRegion, PASSWORD_MIN: passwordMin } = config;
-  const userOptions = { database, hasher, keys, defaultRegion, passwordMin };
+  const userOptions = { database, hasher, keys, defaultRegion, passwordMin, breached: parts.breached };
   const users = createUsers(userOptions);
   return {
     database,

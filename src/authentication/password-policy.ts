@@ -1,20 +1,32 @@
 import type { FieldError } from '../lib/problem.js';
+import type { BreachedPasswords } from './breached-passwords.js';
 
 /** Characters; more than any passphrase, and still cheap to hash (NIST SP 800-63B-4, 3.1.1.2, wants at least 64). */
 const MAX_LENGTH = 1024;
 
+/** What the rules of a new password depend on. */
+export interface PasswordRules {
+  /** Characters. */
+  readonly passwordMin: number;
+  readonly breached?: BreachedPasswords | undefined;
+}
+
 /**
- * What is wrong with a new password, as faults of the field `password`. Length and commonness only: rules about its
+ * What is wrong with a new password, as faults of the field `password`. Length, commonness and leaks only: rules about its
  * composition make passwords worse (NIST SP 800-63B-4, 3.1.1.2). Lengths count code points after normalisation.
  */
-export async function passwordFaults(password: string, minLength: number): Promise<FieldError[]> {
+export async function passwordFaults(
+  password: string,
+  { passwordMin, breached }: PasswordRules,
+): Promise<FieldError[]> {
   const normalised = password.normalize('NFC');
   const length = [...normalised].length;
   const fault = (code: FieldError['code'], params = {}): FieldError[] => [{ field: 'password', code, params }];
   if (/[\0\p{Surrogate}]/u.test(normalised)) return fault('invalid_characters');
-  if (length < minLength) return fault('too_short', { min: minLength });
+  if (length < passwordMin) return fault('too_short', { min: passwordMin });
   if (length > MAX_LENGTH) return fault('too_long', { max: MAX_LENGTH });
-  return (await isCommon(normalised)) ? fault('password_too_common') : [];
+  if (await isCommon(normalised)) return fault('password_too_common');
+  return (await breached?.contains(normalised)) === true ? fault('password_breached') : [];
 }
 
 /**

@@ -4,7 +4,7 @@ import type { NewUser, UserChange } from '../contract/user.js';
 import type { FieldError } from '../lib/problem.js';
 import { canonicalIdentity, type Identity, type IdentityType } from './identity.js';
 import { isUsableHash } from './imported-hash.js';
-import { passwordFaults } from './password-policy.js';
+import { type PasswordRules, passwordFaults } from './password-policy.js';
 
 /** UTF-16 code units, as the contract counts. */
 const MAX_NAME = 255;
@@ -12,10 +12,9 @@ const MAX_NAME = 255;
 const MAX_METADATA = 16 * 1024;
 
 /** What the rules of a new or changed user depend on. */
-export interface UserRules {
+export interface UserRules extends PasswordRules {
   /** Region of phone numbers without a country code. */
   readonly defaultRegion: string | undefined;
-  readonly passwordMin: number;
 }
 
 /** An identity as it is stored: what it is found by, and what answers show. */
@@ -57,7 +56,7 @@ export async function userFaults(
 ): Promise<FieldError[]> {
   const { name, password, password_hash: hash, pin, metadata } = input;
   const faults: FieldError[] = [];
-  if (typeof password === 'string') faults.push(...(await passwordFaults(password, rules.passwordMin)));
+  if (typeof password === 'string') faults.push(...(await passwordFaults(password, rules)));
   if (hash !== undefined && !isUsableHash(hash)) faults.push({ field: 'password_hash', code: 'invalid_hash' });
   if (password !== undefined && hash !== undefined) {
     faults.push({ field: 'password_hash', code: 'conflicting_fields', params: { fields: 'password, password_hash' } });

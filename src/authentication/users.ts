@@ -34,6 +34,7 @@ import {
   type Identities,
   readIdentities,
   shownIdentities,
+  type UserRules,
   userFaults,
   wantedIdentities,
 } from './user-validation.js';
@@ -91,14 +92,10 @@ export interface Users {
   logout(tx: Queryable, id: string, origin: Origin): Promise<number>;
 }
 
-export interface UsersOptions {
+export interface UsersOptions extends UserRules {
   readonly database: Database;
   readonly hasher: PasswordHasher;
   readonly keys: SecretKeys;
-  /** Region of phone numbers without a country code. */
-  readonly defaultRegion: string | undefined;
-  /** Fewest characters of a new password. */
-  readonly passwordMin: number;
   /** Runs in the transaction that ends or suspends a user's sessions, so that a notification it sends leaves with the commit. */
   readonly onRevoked?: (tx: Queryable, userId: string) => Promise<void>;
 }

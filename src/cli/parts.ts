@@ -9,6 +9,7 @@ import { openTarget } from '../database/open.js';
 import { readSecretKeys } from '../database/secret-key-file.js';
 import type { Origin } from '../lib/origin.js';
 import { createSecretKeys } from '../lib/secret-keys.js';
+import { createBreachedPasswords } from '../main-passwords.js';
 import { type Io, printLine } from './io.js';
 
 /** Who acts, in the audit trail. */
@@ -30,22 +31,25 @@ export async function withDatabase<T>(io: Io, work: (database: Database, config:
   }
 }
 
-export async function openUsers(database: Database, config: Config): Promise<Users> {
-  return createUsers(await userOptions(database, config));
+export async function openUsers(io: Io, database: Database, config: Config): Promise<Users> {
+  return createUsers(await userOptions(io, database, config));
 }
 
-export async function openUserImport(database: Database, config: Config): Promise<UserImport> {
+export async function openUserImport(io: Io, database: Database, config: Config): Promise<UserImport> {
   // There are no logins here that could wait.
-  return createUserImport({ ...(await userOptions(database, config)), hashesAtATime: availableParallelism() });
+  return createUserImport({ ...(await userOptions(io, database, config)), hashesAtATime: availableParallelism() });
 }
 
-async function userOptions(database: Database, config: Config): Promise<UsersOptions> {
+async function userOptions(io: Io, database: Database, config: Config): Promise<UsersOptions> {
   return {
     database,
     hasher: createPasswordHasher(),
     keys: createSecretKeys(await readSecretKeys(config)),
     defaultRegion: config.DEFAULT_REGION,
     passwordMin: config.PASSWORD_MIN,
+    breached: createBreachedPasswords(config, () =>
+      printLine(io.stderr, 'Whether passwords were breached could not be looked up; see BREACHED_PASSWORDS_….'),
+    ),
   };
 }
 

@@ -2,7 +2,8 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 import { describe, expect, it } from 'vitest';
 import { passwordFaults } from '../../src/authentication/password-policy.js';
 
-const codesOf = async (password: string) => (await passwordFaults(password, 8)).map(({ code }) => code);
+const codesOf = async (password: string) =>
+  (await passwordFaults(password, { passwordMin: 8 })).map(({ code }) => code);
 
 describe('passwordFaults', () => {
   it.each([
@@ -28,14 +29,16 @@ describe('passwordFaults', () => {
   });
 
   it('counts code points of the normalised form, with the bounds included', async () => {
-    expect(await passwordFaults('e\u0301a-zQ7w', 8)).toMatchObject([
+    expect(await passwordFaults('e\u0301a-zQ7w', { passwordMin: 8 })).toMatchObject([
       { field: 'password', code: 'too_short', params: { min: 8 } },
     ]);
     expect(await codesOf('e\u0301a-zQ7w!')).toEqual([]);
     expect(await codesOf('🔑🔒a-zQ7')).toEqual(['too_short']);
     expect(await codesOf('🔑🔒a-zQ7w')).toEqual([]);
     expect(await codesOf(`${'z8-'.repeat(341)}q`)).toEqual([]);
-    expect(await passwordFaults('🔑'.repeat(1025), 8)).toMatchObject([{ code: 'too_long', params: { max: 1024 } }]);
+    expect(await passwordFaults('🔑'.repeat(1025), { passwordMin: 8 })).toMatchObject([
+      { code: 'too_long', params: { max: 1024 } },
+    ]);
   });
 
   it('refuses what cannot be typed twice: NUL and half a character', async () => {

@@ -34,7 +34,7 @@ async function importUsers(io: Io, input: AsyncIterable<string | Uint8Array>, dr
   let done = 0;
   try {
     await withDatabase(io, async (database, config) => {
-      const userImport = await openUserImport(database, config);
+      const userImport = await openUserImport(io, database, config);
       const importChunkOf = userImport.begin({ origin: cliOrigin, dryRun, mayGrantRoles: true });
       for await (const entries of chunksOf(input)) {
         const results = await importEntries(entries, importChunkOf, 'en');

@@ -44,7 +44,7 @@ export function usersCommand(program: Command, io: Io, exitWith: (code: number) 
 async function createUser(io: Io, options: CreateOptions): Promise<void> {
   const input = toNewUser(options, options.passwordStdin === true ? await readPassword(io) : options.password);
   const user = await withDatabase(io, async (database, config) => {
-    const users = await openUsers(database, config);
+    const users = await openUsers(io, database, config);
     const prepared = await users.prepare(input);
     return database.transaction((tx) => users.create(tx, prepared, cliOrigin));
   });

@@ -1,0 +1,32 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+
+const lineOfList = /^([0-9A-Fa-f]{40})(?::\d{1,10})?\r?$/;
+
+/** The hash of a line of a list of breached passwords, SHA-1 in capitals; undefined for a line of anything else. */
+export function hashOfLine(line: string): string | undefined {
+  return lineOfList.exec(line)?.[1]?.toUpperCase();
+}
+
+/** Whether a file begins like such a list, ordered by hash: one ordered by count would be searched in vain. */
+export function beginsLikeHashList(path: string): boolean {
+  try {
+    const hashes = firstLines(path).map(hashOfLine);
+    return hashes.length > 0 && hashes.every((hash, index) => hash !== undefined && (hashes[index - 1] ?? '') < hash);
+  } catch {
+    return false;
+  }
+}
+
+/** Whole lines of the first few kilobytes. */
+function firstLines(path: string): string[] {
+  const file = openSync(path, 'r');
+  try {
+    const buffer = Buffer.alloc(4096);
+    const length = readSync(file, buffer, 0, buffer.length, 0);
+    const lines = buffer.toString('latin1', 0, length).split('\n');
+    if (length === buffer.length || lines.at(-1) === '') lines.pop();
+    return lines;
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { createUser, login } from '../support/people.js';
+
+const leaked = 'contraseña de una fuga';
+
+describe('with a list of breached passwords', () => {
+  let folder: string;
+  let postern: TestApp;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'postern-breached-'));
+    const path = join(folder, 'breached.txt');
+    await writeFile(path, `${createHash('sha1').update(leaked).digest('hex').toUpperCase()}:42\r\n`);
+    postern = await startTestApp({ BREACHED_PASSWORDS_FILE: path });
+  });
+  afterAll(async () => {
+    await postern.close();
+    await rm(folder, { recursive: true });
+  });
+  const refusal = [{ field: 'password', code: 'password_breached', message: expect.any(String) }];
+  const send = (method: string, path: string, body: object) =>
+    postern.api<ProblemAnswer>(method, path, { bearer: postern.adminKey, body });
+
+  it.each([
+    ['as it leaked', leaked],
+    ['in another normal form', leaked.normalize('NFD')],
+  ])('a new user cannot have one, %s', async (_, password) => {
+    const { status, body } = await send('POST', '/admin/v1/users', { username: 'leaky', password });
+    expect([status, body.errors]).toEqual([422, refusal]);
+  });
+
+  it('no user can change to one, and goes on with the old one', async () => {
+    const user = await createUser(postern);
+    const { status, body } = await send('PATCH', `/admin/v1/users/${user.id}`, { password: leaked });
+    expect([status, body.errors]).toEqual([422, refusal]);
+    expect((await login(postern, user)).body.status).toBe('approved');
+  });
+
+  it('a line of an import with one fails', async () => {
+    const { text } = await postern.api('POST', '/admin/v1/users/import', {
+      bearer: postern.adminKey,
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: `${JSON.stringify({ username: 'leaky', password: leaked })}\n`,
+    });
+    expect(JSON.parse(text)).toEqual({ line: 1, result: 'failed', errors: refusal });
+  });
+
+  it('other passwords are taken', async () => {
+    expect((await createUser(postern)).has_password).toBe(true);
+  });
+});
+
+it('a list that cannot be asked keeps nobody from setting a password, and is logged without it', async () => {
+  const postern = await startTestApp({
+    BREACHED_PASSWORDS_URL: 'http://127.0.0.1:1/range',
+    ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
+  });
+  try {
+    await createUser(postern, { password: leaked });
+    const lines = postern.logged.filter((line) => line.includes('breached'));
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'warn', err: { code: 'unreachable' } });
+    expect(postern.logged.join()).not.toContain(
+      createHash('sha1').update(leaked).digest('hex').slice(0, 5).toUpperCase(),
+    );
+  } finally {
+    await postern.close();
+  }
+});
