@@ -11,6 +11,7 @@ import { createRecoveries } from './authentication/recoveries.js';
 import { createRegistrations } from './authentication/registrations.js';
 import type { RequestLimits } from './authentication/request-limits.js';
 import { createSessionlessCodes } from './authentication/sessionless-codes.js';
+import type { UserRules } from './authentication/user-validation.js';
 import type { Users } from './authentication/users.js';
 import type { Config } from './config.js';
 import type { SecondFactor } from './contract/account.js';
@@ -31,6 +32,7 @@ export interface AccountParts {
   readonly guesses: GuessBudget;
   readonly limits: RequestLimits;
   readonly users: Users;
+  readonly rules: UserRules;
   /** Ways of proving who one is beside the password, codes and the PIN. */
   readonly moreProofs?: readonly ProofMethod[];
   /** What other modules store of users. */
@@ -42,11 +44,10 @@ export interface AccountParts {
 export function createAccountServices(
   parts: AccountParts,
 ): Pick<Services, 'proofs' | 'account' | 'addresses' | 'recoveries' | 'registrations' | 'exports'> {
-  const { config, channels, database, keys, hasher, pins, guesses, limits, users, moreProofs = [] } = parts;
+  const { config, channels, database, keys, hasher, pins, guesses, limits, users, rules, moreProofs = [] } = parts;
   const codes = createCodeSending({ keys, limits, channels });
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...moreProofs];
   const proofs = createProofs({ database, guesses, limits, codes, methods });
-  const rules = { defaultRegion: config.DEFAULT_REGION, passwordMin: config.PASSWORD_MIN };
   const toAccount = createShownAccount(parts.secondFactors ?? (async () => []));
   const { defaultRegion } = rules;
   const sessionless = createSessionlessCodes({ database, keys, guesses, limits, codes, defaultRegion });

@@ -303,6 +303,7 @@ function createServices(parts: {
     pushTokens: pushParts.tokens,
     ...createAccountServices({
       ...{ config, channels: messageParts.channels, database, keys, hasher, pins, guesses, limits, users },
+      rules: userOptions,
       moreSections: notificationSections(database, imageUrlsOf),
     }),
   };

@@ -5,8 +5,8 @@ import { Problem } from '../lib/problem.js';
 import type { Entry } from './line-entries.js';
 import { problemBody } from './plugins/problems.js';
 
-/** What is committed at a time. The weight is in users without a password or PIN to hash; one with weighs as much as ten. */
-export const importChunk = { lines: 1000, weight: 1000, bytes: 1024 * 1024 };
+/** What is committed at a time. The weight is in users without a password or PIN to hash; one with either weighs ten. */
+export const importChunk = { lines: 500, weight: 500, bytes: 1024 * 1024 };
 
 export function importWeight({ password, pin }: UserToImport): number {
   return password === undefined && pin === undefined ? 1 : 10;
