@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { UserToImport } from '../contract/user-import.js';
 import type { Database } from '../database/database.js';
 import { newId, parseId } from '../lib/ids.js';
@@ -53,12 +54,11 @@ interface Prepared {
 
 /** Each try is overtaken only by somebody else's commit. */
 const mostTries = 10;
-/** Users that are looked at at a time, should looking need an answer from elsewhere. */
-const checksAtATime = 8;
+/** Users that are looked at together; between them requests have their turn. */
+const checksAtATime = 20;
 
 export function createUserImport(options: UserImportOptions): UserImport {
   const { database } = options;
-  const check = createTurnstile({ width: checksAtATime, length: Number.POSITIVE_INFINITY });
   const hash = createTurnstile({ width: options.hashesAtATime, length: Number.POSITIVE_INFINITY });
   const hashers = { hasher: options.hasher, pins: createPins(options) };
 
@@ -88,7 +88,12 @@ export function createUserImport(options: UserImportOptions): UserImport {
       /** Of a dry run the schemes that it would have noted. */
       const foreseen = new Set<string>();
       return async (users) => {
-        const prepared = await Promise.all(users.map((input) => check(() => prepare(input, run))));
+        const prepared: (Prepared | Problem)[] = [];
+        for (let from = 0; from < users.length; from += checksAtATime) {
+          const some = users.slice(from, from + checksAtATime);
+          prepared.push(...(await Promise.all(some.map((input) => prepare(input, run)))));
+          await setImmediate();
+        }
         const good = prepared.flatMap((each) => (each instanceof Problem ? [] : each));
         const decided = run.dryRun
           ? await forecast(database, good, foreseen)

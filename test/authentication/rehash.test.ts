@@ -2,6 +2,8 @@ import { pbkdf2Sync } from 'node:crypto';
 import { hash as argon2 } from '@node-rs/argon2';
 import { hash as bcrypt } from '@node-rs/bcrypt';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { passwordAuthenticator } from '../../src/authentication/authenticators/password.js';
+import { createPasswordHasher } from '../../src/authentication/passwords.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { sql } from '../../src/database/database.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -76,4 +78,18 @@ describe('a bcrypt hash, which reads 72 bytes', () => {
     expect(await login(username, of(71))).toBe('rejected');
     expect(await storedHash(id)).toBe(hash);
   });
+});
+
+test('a login is approved also when there is no room to renew the hash', async () => {
+  const hash = django(secret);
+  const { id, username } = await imported(hash);
+  const hasher = createPasswordHasher({ concurrency: 1, queue: 0 });
+  const { approved } = passwordAuthenticator(postern.database, hasher);
+  const busy = hasher.verify(undefined, 'x');
+  const candidate = { userId: id, passwordHash: hash, phone: undefined, locale: undefined };
+  await expect(approved?.(candidate, secret)).resolves.toBeUndefined();
+  await busy;
+  expect(await storedHash(id)).toBe(hash);
+  expect(await login(username, secret)).toBe('approved');
+  expect(await storedHash(id)).toMatch(todays);
 });

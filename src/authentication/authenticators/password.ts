@@ -1,4 +1,5 @@
 import { type Database, prepared } from '../../database/database.js';
+import { Problem } from '../../lib/problem.js';
 import { createPasswordSchemes } from '../password-schemes.js';
 import { isRenewable, type PasswordHasher } from '../passwords.js';
 import type { SingleStep } from './authenticator.js';
@@ -19,7 +20,12 @@ export function passwordAuthenticator(database: Database, hasher: PasswordHasher
     refused: (candidate) => schemes.payForOthers(candidate?.passwordHash),
     async approved({ userId, passwordHash }, secret) {
       if (passwordHash === undefined || !isRenewable(passwordHash, secret)) return;
-      await database.query(replaceHash, [userId, passwordHash, await hasher.hash(secret)]);
+      try {
+        await database.query(replaceHash, [userId, passwordHash, await hasher.hash(secret)]);
+      } catch (error) {
+        // The login is approved already, and its answer must not get lost for this: the next one can renew the hash.
+        if (!(error instanceof Problem && error.code === 'overloaded')) throw error;
+      }
     },
   };
 }
