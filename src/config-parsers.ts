@@ -4,12 +4,16 @@ import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
+import { roles, secondFactorPolicies } from './contract/user.js';
 import { parseDuration } from './lib/durations.js';
 import { beginsLikeHashList } from './lib/hash-list.js';
 import { isBase64Url, readPrivateKey, readServiceAccount, textOrFile } from './lib/push-keys.js';
 import { parseSmtpUrl } from './lib/smtp-url.js';
 
 /** How the text of one variable becomes a value, or a fault that completes the sentence "NAME …". */
+
+type Role = (typeof roles)[number];
+type SecondFactorPolicy = (typeof secondFactorPolicies)[number];
 
 /** A configured secret: printing, logging or serialising it shows nothing. */
 export class Secret {
@@ -118,6 +122,31 @@ export function origins(text: string): Parsed<readonly string[]> {
   return list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
     ? ok(list)
     : fault('must be origins such as https://app.example.com, joined by commas');
+}
+
+/** Web origins, and those of Android apps: the digest of the certificate that signed them. */
+export function passkeyOrigins(text: string): Parsed<readonly string[]> {
+  const list = text.split(',').map((origin) => origin.trim());
+  const isApp = (origin: string) => /^android:apk-key-hash:[A-Za-z0-9_-]{43}$/.test(origin);
+  return list.every((origin) => isApp(origin) || 'value' in origins(origin))
+    ? ok(list)
+    : fault('must be origins such as https://app.example.com or android:apk-key-hash:…, joined by commas');
+}
+
+export const factorPolicy = choice(...secondFactorPolicies);
+
+export function factorPolicyByRole(text: string): Parsed<Readonly<Partial<Record<Role, SecondFactorPolicy>>>> {
+  const policies: Partial<Record<Role, SecondFactorPolicy>> = {};
+  for (const rule of text.split(',')) {
+    const [name, policy = ''] = rule.trim().split(':');
+    const role = roles.find((one) => one === name);
+    const parsed = factorPolicy(policy);
+    if (role === undefined || role in policies || 'fault' in parsed) {
+      return fault(`must be different roles (${roles.join(', ')}) with a policy each, such as operator:required`);
+    }
+    policies[role] = parsed.value;
+  }
+  return ok(policies);
 }
 
 export function notificationTypes(text: string): Parsed<readonly string[]> {

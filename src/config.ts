@@ -6,6 +6,8 @@ import {
   apnsKey,
   choice,
   duration,
+  factorPolicy,
+  factorPolicyByRole,
   flag,
   hashList,
   integer,
@@ -16,6 +18,7 @@ import {
   ok,
   origins,
   type Parsed,
+  passkeyOrigins,
   pattern,
   region,
   retention,
@@ -76,7 +79,7 @@ export const settings = {
   SECRET_KEY: {
     parse: secretList,
     about:
-      'Keys the digests of codes and identities, peppers PINs, and encrypts queued codes and stored answers. Made in DATA_DIR when the database is embedded, required with DATABASE_URL. To rotate: new key first, old ones after it, joined by commas.',
+      'Keys the digests of codes and identities, peppers PINs, and encrypts queued codes, stored answers and the secrets of authenticator apps. Made in DATA_DIR when the database is embedded, required with DATABASE_URL. To rotate: new key first, old ones after it, joined by commas.',
   },
   ADMIN_API_KEY: {
     parse: secret(32),
@@ -176,6 +179,36 @@ export const settings = {
   MAIL_FROM: {
     parse: mailFrom,
     about: 'Who mail is from: an address, or a name with it: Example <no-reply@example.com>. Required with SMTP_URL.',
+  },
+  SECOND_FACTOR: {
+    parse: factorPolicy,
+    fallback: 'own',
+    about:
+      'When a login asks for a second factor. off: never. own: of users who have enrolled an authenticator app. required: also of users who have a passkey and log in otherwise.',
+  },
+  SECOND_FACTOR_BY_ROLE: {
+    parse: factorPolicyByRole,
+    about:
+      'The same for users with a role, such as support:required,operator:required. An operator can set it for one user.',
+  },
+  PASSKEY_RP_ID: {
+    parse: pattern(
+      /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9-]{1,63}$/,
+      'must be a domain such as example.com',
+    ),
+    about:
+      'The domain that passkeys are made for. The host of PUBLIC_URL if unset, else localhost. Passkeys are lost when it changes.',
+  },
+  PASSKEY_ORIGINS: {
+    parse: passkeyOrigins,
+    about:
+      'Where passkeys may be used: origins of pages, and android:apk-key-hash:… of apps. If unset, the origin of PUBLIC_URL, else http://localhost with the port.',
+  },
+  PASSKEY_USER_VERIFICATION: {
+    parse: choice('preferred', 'required'),
+    fallback: 'preferred',
+    about:
+      'required: only passkeys that verify their owner, by a PIN or biometrics. preferred: others too; such a login is one factor, not two.',
   },
   APP_NAME: {
     parse: pattern(/^[^\p{Cc}{}]{1,40}$/u, 'must be 1 to 40 characters, without control characters and braces'),
@@ -343,7 +376,7 @@ function contradictions(config: Partial<Config>): string[] {
   if (lock !== undefined && lockMax !== undefined && lock > lockMax) {
     faults.push('GUESS_LOCK must not be longer than GUESS_LOCK_MAX');
   }
-  faults.push(...pushFaults(config));
+  faults.push(...passkeyFaults(config), ...pushFaults(config));
   for (const name of ['SMS_WEBHOOK_URL', 'BREACHED_PASSWORDS_URL'] as const) {
     const plainHttp = config[name]?.startsWith('http:') === true;
     if (plainHttp && config.ALLOW_PRIVATE_NETWORK_TARGETS === false) {
@@ -378,6 +411,22 @@ function mailFaults(config: Partial<Config>): string[] {
   const needed = ['SMTP_URL', 'MAIL_FROM'] as const;
   const missing = needed.filter((name) => config[name] === undefined);
   return missing.map((name) => `${name} is required to send mail by SMTP`);
+}
+
+/** A passkey is for one domain and what is below it: without such an origin, none could ever be used. */
+function passkeyFaults({
+  PASSKEY_RP_ID: id,
+  PASSKEY_ORIGINS: origins,
+  PUBLIC_URL: publicUrl,
+}: Partial<Config>): string[] {
+  if (origins !== undefined && id === undefined && publicUrl === undefined) {
+    return ['PASSKEY_RP_ID or PUBLIC_URL is required with PASSKEY_ORIGINS'];
+  }
+  if (id === undefined || origins !== undefined || publicUrl === undefined) return [];
+  const { hostname } = new URL(publicUrl);
+  return hostname === id || hostname.endsWith(`.${id}`)
+    ? []
+    : ['PASSKEY_RP_ID must be the host of PUBLIC_URL or a domain above it, or PASSKEY_ORIGINS must be set'];
 }
 
 /** What belongs together for a channel is given wholly or not at all. */

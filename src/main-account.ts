@@ -1,4 +1,4 @@
-import { createOwnAccount, createShownAccount } from './authentication/account.js';
+import { createOwnAccount } from './authentication/account.js';
 import { createCodeSending } from './authentication/code-sending.js';
 import { createExports, type ExportSection, ownSections } from './authentication/export.js';
 import type { GuessBudget } from './authentication/guess-budget.js';
@@ -14,7 +14,6 @@ import { createSessionlessCodes } from './authentication/sessionless-codes.js';
 import type { UserRules } from './authentication/user-validation.js';
 import type { Users } from './authentication/users.js';
 import type { Config } from './config.js';
-import type { SecondFactor } from './contract/account.js';
 import type { MessageChannel } from './contract/administration.js';
 import type { Database } from './database/database.js';
 import type { Services } from './http/routes.js';
@@ -34,30 +33,28 @@ export interface AccountParts {
   readonly users: Users;
   readonly rules: UserRules;
   /** Ways of proving who one is beside the password, codes and the PIN. */
-  readonly moreProofs?: readonly ProofMethod[];
+  readonly moreProofs: readonly ProofMethod[];
   /** What other modules store of users. */
   readonly moreSections: readonly ExportSection[];
-  readonly secondFactors?: (userId: string) => Promise<SecondFactor[]>;
 }
 
 /** Puts self-service together: what people do with their own accounts. */
 export function createAccountServices(
   parts: AccountParts,
 ): Pick<Services, 'proofs' | 'account' | 'addresses' | 'recoveries' | 'registrations' | 'exports'> {
-  const { config, channels, database, keys, hasher, pins, guesses, limits, users, rules, moreProofs = [] } = parts;
+  const { config, channels, database, keys, hasher, pins, guesses, limits, users, rules, moreProofs } = parts;
   const codes = createCodeSending({ keys, limits, channels });
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...moreProofs];
   const proofs = createProofs({ database, guesses, limits, codes, methods });
-  const toAccount = createShownAccount(parts.secondFactors ?? (async () => []));
   const { defaultRegion } = rules;
   const sessionless = createSessionlessCodes({ database, keys, guesses, limits, codes, defaultRegion });
   const withoutSession = { database, keys, users, limits, codes, sessionless, rules };
   return {
     proofs,
-    account: createOwnAccount({ database, users, proofs, rules, toAccount }),
-    addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion, toAccount }),
+    account: createOwnAccount({ database, users, proofs, rules }),
+    addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),
     recoveries: createRecoveries(withoutSession),
-    registrations: createRegistrations({ ...withoutSession, isOn: config.REGISTRATION === 'on', toAccount }),
+    registrations: createRegistrations({ ...withoutSession, isOn: config.REGISTRATION === 'on' }),
     exports: createExports(database, [...ownSections(database), ...parts.moreSections]),
   };
 }

@@ -20,6 +20,7 @@ export function createAuthenticators(parts: {
   readonly database: Database;
   readonly keys: SecretKeys;
   readonly hasher: PasswordHasher;
+  readonly passkey: Authenticator;
   readonly plugins: readonly Plugin[];
 }): Authenticator[] {
   const { channels, database, keys, hasher, plugins } = parts;
@@ -27,6 +28,7 @@ export function createAuthenticators(parts: {
     passwordAuthenticator(database, hasher),
     ...(channels.includes('sms') ? [smsAuthenticator(keys)] : []),
     ...(channels.includes('email') ? [emailAuthenticator(keys)] : []),
+    parts.passkey,
     ...plugins.map((plugin) => guarded(plugin, { channels })),
   ];
 }

@@ -40,6 +40,7 @@ import { createSecretKeys, type SecretKeys } from './lib/secret-keys.js';
 import { createLog, type Logger } from './log.js';
 import { createAccountServices } from './main-account.js';
 import { createAuthenticators, loadConfiguredPlugins } from './main-authenticators.js';
+import { createFactorParts, type FactorParts } from './main-factors.js';
 import { createMessageParts, type MessageParts } from './main-messages.js';
 import { createBreachedPasswords } from './main-passwords.js';
 import { createPushParts, type PushParts } from './main-push.js';
@@ -137,6 +138,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     // Known once it listens, before which nobody asks.
     let ownUrl = '';
     const imageUrlsOf = createImageUrls(() => config.PUBLIC_URL ?? ownUrl);
+    const factors = createFactorParts({ config, database, keys, ownUrl: () => ownUrl });
     const storage = createImageDisk({ folder: config.IMAGE_DIR ?? join(config.DATA_DIR, 'images') });
     const signals = started(startSignals({ target, database, channel: inboxChannel, log }), (part) => part.stop());
     const streams = started(
@@ -158,7 +160,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     const isClosing = () => closing !== undefined;
     const parts = {
       ...{ config, database, keys, signals, outbound, storage, imageUrlsOf, retention },
-      ...{ messageParts, pushParts, plugins, breached, isClosing },
+      ...{ messageParts, pushParts, plugins, factors, breached, isClosing },
     };
     const services = { ...createServices(parts), streams };
     const erase = async (job: unknown) => {
@@ -219,9 +221,10 @@ function createServices(parts: {
   readonly pushParts: PushParts;
   readonly plugins: readonly Plugin[];
   readonly breached: BreachedPasswords | undefined;
+  readonly factors: FactorParts;
   readonly isClosing: () => boolean;
 }): Omit<Services, 'streams'> {
-  const { config, database, keys, signals, outbound, storage, imageUrlsOf, messageParts, pushParts } = parts;
+  const { config, database, keys, signals, outbound, storage, imageUrlsOf, messageParts, pushParts, factors } = parts;
   const { hashes, waitingHashes } = shareOf(config.WORKERS);
   const hasher = createPasswordHasher({ concurrency: hashes, queue: waitingHashes });
   const pins = createPins({ hasher, keys });
@@ -248,8 +251,9 @@ function createServices(parts: {
     ...{ database, keys, pins, guesses, limits },
     authenticators: createAuthenticators({
       ...{ channels: messageParts.channels, database, keys, hasher, plugins: parts.plugins },
+      passkey: factors.authenticator,
     }),
-    secondFactors: { ask: async () => undefined, verify: async () => undefined },
+    secondFactors: factors.secondFactors,
     pinPolicy: config.PIN_POLICY,
     enrolPin: config.PIN_ENROL === 'first_login',
     tokenLifetime: config.AUTHENTICATION_TTL,
@@ -260,6 +264,12 @@ function createServices(parts: {
   const { DEFAULT_REGION: defaultRegion, PASSWORD_MIN: passwordMin } = config;
   const userOptions = { database, hasher, keys, defaultRegion, passwordMin, breached: parts.breached };
   const users = createUsers(userOptions);
+  const account = createAccountServices({
+    ...{ config, channels: messageParts.channels, database, keys, hasher, pins, guesses, limits, users },
+    rules: userOptions,
+    moreProofs: factors.proofs,
+    moreSections: notificationSections(database, imageUrlsOf),
+  });
   return {
     database,
     apiKeys,
@@ -301,11 +311,8 @@ function createServices(parts: {
     markers: createMarkers(database, signals.send),
     push: pushParts.push,
     pushTokens: pushParts.tokens,
-    ...createAccountServices({
-      ...{ config, channels: messageParts.channels, database, keys, hasher, pins, guesses, limits, users },
-      rules: userOptions,
-      moreSections: notificationSections(database, imageUrlsOf),
-    }),
+    ...account,
+    ...factors.own({ proofs: account.proofs, users }),
   };
 }
 

@@ -1,12 +1,4 @@
-import type {
-  Account,
-  AccountChange,
-  PasswordChange,
-  PinChange,
-  Proof,
-  ProofType,
-  SecondFactor,
-} from '../contract/account.js';
+import type { Account, AccountChange, PasswordChange, PinChange, Proof, ProofType } from '../contract/account.js';
 import type { User, UserChange } from '../contract/user.js';
 import { type Database, prepared, type Queryable, type Transaction } from '../database/database.js';
 import { refuseFaults } from '../lib/problem.js';
@@ -36,14 +28,10 @@ export interface OwnAccount {
 }
 
 /** A user as the user sees it. */
-export type ShownAccount = (user: User) => Promise<Account>;
-
-export function createShownAccount(secondFactors: (userId: string) => Promise<SecondFactor[]>): ShownAccount {
-  return async (user) => {
-    const { id, username, email, phone, name, locale, has_password, has_pin, created_at, updated_at } = user;
-    const second_factors = await secondFactors(id);
-    return { id, username, email, phone, name, locale, has_password, has_pin, second_factors, created_at, updated_at };
-  };
+export function toAccount(user: User): Account {
+  const { id, username, email, phone, name, locale, has_password, has_pin, second_factors } = user;
+  const { created_at, updated_at } = user;
+  return { id, username, email, phone, name, locale, has_password, has_pin, second_factors, created_at, updated_at };
 }
 
 export interface OwnAccountOptions {
@@ -51,7 +39,6 @@ export interface OwnAccountOptions {
   readonly users: Users;
   readonly proofs: Proofs;
   readonly rules: UserRules;
-  readonly toAccount: ShownAccount;
 }
 
 /**
@@ -68,7 +55,7 @@ const followEpoch = prepared(
 );
 
 export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
-  const { database, users, proofs, rules, toAccount } = options;
+  const { database, users, proofs, rules } = options;
 
   /** Proves first and hashes then, so that a session alone cannot keep the machine busy with hashing. */
   async function changeProven(

@@ -1,4 +1,4 @@
-import type { roles } from '../contract/user.js';
+import type { roles, secondFactorPolicies } from '../contract/user.js';
 import { prepared, type Queryable } from '../database/database.js';
 import { idFromBytes } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
@@ -20,9 +20,14 @@ export interface AccountUser extends Candidate {
   readonly epoch: number;
   readonly pinHash: string | undefined;
   readonly lock: OperatorLock | undefined;
+  readonly hasTotp: boolean;
+  readonly hasPasskey: boolean;
+  /** When this user in particular is asked for a second factor. */
+  readonly secondFactorPolicy: SecondFactorPolicy | undefined;
 }
 
-type Role = (typeof roles)[number];
+export type Role = (typeof roles)[number];
+export type SecondFactorPolicy = (typeof secondFactorPolicies)[number];
 
 /** A lock that holds right now. */
 export type OperatorLock = { readonly permanent: true } | { readonly permanent: false; readonly retryAfter: number };
@@ -40,6 +45,9 @@ interface UserRow {
   locale: string | null;
   lock_kind: 'temporary' | 'permanent' | null;
   lock_seconds: number | null;
+  has_totp: boolean;
+  has_passkey: boolean;
+  second_factor: SecondFactorPolicy | null;
 }
 
 /** SQL: whether an operator's lock on the user `u` holds right now. */
@@ -48,8 +56,10 @@ export const lockHolds = `(u.lock_kind = 'permanent' or (u.lock_kind = 'temporar
 const findIdentity = prepared('account_identity', 'select user_id from identities where digest = $1');
 const findUser = prepared(
   'account_user',
-  `select id, status, epoch, role, password_hash, pin_hash, username, email, phone, locale, lock_kind,
-          extract(epoch from locked_until - db_now())::float8 as lock_seconds
+  `select id, status, epoch, role, password_hash, pin_hash, username, email, phone, locale, lock_kind, second_factor,
+          extract(epoch from locked_until - db_now())::float8 as lock_seconds,
+          exists (select 1 from totp where user_id = $1) as has_totp,
+          exists (select 1 from passkeys where user_id = $1) as has_passkey
    from users where id = $1`,
 );
 
@@ -77,6 +87,9 @@ function toUser(row: UserRow): AccountUser {
     phone: row.phone ?? undefined,
     locale: row.locale ?? undefined,
     lock: lockOf(row),
+    hasTotp: row.has_totp,
+    hasPasskey: row.has_passkey,
+    secondFactorPolicy: row.second_factor ?? undefined,
   };
 }
 

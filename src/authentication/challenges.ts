@@ -90,6 +90,20 @@ export async function endChallenge(tx: Queryable, { userId, id }: { userId: stri
   return (await tx.query(end, [userId, id])).length > 0;
 }
 
+const endAll = prepared(
+  'challenge_end_all',
+  'update challenges set ended_at = db_now() where user_id = $1 and purpose = any($2) and ended_at is null',
+);
+
+/** Ends what was begun for these purposes and not answered: from now on it would need another proof. */
+export async function endChallengesOf(
+  tx: Queryable,
+  userId: string,
+  purposes: readonly ChallengePurpose[],
+): Promise<void> {
+  await tx.query(endAll, [userId, purposes]);
+}
+
 const findOwner = prepared('challenge_owner', 'select user_id from challenges where id = $1');
 
 /** Whose challenge it is, by its id alone and whatever its state: for answers that come without a session. */

@@ -34,6 +34,14 @@ export type EventType =
   | 'recovery.completed'
   | 'registration.started'
   | 'registration.rejected'
+  | 'totp.enrolled'
+  | 'totp.removed'
+  | 'passkey.enrolled'
+  | 'passkey.removed'
+  | 'passkey.refused'
+  | 'recovery_codes.made'
+  | 'recovery_code.used'
+  | 'second_factors.removed'
   | 'key.created'
   | 'key.revoked';
 

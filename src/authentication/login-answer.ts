@@ -85,13 +85,13 @@ export function createAnswer(
     let evaluated: Evaluated | undefined = named;
     let second: Challenge | undefined;
     const verdict = await guesses.guess({ userId, deviceId: owner.deviceId, knownDevice, origin }, async () => {
-      evaluated ??= await evaluate(owner, user, given.secret, approvalKey);
+      evaluated ??= await evaluate(owner, user, given.secret, approvalKey, origin);
       const pinRight = !judgesPin || (await pinIsRight(pins, pinPolicy, user, given.pin));
       // Nothing was there to be guessed: it does not count.
       if (evaluated === undefined) throw rejection(givenId);
       if (user === undefined || !evaluated.isRight || !pinRight || evaluated.open.pin_refused) return 'wrong';
       if (evaluated.isLast) return 'right';
-      second = await secondFactors.ask(user, evaluated.open.id);
+      second = await secondFactors.ask(user, evaluated.open);
       return second === undefined ? 'right' : 'halfway';
     });
     if (evaluated === undefined || user === undefined || verdict === 'wrong') {
@@ -155,6 +155,7 @@ export function createAnswer(
     user: AccountUser | undefined,
     secret: string,
     approvalKey: Buffer | undefined,
+    origin: Origin,
   ): Promise<Evaluated | undefined> {
     const open = await takeAuthenticationGuess(database.lane(owner.userId), owner, approvalKey);
     if (open === undefined) return undefined;
@@ -163,7 +164,7 @@ export function createAnswer(
       const approvedBy = open.approval_secret ?? Buffer.alloc(0);
       return { open, isRight: keys.matches('code', bound(open.id, secret), approvedBy), isLast: true, since };
     }
-    const answered = { kept: open.challenge, authenticationId: open.id, secret };
+    const answered = { kept: open.challenge, authenticationId: open.id, secret, origin };
     if (open.factor === 2) {
       const secondFactor = user === undefined ? undefined : await secondFactors.verify(user, answered);
       return { open, isRight: secondFactor !== undefined, isLast: true, since, secondFactor };
@@ -184,7 +185,7 @@ export function createAnswer(
     const authenticator = registry.get(owner.authenticator);
     if (open === undefined || authenticator === undefined || !namesUser(authenticator)) throw rejection(owner.id);
     const since = performance.now();
-    const named = await authenticator.identify({ kept: open.challenge, authenticationId: open.id, secret });
+    const named = await authenticator.identify({ kept: open.challenge, authenticationId: open.id, secret, origin });
     const { user } = named === undefined ? { user: undefined } : await getAccount(database, named.userId);
     if (named === undefined || user === undefined) {
       await refuse({ open, since }, undefined, origin);

@@ -79,7 +79,7 @@ export function createLogin(options: LoginOptions): Login {
       const secretRight = await authenticator.verify(user, secret);
       const pinRight = await pinIsRight(pins, pinPolicy, user, pin);
       if (user === undefined || !secretRight || !pinRight) return 'wrong';
-      second = await secondFactors.ask(user, login.id);
+      second = await secondFactors.ask(user, login);
       return second === undefined ? 'right' : 'halfway';
     });
     // The failure is counted by now, so that one which cannot be paid for is no free guess.

@@ -4,7 +4,7 @@ import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
 import { sha256 } from '../lib/sha256.js';
-import type { ShownAccount } from './account.js';
+import { toAccount } from './account.js';
 import { type BegunChallenge, beginChallenge, endChallenge, takeChallengeGuess } from './challenges.js';
 import type { AddressType, CodeSending } from './code-sending.js';
 import { codeDigest, codeLifetime, codeMatches, newCode } from './codes.js';
@@ -40,11 +40,10 @@ export interface OwnAddressesOptions {
   readonly guesses: GuessBudget;
   readonly limits: RequestLimits;
   readonly defaultRegion: string | undefined;
-  readonly toAccount: ShownAccount;
 }
 
 export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
-  const { database, keys, users, proofs, codes, guesses, limits, toAccount } = options;
+  const { database, keys, users, proofs, codes, guesses, limits } = options;
 
   function readAddress(type: AddressType, value: string): Identity {
     const identity = canonicalIdentity(type, value, options.defaultRegion);

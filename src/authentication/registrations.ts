@@ -4,7 +4,7 @@ import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
-import type { ShownAccount } from './account.js';
+import { toAccount } from './account.js';
 import { standInId } from './accounts.js';
 import { type BegunChallenge, beginChallenge, endChallenge } from './challenges.js';
 import type { CodeSending } from './code-sending.js';
@@ -40,7 +40,6 @@ export interface RegistrationsOptions {
   readonly codes: CodeSending;
   readonly sessionless: SessionlessCodes;
   readonly rules: UserRules;
-  readonly toAccount: ShownAccount;
 }
 
 const findTaken = prepared('registration_taken', 'select user_id from identities where digest = $1');
@@ -90,7 +89,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
       if (!(await endChallenge(tx, { userId, id: checked.id }))) throw new Problem('code_rejected');
       return users.create(tx, ready, origin);
     });
-    return options.toAccount(user);
+    return toAccount(user);
   }
 
   return { begin, complete };

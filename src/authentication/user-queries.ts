@@ -21,6 +21,8 @@ export interface UserRow {
   readonly lock_reason: string | null;
   readonly has_password: boolean;
   readonly has_pin: boolean;
+  readonly second_factor: User['second_factor'];
+  readonly second_factors: User['second_factors'];
   readonly metadata: Record<string, unknown>;
   readonly created_at: string;
   readonly updated_at: string;
@@ -41,15 +43,22 @@ export interface NewUserValues {
 
 /** What can be written of a user later. */
 export type UserValues = Partial<
-  NewUserValues & Pick<UserRow, 'status' | 'lock_kind' | 'locked_until' | 'lock_reason'>
+  NewUserValues & Pick<UserRow, 'status' | 'second_factor' | 'lock_kind' | 'locked_until' | 'lock_reason'>
 >;
+
+const secondFactors = `
+  (select coalesce(jsonb_agg(jsonb_build_object('type', f.type,
+            'created_at', to_char(f.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+            order by f.created_at), '[]')
+   from (select 'totp' as type, t.created_at from totp t where t.user_id = u.id
+         union all select 'passkey', p.created_at from passkeys p where p.user_id = u.id) f)`;
 
 /** Columns of `users u`. */
 export const userColumns = `
   u.id, u.username, u.email, u.phone, u.name, u.locale, u.status, u.role,
   case when ${lockHolds} then u.lock_kind end as lock_kind, u.locked_until, u.lock_reason,
   u.password_hash is not null as has_password, u.pin_hash is not null as has_pin,
-  u.metadata, u.created_at, u.updated_at`;
+  u.second_factor, ${secondFactors} as second_factors, u.metadata, u.created_at, u.updated_at`;
 
 export function toUser(row: UserRow): User {
   const { lock_kind, locked_until, lock_reason, ...rest } = row;

@@ -12,6 +12,7 @@ import { type ListRequest, type Page, readPage } from './listing.js';
 import { mostSchemes, noteSchemes } from './password-schemes.js';
 import { type PasswordHasher, schemeOf } from './passwords.js';
 import { createPins, type Pins } from './pins.js';
+import { removeSecondFactors } from './second-factor-removal.js';
 import {
   claimIdentities,
   countLogins,
@@ -84,6 +85,11 @@ export interface Users {
   lock(tx: Queryable, id: string, request: LockRequest, origin: Origin): Promise<User>;
   /** @throws Problem `not_found` */
   unlock(tx: Queryable, id: string, origin: Origin): Promise<User>;
+  /**
+   * Removes the authenticator app, the passkeys and the recovery codes.
+   * @throws Problem `not_found`
+   */
+  removeSecondFactors(tx: Queryable, id: string, origin: Origin): Promise<User>;
   /**
    * Ends every login of the user.
    * @returns how many authentication tokens were good until now.
@@ -163,6 +169,11 @@ export function createUsers(options: UsersOptions): Users {
       await recordEvent(tx, { userId: id, type: 'user.unlocked', origin });
       return toUser(user);
     },
+    async removeSecondFactors(tx, id, origin) {
+      await found(holdUser(tx, id));
+      await removeSecondFactors(tx, id, origin);
+      return toUser(await updateUser(tx, id, {}));
+    },
     async logout(tx, id, origin) {
       await found(holdUser(tx, id));
       const ended = await countLogins(tx, id);
@@ -206,13 +217,14 @@ async function prepareChange(
   faults.push(...(await userFaults(change, options)));
   refuseFaults(faults);
 
-  const { name, locale, status, role, password, pin, metadata } = change;
+  const { name, locale, status, role, password, pin, second_factor, metadata } = change;
   const values = {
     ...shownIdentities(identities),
     ...(name !== undefined && { name }),
     ...(locale !== undefined && { locale }),
     ...(status !== undefined && { status }),
     ...(role !== undefined && { role }),
+    ...(second_factor !== undefined && { second_factor }),
     ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
     ...(password !== undefined && { password_hash: password === null ? null : await options.hasher.hash(password) }),
     ...(pin !== undefined && { pin_hash: pin === null ? null : await pins.hash(id, pin) }),

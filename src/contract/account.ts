@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { AnyObject, Id, IdInput, NullableId, NullableString, Text, Time } from './common.js';
 import { pinPattern } from './patterns.js';
-import { NewUser, UserChange } from './user.js';
+import { NewUser, SecondFactors, UserChange } from './user.js';
 
 export const proofTypes = ['password', 'code', 'passkey', 'totp', 'pin'] as const;
 export type ProofType = (typeof proofTypes)[number];
@@ -57,13 +57,6 @@ export const StartedProof = Type.Object(
 );
 export type StartedProof = Static<typeof StartedProof>;
 
-/** Something beside the first secret that a login of this user needs, or may use. */
-const SecondFactor = Type.Object({
-  type: Type.String({ examples: ['totp'] }),
-  created_at: Time,
-});
-export type SecondFactor = Static<typeof SecondFactor>;
-
 /** A user, as the user sees it. */
 export const Account = Type.Object(
   {
@@ -75,7 +68,7 @@ export const Account = Type.Object(
     locale: NullableString,
     has_password: Type.Boolean(),
     has_pin: Type.Boolean(),
-    second_factors: Type.Array(SecondFactor),
+    second_factors: SecondFactors,
     created_at: Time,
     updated_at: Time,
   },

@@ -4,6 +4,23 @@ import { pinPattern } from './patterns.js';
 
 export const userStatuses = ['active', 'deactivated'] as const;
 export const roles = ['user', 'support', 'operator'] as const;
+/** When a login asks for a second factor: never, of who has enrolled an authenticator app, of who has any. */
+export const secondFactorPolicies = ['off', 'own', 'required'] as const;
+
+/** Something beside the first secret that a login of this user may be asked for. */
+const SecondFactor = Type.Object({
+  type: Type.Enum(['totp', 'passkey'] as const),
+  created_at: Time,
+});
+/** @public in the contract's words */
+export const SecondFactors = Type.Array(SecondFactor, { description: 'What the user has enrolled, oldest first.' });
+
+const NullablePolicy = Type.Unsafe<(typeof secondFactorPolicies)[number] | null>({
+  type: ['string', 'null'],
+  enum: [...secondFactorPolicies, null],
+  description:
+    'When logins of this user ask for a second factor: off, own (of who has enrolled an authenticator app), required (of who has an app or a passkey). null: as SECOND_FACTOR_BY_ROLE or SECOND_FACTOR says.',
+});
 
 const Metadata = AnyObject('Yours: any JSON object of up to 16 KiB.');
 
@@ -27,6 +44,8 @@ export const User = Type.Object(
     lock: Lock,
     has_password: Type.Boolean(),
     has_pin: Type.Boolean(),
+    second_factor: NullablePolicy,
+    second_factors: SecondFactors,
     metadata: Metadata,
     created_at: Time,
     updated_at: Time,
@@ -45,6 +64,8 @@ export const User = Type.Object(
         lock: null,
         has_password: true,
         has_pin: false,
+        second_factor: null,
+        second_factors: [{ type: 'totp', created_at: '2017-10-19T17:02:03.181879Z' }],
         metadata: {},
         created_at: '2017-10-19T17:02:03.181879Z',
         updated_at: '2017-10-19T17:02:03.181879Z',
@@ -105,6 +126,7 @@ export const UserChange = Type.Object(
     pin: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: pinPattern })),
     status: Type.Optional(Type.Enum(userStatuses, { description: 'deactivated ends every login of the user.' })),
     role: Type.Optional(Type.Enum(roles)),
+    second_factor: Type.Optional(NullablePolicy),
     metadata: Type.Optional(Metadata),
   },
   { examples: [{ name: 'Ada King', email: 'ada@example.com' }] },

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** What a derived key is for. Each purpose has a key of its own, so no value of one can pass as another's. */
-export type KeyPurpose = 'identity' | 'code' | 'pin' | 'idempotency' | 'limit' | 'seal';
+export type KeyPurpose = 'identity' | 'code' | 'pin' | 'recovery' | 'idempotency' | 'limit' | 'seal';
 
 /**
  * The server's secret, `SECRET_KEY`, as the operations that need it. Several keys may be given while one is rotated:
@@ -32,6 +32,7 @@ export function createSecretKeys(secrets: readonly string[]): SecretKeys {
     identity: keys('identity'),
     code: keys('code'),
     pin: keys('pin'),
+    recovery: keys('recovery'),
     idempotency: keys('idempotency'),
     limit: keys('limit'),
     seal: keys('seal'),

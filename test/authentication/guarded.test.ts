@@ -9,6 +9,7 @@ import { Problem } from '../../src/lib/problem.js';
 const user: AccountUser = {
   ...{ userId: randomUUID(), role: 'user', epoch: 0, passwordHash: 'a hash', pinHash: 'another', lock: undefined },
   ...{ username: 'ada', email: 'ada@example.com', phone: '+15551234567', locale: 'en' },
+  ...{ hasTotp: false, hasPasskey: false, secondFactorPolicy: undefined },
 };
 const shown: PluginUser = {
   ...{ id: user.userId, username: 'ada', email: 'ada@example.com', phone: '+15551234567', locale: 'en' },
@@ -40,7 +41,7 @@ describe('what a plug-in decides', () => {
     }
     const others = [false, undefined, null, 1, 'true', {}, [], new Boolean(true), { approved: true }, () => true];
     for (const answer of others) expect(await singleStep(() => answer).verify(user, 'x')).toBe(false);
-    const answered = { kept: {}, authenticationId: randomUUID(), secret: 'x' };
+    const answered = { kept: {}, authenticationId: randomUUID(), secret: 'x', origin: { actor: 'user' } };
     expect(await twoSteps(Object, () => true).verify(answered, user)).toBe(true);
     for (const answer of others) expect(await twoSteps(Object, () => answer).verify(answered, user)).toBe(false);
   });
@@ -117,7 +118,7 @@ describe('a challenge of a plug-in', () => {
 describe('who a plug-in says it is', () => {
   const naming = (answer: unknown) =>
     anything({ name: 'naming', steps: 2, namesUser: true, begin: () => ({}), identify: () => answer }) as SelfNaming;
-  const answered = { kept: {}, authenticationId: randomUUID(), secret: 'x' };
+  const answered = { kept: {}, authenticationId: randomUUID(), secret: 'x', origin: { actor: 'user' } };
 
   test('is a user by id, with two factors only where it says exactly so', async () => {
     const { userId } = user;

@@ -49,6 +49,8 @@ describe('creating a user', () => {
       lock: null,
       has_password: true,
       has_pin: true,
+      second_factor: null,
+      second_factors: [],
       metadata: { plan: { tier: 2 } },
       created_at: time,
       updated_at: body.created_at,

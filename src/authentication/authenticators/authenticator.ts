@@ -1,4 +1,5 @@
 import type { MessageChannel } from '../../contract/administration.js';
+import type { Origin } from '../../lib/origin.js';
 
 /**
  * A way to prove who one is: a plug-in with a name and one step or two.
@@ -87,6 +88,8 @@ export interface ChallengeAnswer {
   readonly kept: ChallengeState;
   readonly authenticationId: string;
   readonly secret: string;
+  /** Where it came from, for the audit trail. */
+  readonly origin: Origin;
 }
 
 export interface CodeMessage {

@@ -3,7 +3,7 @@ import { parseId } from '../../lib/ids.js';
 import { needWithin } from '../../lib/patience.js';
 import { Problem } from '../../lib/problem.js';
 import type { Authenticator, Candidate, Challenge, ChallengeAnswer, CodeMessage, NamedUser } from './authenticator.js';
-import type { Plugin, PluginUser } from './plugin.js';
+import type { Plugin, PluginAnswer, PluginUser } from './plugin.js';
 
 export interface GuardOptions {
   /** Where codes can be sent to. */
@@ -58,7 +58,7 @@ export function guarded(plugin: Plugin, options: GuardOptions): Authenticator {
     return { name, steps: 1, verify, refused };
   }
   if (plugin.namesUser === true) {
-    const identify = (answer: ChallengeAnswer) => ask(() => plugin.identify(answer), readNamed);
+    const identify = (answer: ChallengeAnswer) => ask(() => plugin.identify(shownOf(answer)), readNamed);
     const beginNameless = (id: string) => begin(() => plugin.begin(id), undefined);
     return { name, steps: 2, namesUser: true, begin: beginNameless, identify, refused };
   }
@@ -67,9 +67,15 @@ export function guarded(plugin: Plugin, options: GuardOptions): Authenticator {
     begin: (candidate: Candidate | undefined, id: string) =>
       begin(() => plugin.begin(userOf(candidate), id), candidate),
     verify: (answer: ChallengeAnswer, candidate: Candidate | undefined) =>
-      ask(() => plugin.verify(answer, userOf(candidate)), isTrue),
+      ask(() => plugin.verify(shownOf(answer), userOf(candidate)), isTrue),
   };
 }
+
+const shownOf = ({ kept, authenticationId, secret }: ChallengeAnswer): PluginAnswer => ({
+  kept,
+  authenticationId,
+  secret,
+});
 
 function userOf(candidate: Candidate | undefined): PluginUser | undefined {
   if (candidate === undefined) return undefined;

@@ -1,0 +1,104 @@
+import type { Proof } from '../contract/account.js';
+import type { NewPasskey, Passkey, PasskeyRequest } from '../contract/factors.js';
+import type { Database } from '../database/database.js';
+import { newId } from '../lib/ids.js';
+import { Problem } from '../lib/problem.js';
+import { beginChallenge, endChallenge, endChallengesOf, takeChallengeGuess } from './challenges.js';
+import { recordEvent } from './events.js';
+import { factorProofs, useFactorProof } from './factor-proofs.js';
+import { holdEnrolling } from './own-totp.js';
+import {
+  addPasskey,
+  listPasskeys,
+  maxPasskeys,
+  passkeyDescriptors,
+  removePasskeys,
+  renamePasskey,
+} from './passkeys.js';
+import type { Proofs, Prover } from './proofs.js';
+import { forgetUselessCodes } from './recovery-codes.js';
+import { newPasskeyChallenge, passkeyLifetime, type RelyingParty } from './relying-party.js';
+import type { Users } from './users.js';
+
+/** One's own passkeys. */
+export interface OwnPasskeys {
+  list(userId: string): Promise<Passkey[]>;
+  /** @throws Problem `validation_failed` with as many as there may be; those of proofs */
+  begin(prover: Prover, request: PasskeyRequest): Promise<NewPasskey>;
+  /** @throws Problem `proof_rejected` */
+  enrol(prover: Prover, id: string, response: unknown): Promise<Passkey>;
+  /** @throws Problem `not_found` */
+  rename(userId: string, id: string, name: string): Promise<Passkey>;
+  /** @throws Problem `not_found`; those of proofs */
+  remove(prover: Prover, id: string, proof: Proof): Promise<void>;
+}
+
+export interface OwnPasskeysOptions {
+  readonly database: Database;
+  readonly relyingParty: RelyingParty;
+  readonly proofs: Proofs;
+  readonly users: Pick<Users, 'get'>;
+}
+
+const defaultName = 'Passkey';
+
+export function createOwnPasskeys({ database, relyingParty, proofs, users }: OwnPasskeysOptions): OwnPasskeys {
+  return {
+    list: (userId) => listPasskeys(database, userId),
+    async begin(prover, { proof, name = defaultName }) {
+      const { userId, deviceId } = prover;
+      const user = await users.get(userId);
+      const existing = await passkeyDescriptors(database, userId);
+      if (existing.length >= maxPasskeys) {
+        throw new Problem('validation_failed', { errors: [{ code: 'too_many_items', params: { max: maxPasskeys } }] });
+      }
+      const proven = await proofs.check(prover, proof, factorProofs(user));
+      const challenge = newPasskeyChallenge();
+      const owner = { userId, name: user.username ?? user.email ?? user.phone ?? userId, displayName: user.name };
+      const options = await relyingParty.creationOptions(challenge, owner, existing);
+      const begun = await database.lane(userId).transaction(async (tx) => {
+        await useFactorProof(tx, userId, proven);
+        const kept = { challenge, name };
+        return beginChallenge(tx, {
+          userId,
+          id: newId(),
+          purpose: 'passkey',
+          kept,
+          lifetime: passkeyLifetime,
+          deviceId,
+        });
+      });
+      return { ...begun, options: { ...options } };
+    },
+    async enrol({ userId, deviceId, origin }, id, response) {
+      const address = { userId, id, purpose: 'passkey', deviceId } as const;
+      const kept = await takeChallengeGuess(database.lane(userId), address);
+      const credential = await relyingParty.readRegistration(response, kept?.challenge ?? newPasskeyChallenge());
+      if (kept === undefined || credential === undefined) throw new Problem('proof_rejected');
+      return database.lane(userId).transaction(async (tx) => {
+        await holdEnrolling(tx, userId);
+        if (!(await endChallenge(tx, address))) throw new Problem('proof_rejected');
+        const passkey = await addPasskey(tx, userId, kept.name ?? defaultName, credential);
+        if (passkey === undefined) throw new Problem('proof_rejected');
+        await endChallengesOf(tx, userId, ['totp', 'passkey']);
+        await recordEvent(tx, { userId, type: 'passkey.enrolled', origin, data: { passkey_id: passkey.id } });
+        return passkey;
+      });
+    },
+    async rename(userId, id, name) {
+      const passkey = await renamePasskey(database.lane(userId), userId, id, name);
+      if (passkey === undefined) throw new Problem('not_found');
+      return passkey;
+    },
+    async remove(prover, id, proof) {
+      const { userId, origin } = prover;
+      const proven = await proofs.check(prover, proof, factorProofs(await users.get(userId)));
+      await database.lane(userId).transaction(async (tx) => {
+        await useFactorProof(tx, userId, proven);
+        if ((await removePasskeys(tx, userId, id)) === 0) throw new Problem('not_found');
+        await forgetUselessCodes(tx, userId);
+        await recordEvent(tx, { userId, type: 'passkey.removed', origin, data: { passkey_id: id } });
+      });
+    },
+  };
+}

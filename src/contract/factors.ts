@@ -1,0 +1,116 @@
+import { type Static, Type } from 'typebox';
+import { Proof } from './account.js';
+import { AnyObject, Id, NullableTime, Text, Time } from './common.js';
+
+const proof = { type: 'password', secret: 'correct horse battery' };
+
+/** An authenticator app as it is about to be enrolled. */
+export const NewTotp = Type.Object(
+  {
+    id: Id,
+    secret: Type.String({ description: 'Base32, for typing into the app.' }),
+    uri: Type.String({ description: 'The same as an otpauth URI, for a QR code.' }),
+    expires_at: Time,
+  },
+  {
+    examples: [
+      {
+        id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
+        secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
+        uri: 'otpauth://totp/Postern:ada?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Postern&algorithm=SHA1&digits=6&period=30',
+        expires_at: '2017-10-19T17:12:03.181879Z',
+      },
+    ],
+  },
+);
+export type NewTotp = Static<typeof NewTotp>;
+
+export const TotpConfirmation = Type.Object(
+  { secret: Type.String({ minLength: 1, maxLength: 64, description: 'The code that the app shows.' }) },
+  { examples: [{ secret: '271828' }] },
+);
+
+export const RecoveryCodes = Type.Object(
+  {
+    recovery_codes: Type.Array(Type.String(), {
+      description: 'New ones, each good for one login in place of the second factor. Shown once.',
+    }),
+  },
+  { examples: [{ recovery_codes: ['7k2m-q9xw-03tf', 'b6hn-4yrc-8zjp'] }] },
+);
+export type RecoveryCodes = Static<typeof RecoveryCodes>;
+
+const PasskeyName = Text(100, 1);
+
+export const Passkey = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    transports: Type.Array(Type.String()),
+    backed_up: Type.Boolean({ description: 'Whether it is synchronised between devices of its owner.' }),
+    created_at: Time,
+    last_used_at: NullableTime,
+  },
+  {
+    examples: [
+      {
+        id: '6c84fb90-12c4-41b2-9f0c-6f1a6f4b7d11',
+        name: 'Phone',
+        transports: ['hybrid', 'internal'],
+        backed_up: true,
+        created_at: '2017-10-19T17:02:03.181879Z',
+        last_used_at: null,
+      },
+    ],
+  },
+);
+export type Passkey = Static<typeof Passkey>;
+
+export const PasskeyRequest = Type.Object(
+  { proof: Proof, name: Type.Optional(PasskeyName) },
+  { examples: [{ proof, name: 'Phone' }] },
+);
+export type PasskeyRequest = Static<typeof PasskeyRequest>;
+
+/** A passkey as it is about to be made. */
+export const NewPasskey = Type.Object(
+  {
+    id: Id,
+    options: AnyObject('Creation options of WebAuthn in their JSON form, for navigator.credentials.create().'),
+    expires_at: Time,
+  },
+  {
+    examples: [
+      {
+        id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
+        options: {
+          challenge: 'Zm9yIHlvdXIgZXllcyBvbmx5LCBmb3IgdGhpcyBvbmNl',
+          rp: { id: 'example.com', name: 'Postern' },
+          user: { id: 'CwukHFovTFOhuC9fCpwaEQ', name: 'ada', displayName: 'Ada Lovelace' },
+          pubKeyCredParams: [{ alg: -7, type: 'public-key' }],
+        },
+        expires_at: '2017-10-19T17:07:03.181879Z',
+      },
+    ],
+  },
+);
+export type NewPasskey = Static<typeof NewPasskey>;
+
+export const PasskeyAnswer = Type.Object(
+  { response: AnyObject('The RegistrationResponseJSON that the browser made of the options.') },
+  {
+    examples: [
+      {
+        response: {
+          id: 'q7Vb5lqJ0cE',
+          rawId: 'q7Vb5lqJ0cE',
+          type: 'public-key',
+          response: { clientDataJSON: 'eyJ0eXBlIjoi…', attestationObject: 'o2NmbXRk…', transports: ['internal'] },
+          clientExtensionResults: {},
+        },
+      },
+    ],
+  },
+);
+
+export const PasskeyChange = Type.Object({ name: PasskeyName }, { examples: [{ name: 'Work laptop' }] });

@@ -1,0 +1,98 @@
+import { Type } from 'typebox';
+import type { OwnPasskeys } from '../../../authentication/own-passkeys.js';
+import { ProvenRequest } from '../../../contract/account.js';
+import { NewPasskey, Passkey, PasskeyAnswer, PasskeyChange, PasskeyRequest } from '../../../contract/factors.js';
+import { IdParams, pathId } from '../../path-id.js';
+import { proofProblems, proverOf } from '../../prover.js';
+import { type App, sessionOf } from '../../route.js';
+
+/** One's own passkeys. */
+export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: OwnPasskeys }): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/account/passkeys',
+    schema: {
+      operationId: 'listPasskeys',
+      summary: "List one's own passkeys",
+      tags: ['Account'],
+      response: { 200: Type.Array(Passkey, { description: 'The passkeys, oldest first.' }) },
+    },
+    config: { access: 'session' },
+    async handler(request) {
+      return ownPasskeys.list(sessionOf(request).user_id);
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/account/passkeys',
+    schema: {
+      operationId: 'startPasskey',
+      summary: 'Start to make a passkey',
+      description:
+        'Answers creation options for the browser or the app, good for five minutes and on this device. Needs a fresh proof: password, passkey, or a code of an authenticator app. Without a second factor yet, a code to an address also does.',
+      tags: ['Account'],
+      body: PasskeyRequest,
+      response: { 201: { ...NewPasskey, description: 'What to make the passkey of.' } },
+    },
+    config: { access: 'session', problems: proofProblems },
+    async handler(request, reply) {
+      return reply.code(201).send(await ownPasskeys.begin(proverOf(request), request.body));
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/account/passkeys/:id',
+    schema: {
+      operationId: 'createPasskey',
+      summary: 'Enrol a passkey that was made',
+      tags: ['Account'],
+      params: IdParams,
+      body: PasskeyAnswer,
+      response: { 201: { ...Passkey, description: 'The passkey. It can log in from now on.' } },
+    },
+    config: { access: 'session', problems: ['proof_rejected', 'not_found'] },
+    async handler(request, reply) {
+      const { response } = request.body;
+      return reply.code(201).send(await ownPasskeys.enrol(proverOf(request), pathId(request.params), response));
+    },
+  });
+
+  app.route({
+    method: 'PATCH',
+    url: '/v1/account/passkeys/:id',
+    schema: {
+      operationId: 'changePasskey',
+      summary: "Rename one of one's own passkeys",
+      tags: ['Account'],
+      params: IdParams,
+      body: PasskeyChange,
+      response: { 200: { ...Passkey, description: 'The passkey as it is now.' } },
+    },
+    config: { access: 'session', problems: ['not_found'] },
+    async handler(request) {
+      return ownPasskeys.rename(sessionOf(request).user_id, pathId(request.params), request.body.name);
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/v1/account/passkeys/:id',
+    schema: {
+      operationId: 'deletePasskey',
+      summary: "Remove one of one's own passkeys",
+      description:
+        'It no longer logs in. Logins that it began go on. Needs a fresh proof: password, passkey, or a code of an authenticator app.',
+      tags: ['Account'],
+      params: IdParams,
+      body: ProvenRequest,
+      response: { 204: Type.Null({ description: 'The passkey is gone.' }) },
+    },
+    config: { access: 'session', problems: [...proofProblems, 'not_found'] },
+    async handler(request, reply) {
+      await ownPasskeys.remove(proverOf(request), pathId(request.params), request.body.proof);
+      return reply.code(204).send(null);
+    },
+  });
+}

@@ -1,0 +1,55 @@
+import type { SelfNaming } from './authentication/authenticators/authenticator.js';
+import { passkeyAuthenticator } from './authentication/authenticators/passkey.js';
+import { passkeyProof, totpProof } from './authentication/factor-proofs.js';
+import { createOwnPasskeys } from './authentication/own-passkeys.js';
+import { createOwnTotp } from './authentication/own-totp.js';
+import type { ProofMethod, Proofs } from './authentication/proofs.js';
+import { createRelyingParty } from './authentication/relying-party.js';
+import { createSecondFactors, type SecondFactors } from './authentication/second-factor.js';
+import type { Users } from './authentication/users.js';
+import type { Config } from './config.js';
+import type { Database } from './database/database.js';
+import type { Services } from './http/routes.js';
+import type { SecretKeys } from './lib/secret-keys.js';
+
+/** Second factors and passkeys, put together. */
+export interface FactorParts {
+  readonly authenticator: SelfNaming;
+  readonly secondFactors: SecondFactors;
+  readonly proofs: readonly ProofMethod[];
+  /** What users do with their own factors; it needs the proofs, which need the methods above. */
+  own(parts: { readonly proofs: Proofs; readonly users: Users }): Pick<Services, 'ownTotp' | 'ownPasskeys'>;
+}
+
+export function createFactorParts(parts: {
+  readonly config: Config;
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  /** Where the service listens; asked when it does. */
+  readonly ownUrl: () => string;
+}): FactorParts {
+  const { config, database, keys, ownUrl } = parts;
+  const issuer = config.APP_NAME;
+  const relyingParty = createRelyingParty({
+    id: config.PASSKEY_RP_ID ?? (config.PUBLIC_URL === undefined ? 'localhost' : new URL(config.PUBLIC_URL).hostname),
+    name: issuer,
+    origins: () => config.PASSKEY_ORIGINS ?? [defaultOrigin(config, ownUrl())],
+    userVerification: config.PASSKEY_USER_VERIFICATION,
+  });
+  const policy = config.SECOND_FACTOR;
+  const policyByRole = config.SECOND_FACTOR_BY_ROLE ?? {};
+  return {
+    authenticator: passkeyAuthenticator({ database, relyingParty }),
+    secondFactors: createSecondFactors({ database, keys, relyingParty, policy, policyByRole }),
+    proofs: [totpProof({ database, keys }), passkeyProof({ database, relyingParty })],
+    own: ({ proofs, users }) => ({
+      ownTotp: createOwnTotp({ database, keys, proofs, users, issuer }),
+      ownPasskeys: createOwnPasskeys({ database, relyingParty, proofs, users }),
+    }),
+  };
+}
+
+/** Browsers let pages use passkeys on https, and on localhost by its name. */
+function defaultOrigin({ PUBLIC_URL }: Config, ownUrl: string): string {
+  return PUBLIC_URL === undefined ? `http://localhost:${new URL(ownUrl).port}` : new URL(PUBLIC_URL).origin;
+}

@@ -1,0 +1,82 @@
+import type { Authentication } from '../../src/contract/authentication.js';
+import type { NewPasskey, NewTotp, Passkey, RecoveryCodes } from '../../src/contract/factors.js';
+import { sql } from '../../src/database/database.js';
+import { totpCode } from '../../src/lib/totp.js';
+import { byPassword, createSelfService, type Person } from './account.js';
+import type { ProblemAnswer, TestApp } from './app.js';
+import { eventually } from './eventually.js';
+import { passwordLogin } from './people.js';
+import { type Claims, type CreationOptions, makePasskey } from './software-authenticator.js';
+
+/** An authenticator app: the code of the step that the database's clock is in, and of those around it. */
+export interface AuthenticatorApp {
+  code(stepsFromNow?: number): Promise<string>;
+  /** Lets it be that no code was used yet: tests do not wait for the next half minute. */
+  rewind(): Promise<unknown>;
+}
+
+export type Answer = Authentication & Pick<ProblemAnswer, 'errors'>;
+
+const clock = sql(
+  `select floor(epoch / 30)::int8 as step, (epoch % 30)::float8 as age from (select extract(epoch from db_now())) now (epoch)`,
+);
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** Bytes of a base32 text (RFC 4648). */
+export function fromBase32(text: string): Buffer {
+  const bits = [...text].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}
+
+/** What tests of second factors do, with people who are signed in. */
+export function createFactors(current: () => TestApp) {
+  const { ask, person, again } = createSelfService(current);
+
+  const appOf = (userId: string, base32: string): AuthenticatorApp => {
+    const secret = fromBase32(base32);
+    return {
+      code: (stepsFromNow = 0) =>
+        // Not in the last moments of a step, so that it is still the same when the code arrives.
+        eventually('a step that has just begun', async () => {
+          const [row] = await current().database.query<{ step: number; age: number }>(clock);
+          return row === undefined || row.age > 25 ? undefined : totpCode(secret, row.step + stepsFromNow);
+        }),
+      rewind: () => current().database.query(sql('update totp set last_step = 0 where user_id = $1'), [userId]),
+    };
+  };
+
+  return {
+    ...{ ask, person, again },
+    /** Enrols an app; its codes of now may be used afterwards. */
+    async enrolTotp(who: Person, proof: object = byPassword) {
+      const { body } = await ask<NewTotp>(who, 'POST', '/totp', { proof });
+      const app = appOf(who.user.id, body.secret);
+      const { body: confirmed } = await ask<RecoveryCodes>(who, 'POST', `/totp/${body.id}`, {
+        secret: await app.code(),
+      });
+      await app.rewind();
+      return { app, recoveryCodes: confirmed.recovery_codes };
+    },
+    appOf,
+    /** Makes a passkey and enrols it. */
+    async enrolPasskey(who: Person, claims: Claims & { backedUp?: boolean; proof?: object; name?: string } = {}) {
+      const { proof = byPassword, name = 'Key' } = claims;
+      const { body } = await ask<NewPasskey>(who, 'POST', '/passkeys', { proof, name });
+      const options = body.options as unknown as CreationOptions;
+      const { authenticator, response } = makePasskey(options, originOf(current()), claims);
+      const enrolled = await ask<Passkey>(who, 'POST', `/passkeys/${body.id}`, { response });
+      return { authenticator, passkey: enrolled.body, status: enrolled.status };
+    },
+    start: (body: object) => current().api<Answer>('POST', '/v1/tokens', { body }),
+    startWithPassword: ({ user }: Pick<Person, 'user'>, device: object = {}) =>
+      current().api<Answer>('POST', '/v1/tokens', { body: passwordLogin(user.username, undefined, device) }),
+    startWithPasskey: () =>
+      current().api<Answer>('POST', '/v1/tokens', { body: { authenticator: 'passkey', device: {} } }),
+    answer: (id: string, secret: string, headers = {}) =>
+      current().api<Answer>('POST', `/v1/tokens/${id}/secret`, { body: { secret }, headers }),
+  };
+}
+
+/** Where the browser's page is, by default: see PASSKEY_ORIGINS. */
+export const originOf = ({ url }: Pick<TestApp, 'url'>) => `http://localhost:${new URL(url).port}`;
