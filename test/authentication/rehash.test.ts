@@ -86,7 +86,7 @@ test('a login is approved also when there is no room to renew the hash', async (
   const hasher = createPasswordHasher({ concurrency: 1, queue: 0 });
   const { approved } = passwordAuthenticator(postern.database, hasher);
   const busy = hasher.verify(undefined, 'x');
-  const others = { username, email: undefined, phone: undefined, locale: undefined };
+  const others = { username: username ?? undefined, email: undefined, phone: undefined, locale: undefined };
   const candidate = { userId: id, passwordHash: hash, ...others };
   await expect(approved?.(candidate, secret)).resolves.toBeUndefined();
   await busy;
