@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import { createBreachedFile } from '../../src/delivery/breached/file.js';
 import { createBreachedRange } from '../../src/delivery/breached/range.js';
 import { createOutbound } from '../../src/delivery/outbound.js';
 import { beginsLikeHashList } from '../../src/lib/hash-list.js';
+import { eventually } from '../support/eventually.js';
 import { startHttp, startTcp } from './local-server.js';
 
 const sha1 = (text: string) => createHash('sha1').update(text, 'utf8').digest('hex').toUpperCase();
@@ -129,6 +131,23 @@ describe('a range API', () => {
     expect(await list.contains('pässword')).toBe(false);
     expect(failures).toHaveLength(1);
     expect(String(failures[0])).not.toContain(prefix);
+  });
+
+  it('is asked for some at a time, and skipped for those for whom there is no room', async () => {
+    const waiting: ServerResponse[] = [];
+    const failures: unknown[] = [];
+    const server = await startHttp((_request, response) => void waiting.push(response));
+    const list = createBreachedRange({ url: server.url, outbound, onFailure: (e) => failures.push(e) });
+    const asked = Array.from({ length: 100 }, () => list.contains('pässword'));
+    await eventually('sixteen requests', async () => (waiting.length === 16 ? true : undefined));
+    expect(failures).toHaveLength(20);
+    const answerAll = setInterval(() => {
+      for (const response of waiting.splice(0)) response.end(`${rest}:1`);
+    }, 1);
+    const answers = await Promise.all(asked);
+    clearInterval(answerAll);
+    expect(answers.filter(Boolean)).toHaveLength(80);
+    expect(server.received).toHaveLength(80);
   });
 
   it('is given up when it does not answer', async () => {

@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { byPassword } from '../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
-import { createUser, login } from '../support/people.js';
+import { createUser, login, signIn } from '../support/people.js';
 
 const leaked = 'contraseña de una fuga';
 
@@ -36,6 +37,17 @@ describe('with a list of breached passwords', () => {
   it('no user can change to one, and goes on with the old one', async () => {
     const user = await createUser(postern);
     const { status, body } = await send('PATCH', `/admin/v1/users/${user.id}`, { password: leaked });
+    expect([status, body.errors]).toEqual([422, refusal]);
+    expect((await login(postern, user)).body.status).toBe('approved');
+  });
+
+  it('nobody can choose one themselves', async () => {
+    const user = await createUser(postern);
+    const { session } = await signIn(postern, user);
+    const { status, body } = await postern.api<ProblemAnswer>('PUT', '/v1/account/password', {
+      bearer: session.token,
+      body: { password: leaked, proof: byPassword },
+    });
     expect([status, body.errors]).toEqual([422, refusal]);
     expect((await login(postern, user)).body.status).toBe('approved');
   });

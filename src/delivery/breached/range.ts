@@ -1,4 +1,5 @@
 import type { BreachedPasswords } from '../../authentication/breached-passwords.js';
+import { createTurnstile } from '../../lib/turnstile.js';
 import type { Outbound } from '../outbound.js';
 import { sha1Of } from './sha1.js';
 
@@ -13,6 +14,8 @@ export interface BreachedRangeOptions {
 const prefixLength = 5;
 /** Milliseconds, of the request of a person who waits. */
 const totalTimeoutMs = 2000;
+/** Asked at a time, and waiting: also those who have no account yet can ask. Beyond, it is as if it did not answer. */
+const requests = { width: 16, length: 64, patience: totalTimeoutMs };
 /** A range has some 2,000 lines of 40 bytes, padding included. */
 const maxResponseBytes = 512 * 1024;
 
@@ -23,16 +26,18 @@ const maxResponseBytes = 512 * 1024;
  */
 export function createBreachedRange({ url, outbound, onFailure }: BreachedRangeOptions): BreachedPasswords {
   const base = url.replace(/\/+$/, '');
+  const turn = createTurnstile(requests);
   return {
     async contains(password) {
       const hash = sha1Of(password);
       try {
-        const { status, body } = await outbound.request({
+        const request = {
           url: `${base}/${hash.slice(0, prefixLength)}`,
-          method: 'GET',
+          method: 'GET' as const,
           headers: { 'add-padding': 'true', 'user-agent': 'Postern', 'accept-encoding': 'identity' },
           ...{ totalTimeoutMs, maxResponseBytes },
-        });
+        };
+        const { status, body } = await turn(() => outbound.request(request));
         if (status !== 200) throw new Error(`the list of breached passwords answered ${status}`);
         return countOf(body.toString('latin1'), hash.slice(prefixLength)) > 0;
       } catch (error) {
