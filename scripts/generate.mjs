@@ -1,5 +1,7 @@
 // Writes the generated documents, or with --check says which of them no longer match the code.
 import { readFile, writeFile } from 'node:fs/promises';
+import { textRules } from '../dist/authentication/messages/kinds.js';
+import { builtInTexts } from '../dist/authentication/messages/templates.js';
 import { settings } from '../dist/config.js';
 import { authenticationErrors, errors, fieldErrors } from '../dist/contract/errors.js';
 import { buildServer } from '../dist/http/server.js';
@@ -9,6 +11,7 @@ import { version } from '../dist/version.js';
 const documents = {
   'docs/errors.md': errorsPage(),
   'docs/configuration.md': configurationPage(),
+  'docs/templates.md': templatesPage(),
   'docs/openapi.json': await openApi(),
 };
 
@@ -93,6 +96,51 @@ ${rows.join('\n')}
 
 Durations are a number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`1h\`, \`365d\`. An empty value counts as unset.
 `;
+}
+
+function templatesPage() {
+  const names = (placeholders, required) =>
+    Object.keys(placeholders).map((name) => `\`{${name}}\`${required.includes(name) ? ' (needed)' : ''}`);
+  const rows = [...textRules].map(
+    ([kind, { about, placeholders, required }]) =>
+      `| \`${kind}\` | ${about} | ${names(placeholders, required).join(', ')} |`,
+  );
+  const meanings = Object.entries(Object.assign({}, ...[...textRules.values()].map((rules) => rules.placeholders)));
+  const texts = [...builtInTexts()].map(
+    ([kind, byLanguage]) => `### ${kind}\n\n\`\`\`text\n${byLanguage.get('en')}\n\`\`\`\n`,
+  );
+  return `# Templates
+
+Generated from \`src/authentication/messages/\` by \`npm run generate\`.
+
+What codes and notices say, by SMS, by mail and by push. Postern brings every text in English and Spanish and takes the
+one of the user's \`locale\`: \`es-MX\` finds \`es\`, and where there is no text in a language it is the English one.
+
+To say it in your own words, or in more languages, put files into a folder and name it in \`TEMPLATES_DIR\`:
+
+- A file is called \`<kind>.<language>.txt\`, such as \`sms.code.fr.txt\` or \`email.new_device.pt-br.txt\`, and is UTF-8.
+  What is not there is taken from the texts below.
+- A file of a mail begins with the line \`Subject: …\`, then comes an empty line, then the text.
+- A text may hold the placeholders of its kind, in braces, and no other braces. A device or network that is not known is
+  called unknown.
+- All files are read at start. What cannot be used is named, all at once, and keeps the service from starting;
+  \`postern doctor\` says the same beforehand.
+
+| Placeholder | Stands for |
+|---|---|
+${meanings.map(([name, meaning]) => `| \`{${name}}\` | ${meaning} |`).join('\n')}
+
+## Kinds
+
+The text of \`push.…\` is also what the inbox shows, where notices are put there (\`NOTICES\`).
+
+| Kind | When | Placeholders |
+|---|---|---|
+${rows.join('\n')}
+
+## The English texts
+
+${texts.join('\n')}`;
 }
 
 async function openApi() {

@@ -215,6 +215,11 @@ export const settings = {
     fallback: 'Postern',
     about: 'What codes and notices call your service.',
   },
+  TEMPLATES_DIR: {
+    parse: (text: string) => ok(resolve(text)),
+    about:
+      'Your own texts of codes and notices, in files such as `sms.code.fr.txt`; see [templates](templates.md). Read at start.',
+  },
   DEFAULT_REGION: { parse: region, about: 'Region of phone numbers without a country code, such as US.' },
   SMS_PROVIDER: {
     parse: choice('console', 'webhook', 'none'),

@@ -1,9 +1,10 @@
 import type { MailSender } from './authentication/mail-sender.js';
 import { messageTasks } from './authentication/messages/enqueue.js';
+import { readOwnTexts } from './authentication/messages/own-texts.js';
 import { createMessages, type MessageJob, type MessageSenders } from './authentication/messages/send.js';
 import { createTemplates } from './authentication/messages/templates.js';
 import type { SmsSender } from './authentication/sms-sender.js';
-import { type Config, mailProvider } from './config.js';
+import { type Config, ConfigError, mailProvider } from './config.js';
 import { type MessageChannel, messageChannels } from './contract/administration.js';
 import type { Database } from './database/database.js';
 import { createConsoleMail } from './delivery/mail/console.js';
@@ -24,17 +25,19 @@ export interface MessageParts {
   lines(concurrency: number): Line[];
 }
 
-export function createMessageParts(parts: {
+export async function createMessageParts(parts: {
   readonly config: Config;
   readonly database: Database;
   readonly keys: SecretKeys;
   readonly outbound: Outbound;
   readonly print: (line: string) => void;
-}): MessageParts {
+}): Promise<MessageParts> {
   const { config, database, keys } = parts;
   const senders: MessageSenders = { sms: createSmsSender(parts), email: createMailSender(parts) };
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
-  const templates = createTemplates({ app: config.APP_NAME });
+  const { texts: own, faults } = await readOwnTexts(config.TEMPLATES_DIR);
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `TEMPLATES_DIR: ${fault}`));
+  const templates = createTemplates({ app: config.APP_NAME, own });
   const messages = createMessages({ database, keys, senders, templates });
   return {
     channels,

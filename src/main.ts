@@ -151,12 +151,12 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     );
     signals.onSignal(streams.wake);
     const pushParts = started(await createPushParts({ config, database, outbound, log }), (parts) => parts.close());
-    const messageParts = createMessageParts({ config, database, keys, outbound, print });
     const breached = createBreachedPasswords(
       config,
       (error) => log.warn({ err: error }, 'whether a password was breached could not be looked up'),
       outbound,
     );
+    const messageParts = await createMessageParts({ config, database, keys, outbound, print });
     const isClosing = () => closing !== undefined;
     const parts = {
       ...{ config, database, keys, signals, outbound, storage, imageUrlsOf, retention },

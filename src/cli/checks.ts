@@ -3,10 +3,12 @@ import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { FIRST_KEY_FILE } from '../authentication/api-keys.js';
-import { type Config, ConfigError } from '../config.js';
+import { readOwnTexts } from '../authentication/messages/own-texts.js';
+import { type Config, ConfigError, mailProvider } from '../config.js';
 import { type Queryable, sql } from '../database/database.js';
 import { readSchemaState } from '../database/schema-state.js';
 import { SECRET_KEY_FILE } from '../database/secret-key-file.js';
+import { isLoopback } from '../lib/smtp-url.js';
 
 /** What one check found: fine, worth a look, or in the way of the service. */
 export interface Finding {
@@ -97,12 +99,37 @@ export async function checkSms({ SMS_PROVIDER, SMS_WEBHOOK_URL }: Config): Promi
   if (SMS_PROVIDER === 'none') return ok('sms', 'off: there are no logins by SMS');
   if (SMS_PROVIDER === 'console') return warn('sms', 'codes are printed and shown in the outbox: for development only');
   const { hostname } = new URL(SMS_WEBHOOK_URL ?? '');
-  try {
-    await lookup(hostname.replace(/^\[|\]$/g, ''));
-    return ok('sms', `the webhook's host ${hostname} is known`);
-  } catch {
-    return fail('sms', `the webhook's host ${hostname} cannot be resolved`);
-  }
+  return (await isKnown(hostname.replace(/^\[|\]$/g, '')))
+    ? ok('sms', `the webhook's host ${hostname} is known`)
+    : fail('sms', `the webhook's host ${hostname} cannot be resolved`);
+}
+
+async function isKnown(host: string): Promise<boolean> {
+  return lookup(host).then(
+    () => true,
+    () => false,
+  );
+}
+
+export async function checkMail(config: Config): Promise<Finding> {
+  const provider = mailProvider(config);
+  if (provider === 'none') return ok('mail', 'off: no mail is sent');
+  if (provider === 'console') return warn('mail', 'codes are printed and shown in the outbox: for development only');
+  const { host = '', tls } = config.SMTP_URL ?? {};
+  const found = await isKnown(host);
+  if (!found) return fail('mail', `the server ${host} cannot be resolved`);
+  return tls === 'none' && !isLoopback(host)
+    ? warn('mail', `goes to ${host} in the clear: take ?tls=none out of SMTP_URL if the server has TLS`)
+    : ok('mail', `the server ${host} is known`);
+}
+
+/** Texts that cannot be used keep the service from starting. */
+export async function checkTemplates({ TEMPLATES_DIR }: Config): Promise<Finding[]> {
+  if (TEMPLATES_DIR === undefined) return [ok('templates', 'those that Postern brings')];
+  const { texts, faults } = await readOwnTexts(TEMPLATES_DIR);
+  if (faults.length > 0) return faults.map((fault) => fail('templates', fault));
+  const count = [...texts.values()].reduce((sum, { size }) => sum + size, 0);
+  return [ok('templates', `${count} of your own in ${TEMPLATES_DIR}`)];
 }
 
 /** Imports the modules, as a start would. */

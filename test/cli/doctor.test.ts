@@ -12,7 +12,7 @@ let env: Environment;
 beforeAll(async () => {
   [test, folder] = await Promise.all([createTestDatabase(), temporaryFolder()]);
   const plain = { DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path, PORT: '0' };
-  env = { ...plain, SMS_PROVIDER: 'none' };
+  env = { ...plain, SMS_PROVIDER: 'none', MAIL_PROVIDER: 'none' };
 });
 afterAll(async () => {
   await test.drop();
@@ -37,6 +37,8 @@ describe('doctor', () => {
       'ok    migrations',
       'ok    clock',
       'ok    sms',
+      'ok    mail',
+      'ok    templates',
       'ok    push',
       'ok    port',
       '',
@@ -121,6 +123,31 @@ describe('doctor', () => {
       'AUTHENTICATORS names badge.js: AUTHENTICATOR_BADGES is missing',
       expect.stringContaining('AUTHENTICATORS names no-such-package: '),
     ]);
+  });
+
+  it('warns of mail that is printed or goes out in the clear, and fails for a server that nobody knows', async () => {
+    const printed = await about('mail', { MAIL_PROVIDER: 'console' });
+    expect(printed).toEqual([0, expect.stringMatching(/^warn {2}mail: codes are printed/)]);
+    const smtp = (url: string) =>
+      about('mail', { MAIL_PROVIDER: 'smtp', SMTP_URL: url, MAIL_FROM: 'no-reply@example.com' });
+    expect(await smtp('smtp://localhost')).toEqual([0, 'ok    mail: the server localhost is known']);
+    expect(await smtp('smtps://192.0.2.1')).toEqual([0, 'ok    mail: the server 192.0.2.1 is known']);
+    const clear = await smtp('smtp://192.0.2.1?tls=none');
+    expect(clear).toEqual([0, expect.stringMatching(/^warn {2}mail: goes to 192\.0\.2\.1 in the clear/)]);
+    expect(await smtp('smtps://nobody.invalid')).toEqual([
+      1,
+      'FAIL  mail: the server nobody.invalid cannot be resolved',
+    ]);
+  });
+
+  it('names every text of the operator that cannot be used', async () => {
+    const templates = await temporaryFolder();
+    await writeFile(join(templates.path, 'sms.code.fr.txt'), 'Votre code : {code}');
+    const find = () => about('templates', { TEMPLATES_DIR: templates.path });
+    expect(await find()).toEqual([0, `ok    templates: 1 of your own in ${templates.path}`]);
+    await writeFile(join(templates.path, 'sms.code.de.txt'), 'Ihr Code');
+    expect(await find()).toEqual([1, 'FAIL  templates: sms.code.de.txt lacks {code}']);
+    await templates.remove();
   });
 
   it('warns of a port that is in use, since the service may run', async () => {

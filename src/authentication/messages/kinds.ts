@@ -1,10 +1,76 @@
+import { messageChannels } from '../../contract/administration.js';
+
 /** What a code is for. In the outbox a message's kind is `<channel>.<this>`, such as `sms.code`. */
 export const codeKinds = {
-  code: 'Logging in.',
-  proof_code: 'Proving oneself once more before something of the account is changed.',
-  address_code: 'Proving a new mail address or phone number.',
-  recovery_code: 'Recovering a forgotten password or PIN.',
-  registration_code: 'Registering.',
-  registration_taken: 'Telling who has an address that somebody tried to register with it. It shows no code.',
+  code: 'The code of a login.',
+  proof_code: 'The code by which one proves oneself once more before something of the account is changed.',
+  address_code: 'The code that proves a new mail address or phone number.',
+  recovery_code: 'The code that recovers a forgotten password or PIN.',
+  registration_code: 'The code of a registration.',
+  registration_taken: 'Somebody tried to register with an address that has an account. Holds no code.',
 } as const;
 export type CodeKind = keyof typeof codeKinds;
+
+/** What a user is told of. */
+export const noticeKinds = {
+  new_device: 'There was a login on a device that the user was never logged in on.',
+  account_locked: 'Wrong secrets have locked the account.',
+  password_changed: 'The password was changed or removed.',
+  pin_changed: 'The PIN was changed or removed.',
+  email_changed: 'The mail address was changed or removed. The old address is told too.',
+  phone_changed: 'The phone number was changed or removed. The old number is told too.',
+  totp_added: 'An authenticator app was enrolled.',
+  totp_removed: 'An authenticator app was removed.',
+  passkey_added: 'A passkey was enrolled.',
+  passkey_removed: 'A passkey was removed.',
+  account_recovered: 'The account was recovered by a code.',
+} as const;
+export type NoticeKind = keyof typeof noticeKinds;
+
+/** Where a text is shown; that of `push` is also what the inbox shows. */
+export const textChannels = [...messageChannels, 'push'] as const;
+export type TextChannel = (typeof textChannels)[number];
+
+/** What a text is about, and what it may hold. */
+export interface TextRules {
+  readonly about: string;
+  /** Names of placeholders and what they stand for. */
+  readonly placeholders: Readonly<Record<string, string>>;
+  /** Those that it must hold. */
+  readonly required: readonly string[];
+}
+
+/** All but the one that is sent in a code's place. */
+const { registration_taken, ...otherCodes } = codeKinds;
+
+const ofCodes = {
+  app: 'APP_NAME.',
+  code: 'The six digits.',
+  minutes: 'How long the code is good for.',
+};
+const ofNotices = {
+  app: 'APP_NAME.',
+  device: 'Make, model and system of the device that it came from, where it is known.',
+  time: 'When it happened, in UTC.',
+  address: 'The network that it came from, where it is known: not the whole address.',
+};
+
+/**
+ * By kind.
+ * @public scripts/generate.mjs writes docs/templates.md from it.
+ */
+export const textRules: ReadonlyMap<string, TextRules> = new Map([
+  ...rulesOf(messageChannels, otherCodes, { placeholders: ofCodes, required: ['code'] }),
+  ...rulesOf(messageChannels, { registration_taken }, { placeholders: { app: ofCodes.app }, required: [] }),
+  ...rulesOf(textChannels, noticeKinds, { placeholders: ofNotices, required: [] }),
+]);
+
+function rulesOf(
+  channels: readonly TextChannel[],
+  kinds: Readonly<Record<string, string>>,
+  rules: Omit<TextRules, 'about'>,
+): (readonly [string, TextRules])[] {
+  return channels.flatMap((channel) =>
+    Object.entries(kinds).map(([kind, about]) => [`${channel}.${kind}`, { about, ...rules }] as const),
+  );
+}

@@ -4,10 +4,12 @@ import {
   checkAuthenticators,
   checkClock,
   checkDataDir,
+  checkMail,
   checkPort,
   checkPush,
   checkSchema,
   checkSms,
+  checkTemplates,
   checkVersion,
   type Finding,
   fail,
@@ -52,6 +54,8 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
   );
   yield* await attempt('sms', async () => [await checkSms(config)]);
   yield* await attempt('authenticators', () => checkAuthenticators(config));
+  yield* await attempt('mail', async () => [await checkMail(config)]);
+  yield* await attempt('templates', () => checkTemplates(config));
   yield checkPush(config);
   yield* await attempt('port', async () => [await checkPort(config)]);
 }

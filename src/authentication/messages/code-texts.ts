@@ -1,15 +1,12 @@
 import type { MessageChannel } from '../../contract/administration.js';
 import type { CodeKind } from './kinds.js';
-
-/** Languages that every text is there in; the first one is the fallback. */
-export const textLanguages = ['en', 'es'] as const;
-export type TextLanguage = (typeof textLanguages)[number];
+import type { TextLanguage } from './languages.js';
 
 /**
  * What codes say. A mail begins with its subject, then comes an empty line, as in an operator's own templates.
  * Codes come early: phones show them above the keyboard.
  */
-export const texts: Readonly<Record<`${MessageChannel}.${CodeKind}`, Readonly<Record<TextLanguage, string>>>> = {
+export const codeTexts: Readonly<Record<`${MessageChannel}.${CodeKind}`, Readonly<Record<TextLanguage, string>>>> = {
   'sms.code': {
     en: 'Your {app} code is {code}. Do not share it with anyone.',
     es: 'Su código de {app} es {code}. No lo comparta con nadie.',

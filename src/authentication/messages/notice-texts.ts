@@ -1,0 +1,89 @@
+import type { NoticeKind, TextChannel } from './kinds.js';
+import type { TextLanguage } from './languages.js';
+
+/** What a notice says, in one sentence. */
+const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, string>>>> = {
+  new_device: {
+    en: 'Somebody logged in to your account on a new device: {device}.',
+    es: 'Alguien ha entrado en su cuenta desde un dispositivo nuevo: {device}.',
+  },
+  account_locked: {
+    en: 'Your account was locked: too many wrong passwords or codes.',
+    es: 'Su cuenta se ha bloqueado: demasiadas contraseñas o códigos incorrectos.',
+  },
+  password_changed: {
+    en: 'The password of your account was changed.',
+    es: 'Se ha cambiado la contraseña de su cuenta.',
+  },
+  pin_changed: {
+    en: 'The PIN of your account was changed.',
+    es: 'Se ha cambiado el PIN de su cuenta.',
+  },
+  email_changed: {
+    en: 'The mail address of your account was changed.',
+    es: 'Se ha cambiado la dirección de correo de su cuenta.',
+  },
+  phone_changed: {
+    en: 'The phone number of your account was changed.',
+    es: 'Se ha cambiado el número de teléfono de su cuenta.',
+  },
+  totp_added: {
+    en: 'An authenticator app was added to your account.',
+    es: 'Se ha añadido una aplicación de autenticación a su cuenta.',
+  },
+  totp_removed: {
+    en: 'An authenticator app was removed from your account.',
+    es: 'Se ha quitado una aplicación de autenticación de su cuenta.',
+  },
+  passkey_added: {
+    en: 'A passkey was added to your account.',
+    es: 'Se ha añadido una llave de acceso a su cuenta.',
+  },
+  passkey_removed: {
+    en: 'A passkey was removed from your account.',
+    es: 'Se ha quitado una llave de acceso de su cuenta.',
+  },
+  account_recovered: {
+    en: 'Your account was recovered with a code, and every device was logged out.',
+    es: 'Se ha recuperado su cuenta con un código y se ha cerrado la sesión en todos los dispositivos.',
+  },
+};
+
+/** What stands around the sentence. */
+const frames: Readonly<Record<TextChannel, Readonly<Record<TextLanguage, (sentence: string) => string>>>> = {
+  push: {
+    en: (sentence) => `${sentence} If this was not you, change your password.`,
+    es: (sentence) => `${sentence} Si no ha sido usted, cambie su contraseña.`,
+  },
+  sms: {
+    en: (sentence) => `{app}: ${sentence} If this was not you, change your password.`,
+    es: (sentence) => `{app}: ${sentence} Si no ha sido usted, cambie su contraseña.`,
+  },
+  email: {
+    en: (sentence) => `Subject: {app}: ${sentence}
+
+${sentence}
+
+When: {time}
+Device: {device}
+Network: {address}
+
+If this was you, you need not do anything. If not, change your password and log out every device.`,
+    es: (sentence) => `Subject: {app}: ${sentence}
+
+${sentence}
+
+Cuándo: {time}
+Dispositivo: {device}
+Red: {address}
+
+Si ha sido usted, no tiene que hacer nada. Si no, cambie su contraseña y cierre la sesión en todos los dispositivos.`,
+  },
+};
+
+export function noticeText(channel: TextChannel, kind: NoticeKind, language: TextLanguage): string {
+  return frames[channel][language](sentences[kind][language]);
+}
+
+/** What stands for a device or a network that is not known. */
+export const unknown: Readonly<Record<TextLanguage, string>> = { en: 'unknown', es: 'desconocido' };
