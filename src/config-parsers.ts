@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { getCountries, isSupportedCountry } from 'libphonenumber-js';
+import { type NoticeChannel, noticeChannels } from './contract/administration.js';
 import { roles, secondFactorPolicies } from './contract/user.js';
 import { parseDuration } from './lib/durations.js';
 import { beginsLikeHashList } from './lib/hash-list.js';
@@ -177,6 +178,16 @@ export function retention(text: string): Parsed<Readonly<Record<string, number>>
     ages[type] = parsed.value;
   }
   return ok(ages);
+}
+
+/** How users are told of what happens to their accounts; the words are checked in the order in which they are given. */
+export function notices(text: string): Parsed<readonly NoticeChannel[]> {
+  if (text === 'none') return ok([]);
+  const words = text.split(',').map((word) => word.trim());
+  const list = noticeChannels.filter((channel) => words.includes(channel));
+  return list.length === words.length
+    ? ok(list)
+    : fault(`must be none, or of ${noticeChannels.join(', ')}, joined by commas`);
 }
 
 /** The password of a relay stays a secret; the rest may be shown. */

@@ -14,6 +14,7 @@ import {
   mailFrom,
   modules,
   mostWorkers,
+  notices,
   notificationTypes,
   ok,
   origins,
@@ -214,6 +215,12 @@ export const settings = {
     parse: pattern(/^[^\p{Cc}{}]{1,40}$/u, 'must be 1 to 40 characters, without control characters and braces'),
     fallback: 'Postern',
     about: 'What codes and notices call your service.',
+  },
+  NOTICES: {
+    parse: notices,
+    fallback: 'push,email',
+    about:
+      'How users are told of logins on new devices, of locks by guesses and of changed credentials: push, email, sms and inbox, joined by commas, each where it is configured (inbox: where NOTIFICATION_TYPES holds security). none: not at all.',
   },
   TEMPLATES_DIR: {
     parse: (text: string) => ok(resolve(text)),

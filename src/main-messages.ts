@@ -3,9 +3,11 @@ import { messageTasks } from './authentication/messages/enqueue.js';
 import { readOwnTexts } from './authentication/messages/own-texts.js';
 import { createMessages, type MessageJob, type MessageSenders } from './authentication/messages/send.js';
 import { createTemplates } from './authentication/messages/templates.js';
+import { createNoticeSending, type NoticeJob, type ShowNotice } from './authentication/notice-sending.js';
+import { createNotices, type Notices, noticeTask } from './authentication/notices.js';
 import type { SmsSender } from './authentication/sms-sender.js';
 import { type Config, ConfigError, mailProvider } from './config.js';
-import { type MessageChannel, messageChannels } from './contract/administration.js';
+import { type MessageChannel, messageChannels, type NoticeChannel } from './contract/administration.js';
 import type { Database } from './database/database.js';
 import { createConsoleMail } from './delivery/mail/console.js';
 import { createSmtpMail } from './delivery/mail/smtp.js';
@@ -14,6 +16,7 @@ import type { Line } from './delivery/queue.js';
 import { createConsoleSms } from './delivery/sms/console.js';
 import { createWebhookSms } from './delivery/sms/webhook.js';
 import type { SecretKeys } from './lib/secret-keys.js';
+import { noticeType } from './notifications/push/notice.js';
 
 /** Codes and notices, put together. */
 export interface MessageParts {
@@ -21,6 +24,9 @@ export interface MessageParts {
   readonly channels: readonly MessageChannel[];
   /** Those whose codes are no secret: of development. */
   readonly showsCodesOf: readonly MessageChannel[];
+  readonly notices: Notices;
+  /** The queue's job that makes messages of notices. */
+  noticeTasks(show: ShowNotice): Line['tasks'];
   /** What the queue does for each channel. A provider that hangs holds up its own channel only. */
   lines(concurrency: number): Line[];
 }
@@ -30,6 +36,8 @@ export async function createMessageParts(parts: {
   readonly database: Database;
   readonly keys: SecretKeys;
   readonly outbound: Outbound;
+  /** Whether there is a channel of push. */
+  readonly pushes: boolean;
   readonly print: (line: string) => void;
 }): Promise<MessageParts> {
   const { config, database, keys } = parts;
@@ -39,8 +47,14 @@ export async function createMessageParts(parts: {
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `TEMPLATES_DIR: ${fault}`));
   const templates = createTemplates({ app: config.APP_NAME, own });
   const messages = createMessages({ database, keys, senders, templates });
+  const notices = createNotices(config.NOTICES.filter((channel) => isConfigured(channel, parts, channels)));
   return {
     channels,
+    notices,
+    noticeTasks(show) {
+      const send = createNoticeSending({ database, keys, templates, channels: notices.channels, show });
+      return { [noticeTask]: (job) => send(job as NoticeJob) };
+    },
     showsCodesOf: channels.filter((channel) => senders[channel]?.name === 'console'),
     lines: (concurrency) =>
       channels.map((channel) => ({
@@ -48,6 +62,16 @@ export async function createMessageParts(parts: {
         concurrency,
       })),
   };
+}
+
+/** Whether notices can go this way here. */
+function isConfigured(
+  channel: NoticeChannel,
+  { config, pushes }: { readonly config: Config; readonly pushes: boolean },
+  channels: readonly MessageChannel[],
+): boolean {
+  if (channel === 'push') return pushes;
+  return channel === 'inbox' ? config.NOTIFICATION_TYPES.includes(noticeType) : channels.includes(channel);
 }
 
 function createSmsSender({ config, outbound, print }: Parameters<typeof createMessageParts>[0]): SmsSender | undefined {

@@ -2,7 +2,7 @@ import { deviceStates, forgetPushToken, pushTarget, reachableDevices } from './a
 import { createPushTokens, type DevicePushTokens } from './authentication/push-tokens.js';
 import type { Config } from './config.js';
 import type { PushChannel } from './contract/push.js';
-import type { Database } from './database/database.js';
+import type { Database, Queryable } from './database/database.js';
 import { checkTargetUrl, type Outbound } from './delivery/outbound.js';
 import { createPushSenders, type PushSettings } from './delivery/push/senders.js';
 import type { Line } from './delivery/queue.js';
@@ -10,6 +10,7 @@ import type { Logger } from './log.js';
 import { notificationFilterFields } from './notifications/filter-fields.js';
 import { type PushJob, sendTask } from './notifications/push/derive.js';
 import type { PushDevices } from './notifications/push/devices.js';
+import { type PushedNotice, pushNotice } from './notifications/push/notice.js';
 import { createPush, type Push } from './notifications/push/push.js';
 import { type PushRelay, startPushRelay } from './notifications/push/relay.js';
 import { createPushSending } from './notifications/push/send.js';
@@ -22,6 +23,8 @@ export interface PushParts {
   readonly published: (() => void) | undefined;
   readonly push: Push;
   readonly tokens: DevicePushTokens;
+  /** Pushes what is said of an account itself. */
+  pushNotice(tx: Queryable, notice: PushedNotice): Promise<void>;
   /** What the queue does for each channel. */
   readonly lines: readonly Line[];
   /** Starts deriving pushes from what is published. */
@@ -76,6 +79,7 @@ export async function createPushParts(parts: {
       checkUrl: (url) => checkTargetUrl(url, { allowPrivateNetworkTargets }),
       channels,
     }),
+    pushNotice: (tx, notice) => pushNotice(tx, options, notice),
     lines: channels.map((channel) => ({ tasks: taskOf(channel), concurrency })),
     startRelay() {
       if (channels.length === 0) return { stop: async () => undefined };

@@ -8,6 +8,7 @@ import { createDevices } from './authentication/devices.js';
 import { eraseUser } from './authentication/erase.js';
 import { createGuessBudget } from './authentication/guess-budget.js';
 import { createLogin } from './authentication/login.js';
+import type { ShowNotice } from './authentication/notice-sending.js';
 import { createOutbox } from './authentication/outbox.js';
 import { createPasswordHasher } from './authentication/passwords.js';
 import { createPins } from './authentication/pins.js';
@@ -53,7 +54,8 @@ import { createRender } from './notifications/images/render.js';
 import type { ImageStorage } from './notifications/images/storage.js';
 import { createImageUrls, type ImageUrls } from './notifications/images/url.js';
 import { createMarkers } from './notifications/marker.js';
-import { createNotifications } from './notifications/notifications.js';
+import { createNotifications, type Notifications } from './notifications/notifications.js';
+import { noticeType } from './notifications/push/notice.js';
 import { type Retention, type RetentionRule, startRetention } from './notifications/retention.js';
 import type { StreamTimes } from './notifications/stream/stream.js';
 import { createStreams } from './notifications/stream/streams.js';
@@ -156,7 +158,10 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
       (error) => log.warn({ err: error }, 'whether a password was breached could not be looked up'),
       outbound,
     );
-    const messageParts = await createMessageParts({ config, database, keys, outbound, print });
+    const messageParts = await createMessageParts({
+      ...{ config, database, keys, outbound, print },
+      pushes: pushParts.published !== undefined,
+    });
     const isClosing = () => closing !== undefined;
     const parts = {
       ...{ config, database, keys, signals, outbound, storage, imageUrlsOf, retention },
@@ -169,9 +174,13 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
       const hide: HideImage = (tx, id) => services.notifications.change(tx, id, { image_id: null });
       await eraseImagesOf({ database, storage, hide }, userId);
     };
+    const show = showNotice(config, services.notifications, { pushParts, messageParts });
     // A provider that hangs catches the workers of its own line, and no others.
     const lines: Line[] = [
-      { tasks: { 'user.erase': erase }, concurrency: Math.min(otherJobs, share.jobs) },
+      {
+        tasks: { 'user.erase': erase, ...messageParts.noticeTasks(show) },
+        concurrency: Math.min(otherJobs, share.jobs),
+      },
       ...messageParts.lines(share.jobs),
       ...pushParts.lines,
     ];
@@ -233,12 +242,17 @@ function createServices(parts: {
     ...(config.ADMIN_API_KEY === undefined ? {} : { environmentKey: config.ADMIN_API_KEY.reveal() }),
   });
   const sessions = createSessions(database, { lifetime: config.SESSION_TTL, batching: config.VERIFY_BATCHING });
-  const guesses = createGuessBudget(database, {
-    limit: config.GUESS_LIMIT,
-    permanentLimit: config.GUESS_LIMIT_PERMANENT,
-    lock: config.GUESS_LOCK,
-    lockMax: config.GUESS_LOCK_MAX,
-  });
+  const { notices } = messageParts;
+  const guesses = createGuessBudget(
+    database,
+    {
+      limit: config.GUESS_LIMIT,
+      permanentLimit: config.GUESS_LIMIT_PERMANENT,
+      lock: config.GUESS_LOCK,
+      lockMax: config.GUESS_LOCK_MAX,
+    },
+    notices,
+  );
   const limits = createRequestLimits({
     database,
     keys,
@@ -257,12 +271,13 @@ function createServices(parts: {
     pinPolicy: config.PIN_POLICY,
     enrolPin: config.PIN_ENROL === 'first_login',
     tokenLifetime: config.AUTHENTICATION_TTL,
+    tells: notices.channels,
     defaultRegion: config.DEFAULT_REGION,
   });
   const checkUrl = (url: string) =>
     checkTargetUrl(url, { allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
   const { DEFAULT_REGION: defaultRegion, PASSWORD_MIN: passwordMin } = config;
-  const userOptions = { database, hasher, keys, defaultRegion, passwordMin, breached: parts.breached };
+  const userOptions = { database, hasher, keys, defaultRegion, passwordMin, breached: parts.breached, notices };
   const users = createUsers(userOptions);
   const account = createAccountServices({
     ...{ config, channels: messageParts.channels, database, keys, hasher, pins, guesses, limits, users },
@@ -313,6 +328,22 @@ function createServices(parts: {
     pushTokens: pushParts.tokens,
     ...account,
     ...factors.own({ proofs: account.proofs, users }),
+  };
+}
+
+/** Where notices are seen that are no message: in the inbox, if they may be there, and by push under the same id. */
+function showNotice(
+  { APP_NAME: title }: Config,
+  notifications: Notifications,
+  { pushParts, messageParts }: { readonly pushParts: PushParts; readonly messageParts: MessageParts },
+): ShowNotice {
+  const { channels } = messageParts.notices;
+  return async (tx, { id, userId, kind, text, exceptDevice }) => {
+    const content = { user_id: userId, notification_type: noticeType, notification_key: kind, description: text };
+    const listed = channels.includes('inbox') ? await notifications.note(tx, content) : { id, sequence: null };
+    if (!channels.includes('push')) return;
+    const { id: shownId, sequence } = listed;
+    await pushParts.pushNotice(tx, { id: shownId, sequence, userId, kind, title, body: text, exceptDevice });
   };
 }
 

@@ -1,4 +1,4 @@
-import type { MessageChannel } from '../contract/administration.js';
+import type { MessageChannel, NoticeChannel } from '../contract/administration.js';
 import type { authenticationStatuses, DeviceInput } from '../contract/authentication.js';
 import type { AuthenticationErrorCode } from '../contract/errors.js';
 import { prepared, type Queryable } from '../database/database.js';
@@ -7,6 +7,7 @@ import type { Origin } from '../lib/origin.js';
 import type { Challenge } from './authenticators/authenticator.js';
 import { holdKnownDevice, recordDevice } from './device-queries.js';
 import { addMessageJobs } from './messages/enqueue.js';
+import { tellOfNewDevice } from './notices.js';
 
 /** The rows of `authentications`: every login, from its start to the end of its token. */
 
@@ -71,9 +72,19 @@ const insertApproved = prepared(
        and ($13::uuid is null or exists (select 1 from held_device))
      returning *),
    device as (${recordDevice('authentication')}),
-   logged as (${writeEvent('authentication', "'login.approved'")})
-   select ${record} from authentication`,
+   logged as (${writeEvent('authentication', "'login.approved'")}),
+   ${tellOfNewDevice('$14')}
+   select ${record}, (select count(*) from told) as told from authentication`,
 );
+
+/** The token of a login that is approved. */
+export interface IssuedToken {
+  readonly digest: Buffer;
+  /** Milliseconds. */
+  readonly lifetime: number;
+  /** How the user is told if the device is new. */
+  readonly tells: readonly NoticeChannel[];
+}
 
 /**
  * Records a login that was approved in one step, its device, and the fact; all or nothing, in one round trip.
@@ -83,13 +94,14 @@ const insertApproved = prepared(
 export async function insertApprovedAuthentication(
   handle: Queryable,
   login: NewAuthentication,
-  token: { readonly digest: Buffer; readonly lifetime: number },
+  token: IssuedToken,
 ): Promise<AuthenticationRecord | undefined> {
   const { userId, id, device, authenticator, epoch, origin } = login;
   const [row] = await handle.query<AuthenticationRecord>(insertApproved, [
     ...[userId, id, device.id, authenticator, epoch, device, token.digest, token.lifetime],
     ...eventValues(origin),
     login.knownDevice ?? null,
+    token.tells,
   ]);
   return row;
 }

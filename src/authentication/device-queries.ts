@@ -14,7 +14,7 @@ import { prepared, type Queryable } from '../database/database.js';
 export const holdKnownDevice = (userId: string, deviceId: string) =>
   `select d.id from devices d where d.user_id = ${userId} and d.id = ${deviceId}::uuid for key share`;
 
-/** SQL: makes the devices of the approved authentications `from` known, or renews what is known of them. */
+/** SQL: makes the devices of the approved authentications `from` known, or renews what is known of them; `is_new` tells which. */
 export const recordDevice = (from: string) => `
   insert into devices as known (user_id, id, make, model, os_name, os_version, sdk_version, apn_device_token,
                                 gcm_device_token, screen_width, screen_height, last_login_at, created_at, updated_at)
@@ -31,7 +31,8 @@ export const recordDevice = (from: string) => `
     gcm_device_token = coalesce(excluded.gcm_device_token, known.gcm_device_token),
     screen_width = coalesce(excluded.screen_width, known.screen_width),
     screen_height = coalesce(excluded.screen_height, known.screen_height),
-    last_login_at = excluded.last_login_at, updated_at = excluded.updated_at`;
+    last_login_at = excluded.last_login_at, updated_at = excluded.updated_at
+  returning known.*, xmax = 0 as is_new`;
 
 const findKnown = prepared('device_known', 'select id from devices where user_id = $1 and id = $2');
 

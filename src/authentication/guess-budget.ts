@@ -4,6 +4,7 @@ import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { Problem } from '../lib/problem.js';
 import { recordEvent } from './events.js';
+import type { Notices } from './notices.js';
 
 /**
  * How many wrong secrets an account bears, whatever authenticator, step, PIN, alias or instance they come through.
@@ -70,7 +71,11 @@ const strangers = '00000000-0000-0000-0000-000000000000';
 const longestWait = 5000;
 const pause = 100;
 
-export function createGuessBudget(database: Database, limits: GuessLimits): GuessBudget {
+export function createGuessBudget(
+  database: Database,
+  limits: GuessLimits,
+  notices: Pick<Notices, 'notify'>,
+): GuessBudget {
   const valuesOf = ({ bucket }: GuessedAccount) => [
     ...[limits.limit, bucket === undefined ? limits.permanentLimit : 0, limits.lock / 1000, limits.lockMax / 1000],
   ];
@@ -114,7 +119,10 @@ export function createGuessBudget(database: Database, limits: GuessLimits): Gues
         if (row?.started_lock !== true) return;
         const data = { device_id: deviceId, known_device: knownDevice !== undefined };
         const what = account.bucket === undefined ? data : { codes_without_session: true };
-        await recordEvent(database, { userId, type: 'account.locked_by_guesses', origin, data: what });
+        await database.transaction(async (tx) => {
+          await recordEvent(tx, { userId, type: 'account.locked_by_guesses', origin, data: what });
+          await notices.notify(tx, { userId, kind: 'account_locked', origin });
+        });
       };
       let verdict: Verdict;
       try {

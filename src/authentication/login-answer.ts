@@ -1,3 +1,4 @@
+import type { NoticeChannel } from '../contract/administration.js';
 import { parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { refuseFaults } from '../lib/problem.js';
@@ -38,6 +39,8 @@ export interface AnswerOptions extends LoginEndOptions {
   readonly secondFactors: SecondFactors;
   /** Milliseconds an authentication token lives. */
   readonly tokenLifetime: number;
+  /** How a user is told of a login on a new device. */
+  readonly tells: readonly NoticeChannel[];
 }
 
 /** A secret that was evaluated. */
@@ -127,7 +130,7 @@ export function createAnswer(
     origin: Origin,
   ): Promise<LoginResult> {
     const { token, digest } = newToken('authentication', [user.userId, open.id]);
-    const issued = { digest, lifetime: options.tokenLifetime };
+    const issued = { digest, lifetime: options.tokenLifetime, tells: options.tells };
     const approval = { key, secret: keys.digest('code', bound(open.id, secret)), secondFactor };
     const approved = await approveAuthentication(database.lane(user.userId), open, issued, approval, origin);
     if (approved === undefined) throw rejection(open.id);

@@ -88,8 +88,8 @@ export function createLogin(options: LoginOptions): Login {
     await end.refuseLocked(user, login);
     if (second !== undefined) return open(login, second, { factor: 2 });
     const { token, digest } = newToken('authentication', [user.userId, login.id]);
-    const lifetime = options.tokenLifetime;
-    const approved = await insertApprovedAuthentication(database.lane(user.userId), login, { digest, lifetime });
+    const issued = { digest, lifetime: options.tokenLifetime, tells: options.tells };
+    const approved = await insertApprovedAuthentication(database.lane(user.userId), login, issued);
     // The user was changed between look-up and approval: what was proven no longer counts.
     if (approved === undefined) return reject(login);
     await end.claimTokens(user, login.device);

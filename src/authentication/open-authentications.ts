@@ -6,12 +6,14 @@ import {
   type AuthenticationStatus,
   eventInput,
   eventValues,
+  type IssuedToken,
   openFor,
   record,
   writeEvent,
 } from './authentications.js';
 import type { Challenge, ChallengeState } from './authenticators/authenticator.js';
 import { holdKnownDevice, recordDevice } from './device-queries.js';
+import { tellOfNewDevice } from './notices.js';
 
 /** Authentications that wait for a secret: taking a guess, going on to the second one, approving, rejecting. */
 
@@ -142,8 +144,9 @@ const approveOpen = prepared(
        and (select count(*) from held_device) >= 0
      returning a.*),
    device as (${recordDevice('authentication')}),
-   logged as (${writeEvent('authentication', "'login.approved'")})
-   select ${record} from authentication`,
+   logged as (${writeEvent('authentication', "'login.approved'")}),
+   ${tellOfNewDevice('$15')}
+   select ${record}, (select count(*) from told) as told from authentication`,
 );
 
 /** What approves an authentication. */
@@ -164,7 +167,7 @@ export interface Approval {
 export async function approveAuthentication(
   handle: Queryable,
   open: OpenAuthentication,
-  token: { readonly digest: Buffer; readonly lifetime: number },
+  token: IssuedToken,
   approval: Approval,
   origin: Origin,
 ): Promise<AuthenticationRecord | undefined> {
@@ -173,7 +176,7 @@ export async function approveAuthentication(
   const [row] = await handle.query<AuthenticationRecord>(approveOpen, [
     ...[open.user_id, open.id, token.digest, token.lifetime, key],
     ...[isRepeat ? ['approved'] : ['created', 'pending'], isRepeat ? key : null, ...eventValues(origin)],
-    ...[open.device.id, approval.secret, approval.secondFactor ?? null],
+    ...[open.device.id, approval.secret, approval.secondFactor ?? null, token.tells],
   ]);
   return row;
 }

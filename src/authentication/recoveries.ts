@@ -87,7 +87,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
     const ready = await users.prepareChange(userId, change);
     await database.lane(userId).transaction(async (tx) => {
       await holdRecovered(tx, checked);
-      await users.change(tx, userId, ready, origin);
+      await users.change(tx, userId, ready, origin, 'account_recovered');
       // A new password has ended every login; a new PIN does here.
       if (recovers === 'pin') await users.logout(tx, userId, origin);
       await clearGuesses(tx, userId);

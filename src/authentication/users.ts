@@ -9,6 +9,8 @@ import { parseTime } from '../lib/times.js';
 import { type EventType, recordEvent } from './events.js';
 import { clearGuesses } from './guess-budget.js';
 import { type ListRequest, type Page, readPage } from './listing.js';
+import type { NoticeKind } from './messages/kinds.js';
+import { changedCredentials, type Notices } from './notices.js';
 import { mostSchemes, noteSchemes } from './password-schemes.js';
 import { type PasswordHasher, schemeOf } from './passwords.js';
 import { createPins, type Pins } from './pins.js';
@@ -72,10 +74,11 @@ export interface Users {
    */
   prepareChange(id: string, change: UserChange): Promise<PreparedChange>;
   /**
-   * A new or removed password and deactivation end every login of the user.
+   * A new or removed password and deactivation end every login of the user, who is told of changed credentials.
+   * @param as what the user is told that it was, instead
    * @throws Problem `not_found`, `identity_taken`, `validation_failed` (`identity_required`)
    */
-  change(tx: Queryable, id: string, prepared: PreparedChange, origin: Origin): Promise<User>;
+  change(tx: Queryable, id: string, prepared: PreparedChange, origin: Origin, as?: NoticeKind): Promise<User>;
   /**
    * Removes the user; what else the user had is left to the queue's job `user.erase`, but for the events.
    * @throws Problem `not_found`
@@ -102,6 +105,8 @@ export interface UsersOptions extends UserRules {
   readonly database: Database;
   readonly hasher: PasswordHasher;
   readonly keys: SecretKeys;
+  /** Tells users of credentials that were changed. */
+  readonly notices?: Pick<Notices, 'notify'>;
   /** Runs in the transaction that ends or suspends a user's sessions, so that a notification it sends leaves with the commit. */
   readonly onRevoked?: (tx: Queryable, userId: string) => Promise<void>;
 }
@@ -139,10 +144,12 @@ export function createUsers(options: UsersOptions): Users {
       return { ...page, items: page.items.map(toUser) };
     },
     prepareChange: (id, change) => prepareChange(options, pins, id, change),
-    async change(tx, id, prepared, origin) {
+    async change(tx, id, prepared, origin, as) {
       const before = await found(holdUser(tx, id));
       const endLogins = endsLogins(before, prepared.values);
       const after = await changeUser(tx, before, prepared, endLogins, origin);
+      const facts = changedCredentials(before, prepared.values, as);
+      for (const fact of facts) await options.notices?.notify(tx, { ...fact, userId: id, origin });
       if (endLogins) await onRevoked?.(tx, id);
       return after;
     },

@@ -38,6 +38,10 @@ export const outboxStates = ['queued', 'sent', 'failed', 'expired', 'dropped'] a
 export const messageChannels = ['sms', 'email'] as const;
 export type MessageChannel = (typeof messageChannels)[number];
 
+/** Ways by which users are told of what happens to their accounts. */
+export const noticeChannels = ['push', 'email', 'sms', 'inbox'] as const;
+export type NoticeChannel = (typeof noticeChannels)[number];
+
 /** A message that was or will be sent. */
 export const OutboxMessage = Type.Object({
   id: Id,

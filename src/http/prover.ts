@@ -6,7 +6,7 @@ import { originOf, sessionOf } from './route.js';
 /** Who a fresh proof is asked of: the session that the route demanded. */
 export function proverOf(request: FastifyRequest): Prover {
   const { id, user_id, device_id } = sessionOf(request);
-  return { userId: user_id, sessionId: id, deviceId: device_id, origin: originOf(request) };
+  return { userId: user_id, sessionId: id, deviceId: device_id, origin: { ...originOf(request), deviceId: device_id } };
 }
 
 /** What a route that demands a proof can answer. */

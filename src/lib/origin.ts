@@ -5,4 +5,6 @@ export interface Origin {
   /** The client's address; absent for acts that came over no connection. */
   readonly address?: string;
   readonly requestId?: string;
+  /** The device of the session, for acts of a user on the own account. */
+  readonly deviceId?: string;
 }

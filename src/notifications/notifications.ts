@@ -51,6 +51,9 @@ export interface Notifications {
    */
   publishOne(request: NotificationInput, numbers?: readonly (string | undefined)[]): Promise<Notification>;
 
+  /** Lists one without pushing it: whoever calls does that by itself. */
+  note(tx: Transaction, input: NotificationInput): Promise<Notification>;
+
   /** What `publish` would refuse in each of these requests by itself. Makes nothing. */
   faultsOfEach(
     requests: readonly NotificationInput[],
@@ -124,6 +127,12 @@ export function createNotifications(options: NotificationsOptions): Notification
       const notification = await publishOne(request, numbers);
       changed([notification.user_id]);
       onPublished?.();
+      return notification;
+    },
+    async note(tx, input) {
+      const [notification] = await publish(tx, { ...rules, pushes: false }, input, []);
+      if (notification === undefined) throw new Error('nothing was listed');
+      tx.onCommit(() => changed([notification.user_id]));
       return notification;
     },
     tryPublish: (request, numbers = []) => tryPublish(database, rules, request, numbers),

@@ -26,8 +26,8 @@ export async function queriesOf(work: () => Promise<unknown>): Promise<SentQuery
   return sent;
 }
 
-/** Our statements are objects; the queue's library names its schema in all of its own. */
+/** Our statements are objects; the queue's library names its schema in all of its own, in quotes. */
 function isQuery(query: unknown): query is SentQuery {
   if (typeof query !== 'object' || query === null || !('text' in query)) return false;
-  return typeof query.text === 'string' && !query.text.includes('graphile_worker');
+  return typeof query.text === 'string' && !query.text.includes('"graphile_worker"');
 }

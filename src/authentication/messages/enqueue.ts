@@ -4,8 +4,10 @@ import { newId } from '../../lib/ids.js';
 import type { SecretKeys } from '../../lib/secret-keys.js';
 import type { CodeKind } from './kinds.js';
 
-/** How often a message is tried until the queue gives up; that takes longer than a code lives. */
-export const messageAttempts = 8;
+/** How often a code is tried until the queue gives up; that takes longer than a code lives. */
+export const codeAttempts = 8;
+/** A notice, which is still worth having hours later: ten hours, with the queue's back-off. */
+export const noticeAttempts = 11;
 
 /** The queue's job that sends by a channel. Each channel has one, so that each can have workers of its own. */
 export const messageTasks = {
@@ -18,9 +20,9 @@ const taskOf = (channel: string) =>
   `case ${channel} when 'sms' then '${messageTasks.sms}' when 'email' then '${messageTasks.email}' end`;
 
 /** SQL: adds the jobs of the outbox's rows `from` (user_id, id, channel). */
-export const addMessageJobs = (from: string) => `
+export const addMessageJobs = (from: string, attempts = codeAttempts) => `
   select graphile_worker.add_job(${taskOf('channel')}, json_build_object('user_id', user_id, 'id', id),
-                                 max_attempts => ${messageAttempts})
+                                 max_attempts => ${attempts})
   from ${from}`;
 
 /** A code that is to be sent. */

@@ -4,7 +4,7 @@ import type { SecretKeys } from '../../lib/secret-keys.js';
 import { type EventType, recordEvent } from '../events.js';
 import type { MailSender } from '../mail-sender.js';
 import type { SmsSender } from '../sms-sender.js';
-import { messageAttempts } from './enqueue.js';
+import { codeAttempts, noticeAttempts } from './enqueue.js';
 import type { Templates } from './templates.js';
 
 /** Sends what is in the outbox: the queue's jobs `message.send…`. */
@@ -112,7 +112,8 @@ export function createMessages(options: {
       await deliver(job, { ...row, recipient }, code);
     } catch (error) {
       const reason = (error as Error).message;
-      if (attempts >= messageAttempts || isPermanent(error)) return finish(job, row, 'failed', reason);
+      const most = sealed === null ? noticeAttempts : codeAttempts;
+      if (attempts >= most || isPermanent(error)) return finish(job, row, 'failed', reason);
       await database.query(settle, [job.user_id, job.id, 'queued', reason]);
       throw error;
     }

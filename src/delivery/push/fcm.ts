@@ -108,7 +108,7 @@ function messageOf(token: string, { content, ttl, urgency }: PushMessage): objec
     token,
     notification: { ...(title !== null && { title }), body },
     data: {
-      ...{ id, notification_type, sequence: String(sequence) },
+      ...{ id, notification_type, ...(sequence !== null && { sequence: String(sequence) }) },
       ...(notification_key !== null && { notification_key }),
     },
     android: {

@@ -4,8 +4,9 @@ import { type NotificationRow, notificationColumns, toNotification } from '../ro
 import { type PushJob, pushPriority, sendTask } from './derive.js';
 import { pushContent } from './message.js';
 import { isMuted } from './mutes.js';
+import { type KeptNotice, noticeContent } from './notice.js';
 import type { PushOptions } from './plan.js';
-import type { PushMessage, PushOutcome, PushSender } from './sender.js';
+import type { PushContent, PushMessage, PushOutcome, PushSender } from './sender.js';
 
 export interface PushSending extends PushOptions {
   readonly database: Database;
@@ -27,12 +28,14 @@ interface DeliveryRow {
   /** Of what is left of its life. */
   seconds_left: number;
   mutes: string[];
+  /** What is pushed where that is no notification. */
+  notice: KeptNotice | null;
 }
 
 /** Nothing when the attempt was made before, or the push has come to its end. */
 const selectDelivery = prepared(
   'push_delivery_take_up',
-  `select notification_id, device_id, attempts,
+  `select notification_id, device_id, attempts, notice,
           extract(epoch from created_at + $4 * interval '1 ms' - db_now())::float8 as seconds_left,
           array(select filter from mutes where mutes.user_id = d.user_id) as mutes
    from push_deliveries d
@@ -85,21 +88,26 @@ export function createPushSending(options: PushSending): SendPush {
   /** What is to be sent, and to what; or how it ends without. Everything is looked at anew: much may have changed. */
   async function prepare(channel: PushChannel, job: PushJob, row: DeliveryRow): Promise<End | Prepared> {
     if (row.seconds_left < 1) return { state: 'expired', reason: 'expired' };
-    const [notification] = await database.query<NotificationRow>(selectNotification, [
-      job.user_id,
-      row.notification_id,
-    ]);
-    if (notification === undefined) return { state: 'dropped', reason: 'notification_deleted' };
-    if (isMuted(row.mutes, fields, toNotification(notification, new Map()))) return { state: 'muted', reason: 'muted' };
+    const content = row.notice ? noticeContent(row.notification_id, row.notice) : await notified(job, row);
+    if ('state' in content) return content;
     const target = await devices.target(database, { user_id: job.user_id, device_id: row.device_id, channel });
     if ('unreachable' in target) return { state: 'dropped', reason: target.unreachable };
     const message: PushMessage = {
       deliveryId: job.id,
-      content: pushContent(notification),
+      content,
       ttl: Math.floor(row.seconds_left),
       urgency: options.urgency,
     };
     return { token: target.token, message };
+  }
+
+  /** What is said of a notification that is there and not muted. */
+  async function notified(job: PushJob, row: DeliveryRow): Promise<End | PushContent> {
+    const values = [job.user_id, row.notification_id];
+    const [notification] = await database.query<NotificationRow>(selectNotification, values);
+    if (notification === undefined) return { state: 'dropped', reason: 'notification_deleted' };
+    const isKeptBack = isMuted(row.mutes, fields, toNotification(notification, new Map()));
+    return isKeptBack ? { state: 'muted', reason: 'muted' } : pushContent(notification);
   }
 
   async function attempt(channel: PushChannel, { token, message }: Prepared): Promise<PushOutcome> {

@@ -9,7 +9,8 @@ export interface PushContent {
   readonly title: string | null;
   /** The description, cut to what fits. */
   readonly body: string;
-  readonly sequence: number;
+  /** In the inbox; null of what is not there. */
+  readonly sequence: number | null;
 }
 
 /** One push to one device. */

@@ -1,0 +1,274 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { OutboxMessage } from '../../src/contract/administration.js';
+import type { Notification } from '../../src/contract/notification.js';
+import type { User } from '../../src/contract/user.js';
+import { sql } from '../../src/database/database.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import {
+  codeOf,
+  createUser,
+  newEmail,
+  newPhone,
+  password,
+  passwordLogin,
+  signIn,
+  smsLogin,
+} from '../support/people.js';
+import { type FcmStandIn, startFcm } from '../support/push-stand-ins.js';
+import { queriesOf } from '../support/queries.js';
+
+let fcm: FcmStandIn;
+let postern: TestApp;
+const others: TestApp[] = [];
+beforeAll(async () => {
+  fcm = await startFcm();
+  fcm.behave({ status: 200, body: {} });
+  postern = await newPostern({});
+});
+afterEach(async () => {
+  await Promise.all(others.splice(0).map((app) => app.close()));
+});
+afterAll(async () => {
+  await postern.close();
+  await fcm.close();
+});
+
+const newPostern = (env: Readonly<Record<string, string>>) =>
+  startTestApp({ ...fcm.env, LOGIN_LIMIT_PER_ADDRESS: '0', APP_NAME: 'Example', GUESS_LIMIT: '2', ...env });
+
+async function other(env: Readonly<Record<string, string>>): Promise<TestApp> {
+  const app = await newPostern(env);
+  others.push(app);
+  return app;
+}
+
+/** Nothing is left to be done: whoever was to be told has been told. */
+const settled = (app = postern) =>
+  eventually('an empty queue', async () => {
+    const left = await app.database.query(
+      sql('select 1 from notices union all select 1 from graphile_worker._private_jobs'),
+    );
+    return left.length === 0 ? true : undefined;
+  });
+
+/** The notices that went to a user by SMS and mail, as `kind recipient`, the oldest first. */
+async function told(user: User, app = postern): Promise<string[]> {
+  await settled(app);
+  const query = `filter=user_id:${user.id}&sort=created_at:asc&limit=100`;
+  const { body } = await app.api<OutboxMessage[]>('GET', `/admin/v1/outbox?${query}`, { bearer: app.adminKey });
+  return body.filter(({ kind }) => !kind.endsWith('.code')).map(({ kind, recipient }) => `${kind} ${recipient}`);
+}
+
+const pushedTo = (token: string) => fcm.received.filter(({ to }) => to === token);
+
+/** A user with a mail address, logged in on a device that can be pushed to. */
+async function newOwner(fields: object = {}, app = postern) {
+  const user = await createUser(app, { email: newEmail(), ...fields });
+  const token = randomBytes(32).toString('hex');
+  const device = { id: randomUUID(), make: 'Fairphone', model: 'FP5' };
+  const { session } = await signIn(app, user, device);
+  const body = { type: 'android', token };
+  await app.api('POST', '/v1/devices/tokens', { bearer: session.token, body });
+  await settled(app);
+  return { user, token, device, session: session.token };
+}
+
+const change = (user: User, body: object, app = postern) =>
+  app.api('PATCH', `/admin/v1/users/${user.id}`, { bearer: app.adminKey, body });
+
+describe('a login on a new device', () => {
+  test('is told by mail, and by push to the devices known before, with device, time and network', async () => {
+    const { user, token } = await newOwner();
+    const newToken = randomBytes(32).toString('hex');
+    const device = { make: 'Eve’s', model: 'http://evil.com', os_name: 'EvilOS', gcm_device_token: newToken };
+    await signIn(postern, user, device);
+    const all = await told(user);
+    expect(all).toEqual([`email.new_device ${user.email}`, `email.new_device ${user.email}`]);
+    const [pushed] = await eventually('the push', async () =>
+      pushedTo(token).length > 0 ? pushedTo(token) : undefined,
+    );
+    expect(JSON.stringify(pushed)).toContain('on a new device: Eve s http evil com, EvilOS.');
+    expect(pushedTo(token)).toHaveLength(1);
+    expect(pushedTo(newToken)).toEqual([]);
+    const rows = await postern.database.query<{ params: object; sealed_code: unknown }>(
+      sql('select params, sealed_code from outbox where user_id = $1 order by created_at desc limit 1'),
+      [user.id],
+    );
+    expect(rows[0]).toEqual({
+      sealed_code: null,
+      params: {
+        device: 'Eve s http evil com, EvilOS',
+        address: '127.0.0.0/24',
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/),
+      },
+    });
+  });
+
+  test('is told of logins in two steps too, and never again of a device that is known', async () => {
+    const user = await createUser(postern, { phone: newPhone(), email: newEmail() });
+    const device = { id: randomUUID() };
+    const { body } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(user.phone, device) });
+    const answer = { secret: await codeOf(postern, body.id), pin: '2468' };
+    await postern.api('POST', `/v1/tokens/${body.id}/secret`, { body: answer });
+    for (let count = 0; count < 3; count += 1) await signIn(postern, user, device);
+    expect(await told(user)).toEqual([`email.new_device ${user.email}`]);
+  });
+
+  test('leaves neither row nor job where nothing reaches the user', async () => {
+    const user = await createUser(postern, { phone: newPhone() });
+    await settled();
+    const jobs = () => postern.database.query(sql(`select last_value from graphile_worker.jobs_id_seq1`));
+    const before = await jobs();
+    await signIn(postern, user);
+    await signIn(postern, user);
+    expect(await jobs()).toEqual(before);
+    expect(await told(user)).toEqual([]);
+    await newOwner();
+    expect(await jobs()).not.toEqual(before);
+  });
+
+  test('costs no further round trip', async () => {
+    const { user, device } = await newOwner();
+    const tripsOn = async (on: object) =>
+      (
+        await queriesOf(() => postern.api('POST', '/v1/tokens', { body: passwordLogin(user.username, password, on) }))
+      ).flatMap(({ name }) => (/^(account|device|limit|guess|authentication)/.test(name ?? '') ? [name] : []));
+    const known = await tripsOn(device);
+    await settled();
+    const fresh = await tripsOn({});
+    expect(fresh).toContain('authentication_approve_at_once');
+    expect(fresh.sort()).toEqual(known.sort());
+    await settled();
+  });
+
+  test('is told in the inbox where the operator allows it, under the id that is pushed, and by SMS where wanted', async () => {
+    const app = await other({ NOTICES: 'push,sms,inbox', NOTIFICATION_TYPES: 'payment,security' });
+    const { user, token, session } = await newOwner({ phone: newPhone(), locale: 'es' }, app);
+    await signIn(app, user, { make: 'Nueva' });
+    expect(await told(user, app)).toEqual([`sms.new_device ${user.phone}`, `sms.new_device ${user.phone}`]);
+    expect(app.printed.at(-1)).toBe(
+      `SMS to ${user.phone}: Example: Alguien ha entrado en su cuenta desde un dispositivo nuevo: Nueva. Si no ha sido usted, cambie su contraseña.`,
+    );
+    const { body } = await app.api<Notification[]>('GET', '/v1/notifications', { bearer: session });
+    expect(body).toHaveLength(2);
+    expect(body[0]).toMatchObject({
+      notification_type: 'security',
+      notification_key: 'new_device',
+      description: expect.stringMatching(/^Alguien ha entrado .* nuevo: Nueva\./),
+    });
+    const pushed = await eventually('the push', async () => pushedTo(token)[0]);
+    expect(JSON.stringify(pushed)).toContain(body[0]?.id);
+    expect(pushedTo(token)).toHaveLength(1);
+  });
+
+  test('is not told in an inbox that knows no such type, nor at all with NOTICES=none', async () => {
+    const app = await other({ NOTICES: 'inbox' });
+    const { user, session } = await newOwner({}, app);
+    expect((await app.api<Notification[]>('GET', '/v1/notifications', { bearer: session })).body).toEqual([]);
+    const silent = await other({ NOTICES: 'none' });
+    const quiet = await newOwner({}, silent);
+    await change(quiet.user, { password: 'another battery of horses' }, silent);
+    expect(await told(user, app)).toEqual([]);
+    expect(await told(quiet.user, silent)).toEqual([]);
+  });
+});
+
+describe('a lock by guesses', () => {
+  const guess = (name: string | null) =>
+    postern.api('POST', '/v1/tokens', { body: passwordLogin(name, 'not the password') });
+  const unlockAll = () => postern.database.query(sql('delete from guess_budgets'));
+
+  test('is told once an hour, however often the account is locked', async () => {
+    const { user } = await newOwner();
+    const lock = async () => {
+      await unlockAll();
+      await Promise.all([guess(user.username), guess(user.username)]);
+      await settled();
+    };
+    for (let count = 0; count < 5; count += 1) await lock();
+    const locks = async () => (await told(user)).filter((message) => message.startsWith('email.account_locked'));
+    expect(await locks()).toEqual([`email.account_locked ${user.email}`]);
+    await postern.database.query(sql(`update request_limits set refilled_at = refilled_at - interval '1 hour'`));
+    await lock();
+    expect(await locks()).toHaveLength(2);
+  });
+
+  test('of an identity that names nobody goes the same way and is dropped', async () => {
+    const rows = () => postern.database.query(sql('select id from outbox'));
+    const before = await rows();
+    const sent = (name: string | null) =>
+      queriesOf(async () => {
+        for (let count = 0; count < 2; count += 1) await guess(name);
+      });
+    const { user } = await newOwner();
+    await settled();
+    const ofRequests = (queries: Awaited<ReturnType<typeof sent>>) =>
+      queries.flatMap(({ name }) =>
+        /^(guess|event|authentication|account|notice_insert)/.test(name ?? '') ? [name] : [],
+      );
+    const unknown = ofRequests(await sent('nobody-to-be-told'));
+    expect(unknown).toContain('notice_insert');
+    await settled();
+    const between = await rows();
+    expect(ofRequests(await sent(user.username))).toEqual(unknown);
+    await settled();
+    expect(between.length).toBe(before.length + 1);
+  });
+});
+
+describe('a changed credential', () => {
+  test('is told to the address that it was, and to the new one', async () => {
+    const { user } = await newOwner();
+    const [email, phone] = [newEmail(), newPhone()];
+    await change(user, { email, phone });
+    await change(user, { password: 'another battery of horses' });
+    await change(user, { pin: '2468', email: null, name: 'Ada' });
+    await change(user, { name: 'Ada Lovelace', username: user.username });
+    const [, ...changes] = await told(user);
+    expect(changes.sort()).toEqual(
+      [
+        ...[`email.email_changed ${email}`, `email.email_changed ${user.email}`, `email.phone_changed ${email}`],
+        ...[`email.password_changed ${email}`, `email.email_changed ${email}`],
+      ].sort(),
+    );
+  });
+
+  test('is told with the rest of the transaction, or not at all', async () => {
+    const { user } = await newOwner();
+    const taken = await createUser(postern, { email: newEmail() });
+    const refused = await change(user, { email: taken.email, password: 'another battery of horses' });
+    expect(refused.status).toBe(409);
+    expect(await told(user)).toEqual([`email.new_device ${user.email}`]);
+  });
+
+  test('is told once, though the job is done again and again, and by many at once', async () => {
+    const { user } = await newOwner();
+    for (let round = 0; round < 20; round += 1) {
+      await postern.database.query(
+        sql(`with notice as (
+               insert into notices (user_id, id, kind, data, created_at)
+               values ($1, $2, 'pin_changed', '{}', db_now()) returning user_id, id)
+             select graphile_worker.add_job('notice.send', json_build_object('user_id', user_id, 'id', id))
+             from notice, generate_series(1, 10)`),
+        [user.id, randomUUID()],
+      );
+    }
+    const pins = (await told(user)).filter((message) => message.startsWith('email.pin_changed'));
+    expect(pins).toHaveLength(20);
+  });
+
+  test('is not told to who is deleted meanwhile, and nothing of it stays', async () => {
+    const { user } = await newOwner();
+    await change(user, { pin: '2468' });
+    await postern.api('DELETE', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey });
+    await eventually('the erasure', async () => {
+      const left = await postern.database.query(
+        sql('select 1 from notices where user_id = $1 union all select 1 from outbox where user_id = $1'),
+        [user.id],
+      );
+      return left.length === 0 ? true : undefined;
+    });
+  });
+});
