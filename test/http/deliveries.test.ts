@@ -14,7 +14,7 @@ let off: TestApp;
 
 beforeAll(async () => {
   fcm = await startFcm();
-  [app, off] = await Promise.all([startTestApp(fcm.env), startTestApp()]);
+  [app, off] = await Promise.all([startTestApp({ ...fcm.env, NOTICES: 'none' }), startTestApp()]);
 });
 afterAll(async () => {
   await Promise.all([app.close(), off.close()]);

@@ -25,7 +25,9 @@ let app: TestApp;
 
 beforeAll(async () => {
   [web, fcm, apns] = await Promise.all([startWebPushService(), startFcm(), startApns()]);
-  app = await startTestApp({ ...web.env, ...fcm.env, ...apns.env, LOGIN_LIMIT_PER_ADDRESS: '0' });
+  // Here only what is published is pushed.
+  const env = { LOGIN_LIMIT_PER_ADDRESS: '0', NOTICES: 'none' };
+  app = await startTestApp({ ...web.env, ...fcm.env, ...apns.env, ...env });
 });
 afterAll(async () => {
   await app.close();
