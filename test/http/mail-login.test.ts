@@ -4,7 +4,7 @@ import { type Queryable, sql } from '../../src/database/database.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { type MailServer, startMailServer, startRudeServer } from '../support/mail-server.js';
-import { createUser, emailLogin, messageOf, newEmail, newPhone, smsLogin } from '../support/people.js';
+import { createUser, emailLogin, messageOf, newEmail, newPhone, signIn, smsLogin } from '../support/people.js';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -115,6 +115,25 @@ describe('a mail server', () => {
     });
     expect((await postern.api('GET', `/v1/tokens/${body.id}`)).body).toMatchObject({ status: 'pending' });
     expect(server.offered).toHaveLength(1);
+  });
+
+  test('that answers 4xx gets a notice again, as one mail that holds no code', async () => {
+    const server = await newServer();
+    const postern = await newPostern(server.port);
+    const user = await createUser(postern, { email: newEmail() });
+    server.refuse({ status: 451, at: 'DATA' });
+    await signIn(postern, user, { make: 'Fairphone', model: 'FP5' });
+    await hurry(postern.database);
+    const { headers, text } = await mailTo(server, user.email);
+    expect(headers.get('subject')).toBe('Example: Somebody logged in to your account on a new device: Fairphone FP5.');
+    expect(text).toMatch(/^When: \d{4}-\d\d-\d\d \d\d:\d\d UTC\nDevice: Fairphone FP5\nNetwork: 127\.0\.0\.0\/24$/m);
+    const [message] = await eventually('the outbox to say so', async () => {
+      const query = `filter=user_id:${user.id},state:sent`;
+      const { body } = await postern.api<object[]>('GET', `/admin/v1/outbox?${query}`, { bearer: postern.adminKey });
+      return body.length > 0 ? body : undefined;
+    });
+    expect(message).toMatchObject({ kind: 'email.new_device', code: null, authentication_id: null, attempts: 2 });
+    expect(server.received).toHaveLength(1);
   });
 
   test('that hangs keeps no SMS from being sent, though it has caught every worker of mail', async () => {
