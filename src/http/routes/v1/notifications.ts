@@ -42,7 +42,7 @@ export function notificationRoutes(
       querystring: NotificationListQuery,
       response: { ...otherAnswers, 200: ListOrStream },
     },
-    config: { access: 'session', problems: ['too_many_streams', 'shutting_down'] },
+    config: { access: 'session', isBounded: true, problems: ['too_many_streams', 'shutting_down'] },
     async handler(request, reply) {
       addVary(reply, 'Accept');
       if (request.method !== 'HEAD' && prefersEventStream(request.headers.accept)) {

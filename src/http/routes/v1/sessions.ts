@@ -15,7 +15,7 @@ export function sessionRoutes(app: App, { sessions }: { sessions: Sessions }): v
       tags: ['Sessions'],
       response: { 201: { ...NewSession, description: 'A session with its token.' } },
     },
-    config: { access: 'authentication-token', problems: ['account_unusable', 'account_locked'] },
+    config: { access: 'authentication-token', isBounded: true, problems: ['account_unusable', 'account_locked'] },
     async handler(request, reply) {
       return reply.code(201).send(await sessions.create(authenticationTokenOf(request)));
     },
