@@ -54,19 +54,51 @@ interface UserRow {
 export const lockHolds = `(u.lock_kind = 'permanent' or (u.lock_kind = 'temporary' and u.locked_until > db_now())) is true`;
 
 const findIdentity = prepared('account_identity', 'select user_id from identities where digest = $1');
-const findUser = prepared(
-  'account_user',
-  `select id, status, epoch, role, password_hash, pin_hash, username, email, phone, locale, lock_kind, second_factor,
-          extract(epoch from locked_until - db_now())::float8 as lock_seconds,
-          exists (select 1 from totp where user_id = $1) as has_totp,
-          exists (select 1 from passkeys where user_id = $1) as has_passkey
-   from users where id = $1`,
+const userColumns = `u.id, u.status, u.epoch, u.role, u.password_hash, u.pin_hash, u.username, u.email, u.phone, u.locale,
+  u.lock_kind, extract(epoch from u.locked_until - db_now())::float8 as lock_seconds, u.second_factor,
+  exists (select 1 from totp t where t.user_id = u.id) as has_totp,
+  exists (select 1 from passkeys p where p.user_id = u.id) as has_passkey`;
+const findUser = prepared('account_user', `select ${userColumns} from users u where u.id = $1`);
+const findUserOnDevice = prepared(
+  'account_on_device',
+  `select ${userColumns}, d.id as known_device
+   from users u left join devices d on d.user_id = u.id and d.id = $2 where u.id = $1`,
 );
+
+/** An account with the device that a login comes from. */
+export interface AccountOnDevice extends Account {
+  /** The device's id when the user was approved on it before. */
+  readonly knownDevice: string | undefined;
+}
+
+/**
+ * Finds the account that an identity names, and whether the user was here before: the identity by its digest, then the
+ * user with the device, for known and unknown identities alike. Each statement goes by one key of distribution.
+ */
+export async function findAccountOnDevice(
+  handle: Queryable,
+  keys: SecretKeys,
+  identity: Identity,
+  deviceId: string,
+): Promise<AccountOnDevice> {
+  const userId = await findUserId(handle, keys, identity);
+  const [row] = await handle.query<UserRow & { known_device: string | null }>(findUserOnDevice, [userId, deviceId]);
+  return {
+    userId,
+    user: row?.status === 'active' ? toUser(row) : undefined,
+    knownDevice: row?.known_device ?? undefined,
+  };
+}
+
+/** The user whom an identity names, or the stand-in. */
+async function findUserId(handle: Queryable, keys: SecretKeys, identity: Identity): Promise<string> {
+  const [named] = await handle.query<{ user_id: string }>(findIdentity, [identityDigest(identity)]);
+  return named?.user_id ?? standInId(keys, identity);
+}
 
 /** Finds the account that an identity names. Two look-ups by key, for known and unknown identities alike. */
 export async function findAccount(handle: Queryable, keys: SecretKeys, identity: Identity): Promise<Account> {
-  const [named] = await handle.query<{ user_id: string }>(findIdentity, [identityDigest(identity)]);
-  return getAccount(handle, named?.user_id ?? standInId(keys, identity));
+  return getAccount(handle, await findUserId(handle, keys, identity));
 }
 
 /** The account of a user id, which may be a stand-in. */

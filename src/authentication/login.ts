@@ -2,7 +2,7 @@ import type { TokenRequest } from '../contract/authentication.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { newToken } from '../lib/token-strings.js';
-import { type Account, findAccount } from './accounts.js';
+import { type Account, findAccountOnDevice } from './accounts.js';
 import {
   insertApprovedAuthentication,
   insertOpenAuthentication,
@@ -18,7 +18,6 @@ import type {
   SingleStep,
   TwoStep,
 } from './authenticators/authenticator.js';
-import { findKnownDevice } from './device-queries.js';
 import type { Identity } from './identity.js';
 import { identityDigest } from './identity-digest.js';
 import { type Answer, type AnswerOptions, createAnswer } from './login-answer.js';
@@ -57,8 +56,8 @@ export function createLogin(options: LoginOptions): Login {
     await limits.loginFrom(origin.address);
     const begun = { id: newId(), authenticator: authenticator.name, device, origin };
     if (checked.identity === undefined) return beginNameless(checked.authenticator, begun);
-    const account = await findAccount(database, keys, checked.identity);
-    const knownDevice = await findKnownDevice(database, account.userId, device.id);
+    const account = await findAccountOnDevice(database, keys, checked.identity, device.id);
+    const { knownDevice } = account;
     await limits.loginTo(account.userId, knownDevice);
     const login = { ...begun, userId: account.userId, epoch: account.user?.epoch ?? 0, knownDevice };
     if (authenticator.steps === 1) return decideAtOnce(authenticator, account, login, request);
