@@ -16,6 +16,7 @@ export interface Markers {
 /** A count of unread notifications stops here. */
 const countCap = 100;
 
+/** Counted in order, or a planner that thinks most rows are unread would read the user's rows wherever they lie. */
 const selectMarkers = prepared(
   'markers_find',
   `select head.user_id, coalesce(last_read_sequence, 0) as last_read_sequence, markers.updated_at, unread.count
@@ -25,6 +26,7 @@ const selectMarkers = prepared(
        select count(*) as count from (
          select 1 from notifications
          where user_id = head.user_id and sequence > coalesce(last_read_sequence, 0)
+         order by sequence
          limit ${countCap + 1}
        ) counted
      ) unread

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sql } from '../../src/database/database.js';
+import { type Statement, sql } from '../../src/database/database.js';
 import { parseFilter } from '../../src/lib/filter/parse.js';
 import { type Instant, parseTime } from '../../src/lib/times.js';
 import { notificationFilterFields } from '../../src/notifications/filter-fields.js';
 import { listStatement, type NotificationQuery } from '../../src/notifications/list-queries.js';
+import { createMarkers } from '../../src/notifications/marker.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { queriesOf } from '../support/queries.js';
 import { createInboxes, newestFirst, types } from './inbox.js';
 
 interface PlanNode {
@@ -72,19 +74,30 @@ describe('the plan of a list', () => {
       await expectOwnRowsOnly(users[8] ?? '', { ...newestFirst, filter: parseFilter(filter, filterFields) });
     },
   );
+
+  it('counts what is unread there by the sequences alone', async () => {
+    const markers = createMarkers(test.database, () => undefined);
+    const [query] = await queriesOf(() => markers.read(users[8] ?? ''));
+    const scans = query === undefined ? [] : await scansFor(query, query.values);
+    expect(scans.map((scan) => scan['Index Name'])).toEqual(['notifications_by_sequence']);
+  });
 });
 
 async function expectOwnRowsOnly(userId: string, query: NotificationQuery): Promise<void> {
   const { statement, values } = listStatement(userId, query);
-  const explain = sql(`explain (format json) ${statement.text}`);
-  const [row] = await test.database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explain, values);
-  const scans = row === undefined ? [] : scansOf(row['QUERY PLAN'][0].Plan);
+  const scans = await scansFor(statement, values);
   expect(scans.length).toBeGreaterThan(0);
   for (const scan of scans) {
     expect(scan['Node Type']).toMatch(/^(Index Scan|Index Only Scan|Bitmap Index Scan)$/);
     expect(scan['Index Name']).toMatch(/^notifications_(by_sequence|by_change|by_type|pkey)$/);
     expect(scan['Index Cond']).toContain('user_id =');
   }
+}
+
+async function scansFor({ text }: Statement, values: readonly unknown[] = []): Promise<PlanNode[]> {
+  const explain = sql(`explain (format json) ${text}`);
+  const [row] = await test.database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explain, values);
+  return row === undefined ? [] : scansOf(row['QUERY PLAN'][0].Plan);
 }
 
 /** The nodes that read `notifications`; of a bitmap scan the one that reads the index. */
