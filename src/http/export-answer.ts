@@ -28,7 +28,7 @@ export const exportSchema: TSchema = Type.Object(
 );
 
 /** Milliseconds that a reader may take nothing. */
-const patience = 30_000;
+const patience = 15_000;
 
 /** Answers with everything of a user as a file of JSON, read as it is taken. @throws Problem `not_found` */
 export async function sendExport(

@@ -4,7 +4,7 @@ import type { User } from '../../src/contract/user.js';
 import { sql } from '../../src/database/database.js';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { type EventStream, endOf, openStream } from '../support/event-stream.js';
-import { createUser, signIn } from '../support/people.js';
+import { createUser, password, signIn } from '../support/people.js';
 
 /** Milliseconds: one second is promised; the rest is for a machine that does other things too. */
 const longest = 2000;
@@ -49,6 +49,21 @@ const revocations: readonly (readonly [string, (person: Person) => Promise<ApiAn
   ['an operator’s logout', asOperator('POST', '/logout')],
   ['a lock', asOperator('POST', '/lock', { permanent: true })],
   ['another password', asOperator('PATCH', '', { password: 'a stable of batteries' })],
+  [
+    'a password that was changed on another device',
+    async ({ user }) => {
+      const { session } = await signIn(one, user);
+      const body = { password: 'a stable of batteries', proof: { type: 'password', secret: password } };
+      return one.api('PUT', '/v1/account/password', { bearer: session.token, body });
+    },
+  ],
+  [
+    'an account that its owner deleted',
+    ({ session }) =>
+      one.api('DELETE', '/v1/account', {
+        ...{ bearer: session.token, body: { proof: { type: 'password', secret: password } } },
+      }),
+  ],
   ['a deactivated user', asOperator('PATCH', '', { status: 'deactivated' })],
   ['a deleted user', asOperator('DELETE', '')],
 ];
