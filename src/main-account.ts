@@ -46,12 +46,15 @@ export function createAccountServices(
   const codes = createCodeSending({ keys, limits, channels });
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...moreProofs];
   const proofs = createProofs({ database, guesses, limits, codes, methods });
-  const { defaultRegion } = rules;
+  const { defaultRegion, passwordMin } = rules;
+  // What is found before it is known who asks must cost nobody else: `users` looks into the list of breached passwords,
+  // which may be another host's, once a proof or a code was right.
+  const early = { defaultRegion, passwordMin };
   const sessionless = createSessionlessCodes({ database, keys, guesses, limits, codes, defaultRegion });
-  const withoutSession = { database, keys, users, limits, codes, sessionless, rules };
+  const withoutSession = { database, keys, users, limits, codes, sessionless, rules: early };
   return {
     proofs,
-    account: createOwnAccount({ database, users, proofs, rules }),
+    account: createOwnAccount({ database, users, proofs, rules: early }),
     addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),
     recoveries: createRecoveries(withoutSession),
     registrations: createRegistrations({ ...withoutSession, isOn: config.REGISTRATION === 'on' }),

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { byPassword } from '../support/account.js';
+import { codeTo } from '../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
-import { createUser, login, signIn } from '../support/people.js';
+import { createUser, login, newPhone, password, signIn } from '../support/people.js';
 
 const leaked = 'contraseña de una fuga';
 
@@ -41,15 +41,23 @@ describe('with a list of breached passwords', () => {
     expect((await login(postern, user)).body.status).toBe('approved');
   });
 
-  it('nobody can choose one themselves', async () => {
-    const user = await createUser(postern);
+  it('nobody sets one for themselves, nor by a recovery, whose code stays good', async () => {
+    const user = await createUser(postern, { phone: newPhone() });
     const { session } = await signIn(postern, user);
-    const { status, body } = await postern.api<ProblemAnswer>('PUT', '/v1/account/password', {
-      bearer: session.token,
-      body: { password: leaked, proof: byPassword },
+    const own = await postern.api<ProblemAnswer>('PUT', '/v1/account/password', {
+      ...{ bearer: session.token, body: { password: leaked, proof: { type: 'password', secret: password } } },
     });
-    expect([status, body.errors]).toEqual([422, refusal]);
-    expect((await login(postern, user)).body.status).toBe('approved');
+    expect([own.status, own.body.errors]).toEqual([422, refusal]);
+    const identity = { type: 'phone', value: user.phone };
+    const { body } = await postern.api<{ id: string }>('POST', '/v1/recoveries', {
+      body: { identity, purpose: 'password' },
+    });
+    const secret = await codeTo(postern, user.phone ?? '');
+    const recover = (next: string) =>
+      postern.api<ProblemAnswer>('POST', `/v1/recoveries/${body.id}`, { body: { secret, password: next } });
+    const refused = await recover(leaked);
+    expect([refused.status, refused.body.errors]).toEqual([422, refusal]);
+    expect((await recover('nine dull horses')).status).toBe(200);
   });
 
   it('a line of an import with one fails', async () => {
@@ -68,10 +76,16 @@ describe('with a list of breached passwords', () => {
 
 it('a list that cannot be asked keeps nobody from setting a password, and is logged without it', async () => {
   const postern = await startTestApp({
+    REGISTRATION: 'on',
     BREACHED_PASSWORDS_URL: 'http://127.0.0.1:1/range',
     ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
   });
   try {
+    // For who has proven nothing it is not asked.
+    for (const path of ['recoveries', 'registrations']) {
+      await postern.api('POST', `/v1/${path}/${randomUUID()}`, { body: { secret: '123456', password: leaked } });
+    }
+    expect(postern.logged.filter((line) => line.includes('breached'))).toEqual([]);
     await createUser(postern, { password: leaked });
     const lines = postern.logged.filter((line) => line.includes('breached'));
     expect(lines).toHaveLength(1);
