@@ -15,7 +15,7 @@ export interface Exports {
   /**
    * The pieces of the text. Any number of notifications takes no more memory: they are read as the pieces are taken.
    * @param recheck called before each piece is read: throws when whoever asked may no longer read it
-   * @throws Problem `not_found`, before the first piece
+   * @throws Problem `not_found`; `too_many_requests` while another export of the user is read from this instance
    */
   open(userId: string, recheck: () => Promise<void>): Promise<AsyncIterable<string>>;
 }
@@ -47,19 +47,19 @@ export const ownAddress = `case when actor = 'user' then host(address) end as ad
 const ownData = `case when actor in ('user', 'system') then data else '{}' end as data`;
 
 export function createExports(database: Database, sections: readonly ExportSection[]): Exports {
+  /** Reading a large inbox keeps a core busy for a while: no user may have that done many times at once. */
+  const running = new Set<string>();
+
   async function* pieces(userId: string, profile: object, recheck: () => Promise<void>): AsyncGenerator<string> {
-    yield `{"account":${JSON.stringify(profile)}`;
-    for (const { name, items } of sections) {
-      let separator = '';
-      yield `,"${name}":[`;
-      for await (const some of items(userId)) {
-        yield separator + some.map((item) => JSON.stringify(item)).join(',');
-        separator = ',';
-        await recheck();
-      }
-      yield ']';
+    if (running.has(userId)) throw new Problem('too_many_requests', { retryAfter: 10 });
+    running.add(userId);
+    try {
+      yield `{"account":${JSON.stringify(profile)}`;
+      for (const section of sections) yield* list(section, userId, recheck);
+      yield '}';
+    } finally {
+      running.delete(userId);
     }
-    yield '}';
   }
 
   return {
@@ -67,7 +67,31 @@ export function createExports(database: Database, sections: readonly ExportSecti
       const user = await findUser(database, userId);
       if (user === undefined) throw new Problem('not_found');
       const { lock_kind: _, locked_until: __, lock_reason: ___, ...profile } = user;
-      return pieces(userId, profile, recheck);
+      return begun(pieces(userId, profile, recheck));
     },
   };
+}
+
+async function* list({ name, items }: ExportSection, userId: string, recheck: () => Promise<void>) {
+  let separator = '';
+  yield `,"${name}":[`;
+  for await (const some of items(userId)) {
+    yield separator + some.map((item) => JSON.stringify(item)).join(',');
+    separator = ',';
+    await recheck();
+  }
+  yield ']';
+}
+
+/** The same pieces, the first of which is there: whatever refuses them has done so. */
+async function begun(pieces: AsyncGenerator<string>): Promise<AsyncIterable<string>> {
+  const first = await pieces.next();
+  return (async function* () {
+    try {
+      if (first.done !== true) yield first.value;
+      yield* pieces;
+    } finally {
+      await pieces.return(undefined);
+    }
+  })();
 }

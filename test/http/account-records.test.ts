@@ -128,7 +128,7 @@ describe('the export', () => {
     expect(sequences).toEqual(Array.from({ length: count }, (_, n) => n + 1));
   });
 
-  test('reads no further than its reader takes, and breaks off when the session ends', async () => {
+  test('reads no further than its reader takes, keeps out a second one, and breaks off when the session ends', async () => {
     const who = await person();
     await fill(who.user.id, 15_000, 4000);
     const { hostname, port } = new URL(postern.url);
@@ -151,6 +151,7 @@ describe('the export', () => {
       return row?.calls === 0 ? true : undefined;
     };
     await eventually('the export to wait for its reader', taken);
+    expect((await ask(who, 'GET', '/export')).status).toBe(429);
     expect((await admin('POST', `/users/${who.user.id}/logout`)).status).toBe(200);
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.resume();
@@ -160,5 +161,6 @@ describe('the export', () => {
     // The last chunk of a whole answer is empty.
     expect(text.endsWith('0\r\n\r\n')).toBe(false);
     expect(Buffer.byteLength(text)).toBeLessThan(15_000 * 4000);
+    expect((await admin('GET', `/users/${who.user.id}/export`)).status).toBe(200);
   });
 });

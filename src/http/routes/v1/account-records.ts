@@ -43,7 +43,7 @@ export function accountRecordRoutes(app: App, { activity, exports }: { activity:
       tags: ['Account'],
       response: { 200: exportSchema },
     },
-    config: { access: 'session', isBounded: true, problems: ['not_found'] },
+    config: { access: 'session', isBounded: true, problems: ['not_found', 'too_many_requests'] },
     async handler(request, reply) {
       await sendExport(request, reply, exports, sessionOf(request).user_id);
     },
