@@ -19,8 +19,8 @@ export interface NewChallenge {
   readonly kept: ChallengeState;
   /** Seconds. */
   readonly lifetime: number;
-  /** The device of the session that begins it, the only one that may answer; without one, who knows the id may. */
-  readonly deviceId?: string;
+  /** The device of the session that begins it, the only one that may answer; without a session, a known one that asked. */
+  readonly deviceId?: string | undefined;
 }
 
 export type ChallengePurpose = 'proof' | 'email' | 'phone' | 'totp' | 'passkey' | 'recovery' | 'registration';
@@ -104,10 +104,13 @@ export async function endChallengesOf(
   await tx.query(endAll, [userId, purposes]);
 }
 
-const findOwner = prepared('challenge_owner', 'select user_id from challenges where id = $1');
+const findOwner = prepared('challenge_owner', 'select user_id, device_id from challenges where id = $1');
 
-/** Whose challenge it is, by its id alone and whatever its state: for answers that come without a session. */
-export async function findChallengeOwner(handle: Queryable, id: string): Promise<string | undefined> {
-  const [row] = await handle.query<{ user_id: string }>(findOwner, [id]);
-  return row?.user_id;
+/** Whose challenge it is, and of which device, by its id alone and whatever its state: for answers without a session. */
+export async function findChallengeOwner(
+  handle: Queryable,
+  id: string,
+): Promise<Pick<ChallengeAddress, 'userId' | 'deviceId'> | undefined> {
+  const [row] = await handle.query<{ user_id: string; device_id: string | null }>(findOwner, [id]);
+  return row === undefined ? undefined : { userId: row.user_id, deviceId: row.device_id ?? undefined };
 }

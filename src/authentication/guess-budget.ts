@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Database, isStorageFailure, prepared, type Queryable } from '../database/database.js';
-import { newId } from '../lib/ids.js';
+import { idFromBytes, newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { Problem } from '../lib/problem.js';
+import { sha256 } from '../lib/sha256.js';
 import { recordEvent } from './events.js';
 import type { Notices } from './notices.js';
 
@@ -43,8 +44,14 @@ export interface GuessedAccount {
   readonly origin: Origin;
 }
 
-/** The bucket of codes that come without a session: recoveries and registrations. */
-export const sessionlessBucket = '00000000-0000-0000-0000-000000000001';
+/**
+ * The bucket of codes that come without a session, recoveries and registrations: one for each known device that asked for
+ * its code, so that a stranger's guessing does not shut the owner's phone out, and a fixed one for all others.
+ */
+export function sessionlessBucket(knownDevice: string | undefined): string {
+  if (knownDevice === undefined) return '00000000-0000-0000-0000-000000000001';
+  return idFromBytes(sha256(`without a session\n${knownDevice}`).subarray(0, 16));
+}
 
 export interface GuessLimits {
   /** Failures in a row until an account is locked for a time. */

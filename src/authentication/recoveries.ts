@@ -8,6 +8,7 @@ import { findAccount } from './accounts.js';
 import { type BegunChallenge, beginChallenge, endChallenge } from './challenges.js';
 import type { CodeSending } from './code-sending.js';
 import { codeDigest, codeLifetime, newCode } from './codes.js';
+import { findKnownDevice } from './device-queries.js';
 import { recordEvent } from './events.js';
 import { clearGuesses } from './guess-budget.js';
 import { identityDigest } from './identity-digest.js';
@@ -50,20 +51,21 @@ const findNamed = prepared('recovery_identity', 'select user_id from identities 
 export function createRecoveries(options: RecoveriesOptions): Recoveries {
   const { database, keys, users, limits, codes, sessionless, rules } = options;
 
-  async function begin({ identity, purpose }: RecoveryRequest, origin: Origin): Promise<BegunChallenge> {
+  async function begin({ identity, purpose, device }: RecoveryRequest, origin: Origin): Promise<BegunChallenge> {
     const address = sessionless.readAddress(identity);
     await limits.loginFrom(origin.address);
     const { userId, user } = await findAccount(database, keys, address);
-    await limits.loginTo(userId, undefined);
+    const knownDevice = await findKnownDevice(database, userId, device?.id ?? newId());
+    await limits.loginTo(userId, knownDevice);
     // What there never was cannot have been forgotten: a code alone adds no way in.
     const forgotten = purpose === 'password' ? user?.passwordHash : user?.pinHash;
     const recipient = forgotten === undefined ? undefined : address.canonical;
-    const admitted = await codes.admit({ userId, address, recipient, knownDevice: undefined, from: origin.address });
+    const admitted = await codes.admit({ userId, address, recipient, knownDevice, from: origin.address });
     const id = newId();
     const code = newCode();
     return database.lane(userId).transaction(async (tx) => {
       const begun = await beginChallenge(tx, {
-        ...{ userId, id, purpose: 'recovery', lifetime: codeLifetime },
+        ...{ userId, id, purpose: 'recovery', deviceId: knownDevice, lifetime: codeLifetime },
         kept: {
           ...{ code: codeDigest(keys, id, code), recovers: purpose, epoch: String(user?.epoch ?? 0) },
           identity: identityDigest(address).toString('hex'),

@@ -60,14 +60,16 @@ export function createSessionlessCodes(options: {
   async function check({ purpose, id: givenId, secret, origin, rejected }: SessionlessAnswer): Promise<CheckedCode> {
     await limits.loginFrom(origin.address);
     const id = parseId(givenId);
-    const userId = id === undefined ? undefined : await findChallengeOwner(database, id);
+    const owner = id === undefined ? undefined : await findChallengeOwner(database, id);
     // It need not be hidden: ids are random, and who holds one knows of it.
-    if (id === undefined || userId === undefined) throw new Problem('code_rejected');
-    await limits.loginTo(userId, undefined);
-    const guessed = { userId, deviceId: sessionlessBucket, knownDevice: undefined, bucket: sessionlessBucket, origin };
+    if (id === undefined || owner === undefined) throw new Problem('code_rejected');
+    const { userId, deviceId } = owner;
+    await limits.loginTo(userId, deviceId);
+    const bucket = sessionlessBucket(deviceId);
+    const guessed = { userId, deviceId: deviceId ?? bucket, knownDevice: deviceId, bucket, origin };
     let kept: ChallengeState | undefined;
     const verdict = await guesses.guess(guessed, async () => {
-      kept = await takeChallengeGuess(database.lane(userId), { userId, id, purpose });
+      kept = await takeChallengeGuess(database.lane(userId), { userId, id, purpose, deviceId });
       // Nothing was there to be guessed: it does not count.
       if (kept === undefined) throw new Problem('code_rejected');
       return codeMatches(keys, id, secret, kept.code ?? '') ? 'right' : 'wrong';

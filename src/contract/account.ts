@@ -156,7 +156,16 @@ const ContactAddress = Type.Object({
 const recoverable = ['password', 'pin'] as const;
 
 export const RecoveryRequest = Type.Object(
-  { identity: ContactAddress, purpose: Type.Enum(recoverable, { description: 'What was forgotten.' }) },
+  {
+    identity: ContactAddress,
+    purpose: Type.Enum(recoverable, { description: 'What was forgotten.' }),
+    device: Type.Optional(
+      Type.Object(
+        { id: Type.Optional(IdInput) },
+        { description: 'A device that the user logged in on before is counted apart from strangers.' },
+      ),
+    ),
+  },
   { examples: [{ identity: { type: 'phone', value: '+15551234567' }, purpose: 'password' }] },
 );
 export type RecoveryRequest = Static<typeof RecoveryRequest>;

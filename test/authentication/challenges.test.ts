@@ -72,7 +72,9 @@ test('is rolled back with what it would have brought about', async () => {
 });
 
 test('is found by its id alone', async () => {
-  const { userId, id } = await begin();
-  expect(await findChallengeOwner(fresh.database, id)).toBe(userId);
+  const deviceId = randomUUID();
+  for (const { userId, id, ...begun } of [await begin(), await begin({ deviceId })]) {
+    expect(await findChallengeOwner(fresh.database, id)).toEqual({ userId, deviceId: begun.deviceId });
+  }
   expect(await findChallengeOwner(fresh.database, randomUUID())).toBeUndefined();
 });

@@ -144,6 +144,32 @@ describe('a recovery', () => {
     expect((await logIn(user, password)).body.status).toBe('approved');
   });
 
+  test('is counted apart on a device of the user: no stranger keeps the owner from it, by asking or by guessing', async () => {
+    const who = await person();
+    const { body: strangers } = await start(who.user.phone);
+    expect((await start(who.user.phone)).status).toBe(429);
+    const wrong = { secret: 'wrong', password };
+    for (let n = 0; n < 5; n += 1) await refusal(`/v1/recoveries/${strangers.id}`, wrong);
+    expect(await refusal(`/v1/recoveries/${strangers.id}`, wrong)).toEqual([423, 'account_temporarily_locked']);
+    const seen = await codesTo(postern, who.user.phone ?? '');
+    const asked = { identity: { type: 'phone', value: who.user.phone }, purpose: 'password' };
+    const { status, body } = await postern.api<{ id: string }>('POST', '/v1/recoveries', {
+      body: { ...asked, device: { id: who.deviceId.toUpperCase() } },
+    });
+    expect(status).toBe(201);
+    const secret = await codeTo(postern, who.user.phone ?? '', seen);
+    expect((await complete(`/v1/recoveries/${body.id}`, { secret, password })).status).toBe(200);
+    // Another's device, or none that there is, counts as a stranger's.
+    const other = await person();
+    for (const id of [who.deviceId, randomUUID()]) {
+      const value = other.user.phone;
+      const answer = await postern.api('POST', '/v1/recoveries', {
+        body: { ...asked, identity: { type: 'phone', value }, device: { id } },
+      });
+      expect(answer.status).toBe(id === who.deviceId ? 201 : 429);
+    }
+  });
+
   test('does not touch an operator’s lock', async () => {
     const user = await createUser(postern, { phone: newPhone() });
     await admin('POST', `/users/${user.id}/lock`, { permanent: true });
