@@ -1,0 +1,194 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StartedProof } from '../../src/contract/account.js';
+import type { Passkey } from '../../src/contract/factors.js';
+import { idToBytes } from '../../src/lib/ids.js';
+import { byPassword, type Person } from '../support/account.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { addAuthenticator, launchBrowser, servePage, type VirtualAuthenticator } from '../support/browser.js';
+import { type Answer, createFactors } from '../support/factors.js';
+import { createUser } from '../support/people.js';
+
+/** The code that the documentation tells people to use. */
+const [, code = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync('docs/second-factors.md', 'utf8')) ?? [];
+
+/** What it defines, as the page sees it; here it is only named. */
+declare function post(path: string, body: object, session?: string): Promise<Answer & { options: { rp: object } }>;
+declare function makePasskey(session: string, proof: object, name: string): Promise<Passkey>;
+declare function sign(options: object): Promise<string>;
+declare function logIn(): Promise<Answer>;
+declare function complete(pending: Answer): Promise<Answer>;
+declare function prove(session: string): Promise<object>;
+
+let postern: TestApp;
+let browser: Browser;
+let pages: { port: number; close(): Promise<void> }[];
+beforeAll(async () => {
+  pages = [await servePage(), await servePage()];
+  const [own, foreign] = pages.map(({ port }) => port);
+  postern = await startTestApp({
+    ...{ PASSKEY_RP_ID: 'localhost', PASSKEY_ORIGINS: `http://localhost:${own},http://app.localhost:${own}` },
+    CORS_ORIGINS: `http://localhost:${own},http://app.localhost:${own},http://localhost:${foreign}`,
+    LOGIN_LIMIT_PER_ADDRESS: '0',
+  });
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await postern?.close();
+  for (const page of pages) await page.close();
+});
+
+const { person, ask, startWithPassword, startWithPasskey, answer } = createFactors(() => postern);
+
+/** A tab with an authenticator of its own, and the code of the documentation. */
+async function open(
+  host = 'localhost',
+  which = 0,
+  options = { verifiesUser: true },
+): Promise<{ page: Page; authenticator: VirtualAuthenticator }> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`http://${host}:${pages[which]?.port}/`);
+  await page.addScriptTag({ content: code.replace('https://auth.example.com', postern.url) });
+  return { page, authenticator: await addAuthenticator(page, options) };
+}
+
+/** A person who is signed in, in a tab, with a passkey. */
+async function withPasskey(host?: string): Promise<{ who: Person; page: Page; authenticator: VirtualAuthenticator }> {
+  const who = await person();
+  const tab = await open(host);
+  const values = { session: who.bearer, proof: byPassword };
+  await tab.page.evaluate(({ session, proof }) => makePasskey(session, proof, 'Laptop'), values);
+  return { who, ...tab };
+}
+
+/** The assertion that a tab makes for a login, which is then sent by the test. */
+async function assertionFor(page: Page) {
+  const { body } = await startWithPasskey();
+  return { id: body.id, secret: await page.evaluate((options) => sign(options), body.challenge ?? {}) };
+}
+
+describe('a browser, with the code of the documentation', () => {
+  test('makes a passkey and logs in with it, without a name', async () => {
+    const { who, page } = await withPasskey();
+    const { body } = await ask<Passkey[]>(who, 'GET', '/passkeys');
+    expect(body).toMatchObject([{ name: 'Laptop', transports: ['internal'], last_used_at: null }]);
+    const login = await page.evaluate(() => logIn());
+    expect(login).toMatchObject({ status: 'approved', token: expect.stringMatching(/^psa_/) });
+    const session = await postern.api<{ user_id: string }>('POST', '/v1/sessions', { basic: login.token ?? '' });
+    expect(session.body.user_id).toBe(who.user.id);
+  });
+
+  test('makes no second passkey on an authenticator that has one', async () => {
+    const { who, page } = await withPasskey();
+    const values = { session: who.bearer, proof: byPassword };
+    const again = page.evaluate(({ session, proof }) => makePasskey(session, proof, 'Again'), values);
+    await expect(again).rejects.toThrow('InvalidStateError');
+  });
+
+  test('completes a login by password, and proves who is signed in', async () => {
+    const { who, page } = await withPasskey();
+    const change = { bearer: postern.adminKey, body: { second_factor: 'required' } };
+    await postern.api('PATCH', `/admin/v1/users/${who.user.id}`, change);
+    const { body: pending } = await startWithPassword(who);
+    expect(pending.challenge).toMatchObject({ type: 'passkey', allowCredentials: [{ type: 'public-key' }] });
+    expect(await page.evaluate((login) => complete(login), pending)).toMatchObject({ status: 'approved' });
+    const proof = await page.evaluate((session) => prove(session), who.bearer);
+    expect((await ask(who, 'POST', '/recovery-codes', { proof })).status).toBe(201);
+    expect((await ask(who, 'POST', '/recovery-codes', { proof })).status).toBe(400);
+  });
+});
+
+describe('what a browser signs', () => {
+  test('counts once', async () => {
+    const { page } = await withPasskey();
+    const { id, secret } = await assertionFor(page);
+    const other = await startWithPasskey();
+    expect((await answer(other.body.id, secret)).status).toBe(400);
+    expect((await answer(id, secret)).status).toBe(201);
+    expect((await answer(id, secret)).status).toBe(400);
+  });
+
+  test('is refused with a changed signature', async () => {
+    const { page } = await withPasskey();
+    const { id, secret } = await assertionFor(page);
+    const assertion = JSON.parse(secret) as { response: { signature: string } };
+    const signature = Buffer.from(assertion.response.signature, 'base64url');
+    signature[signature.length - 1] = (signature.at(-1) ?? 0) ^ 1;
+    assertion.response.signature = signature.toString('base64url');
+    expect((await answer(id, JSON.stringify(assertion))).status).toBe(400);
+    expect((await answer(id, secret)).status).toBe(201);
+  });
+
+  test('is refused on an origin that is not configured, though it is the same host', async () => {
+    const { authenticator } = await withPasskey();
+    const [credential] = await authenticator.credentials();
+    const foreign = await open('localhost', 1);
+    if (credential !== undefined) await foreign.authenticator.replace(credential);
+    await expect(foreign.page.evaluate(() => logIn())).rejects.toThrow('authorization_rejected');
+    const here = await open();
+    if (credential !== undefined)
+      await here.authenticator.replace({ ...credential, signCount: credential.signCount + 9 });
+    expect(await here.page.evaluate(() => logIn())).toMatchObject({ status: 'approved' });
+  });
+
+  test('is refused for another relying party, also when it is enrolled', async () => {
+    const who = await person();
+    const { page } = await open('app.localhost');
+    // As a page would do that wants the passkey for itself.
+    await page.evaluate(() => {
+      const real = post;
+      Object.assign(globalThis, {
+        post: async (...request: Parameters<typeof post>) => {
+          const answered = await real(...request);
+          const rp = { id: 'app.localhost', name: 'Another' };
+          return 'options' in answered ? { ...answered, options: { ...answered.options, rp } } : answered;
+        },
+      });
+    });
+    const values = { session: who.bearer, proof: byPassword };
+    const enrolling = page.evaluate(({ session, proof }) => makePasskey(session, proof, 'Key'), values);
+    await expect(enrolling).rejects.toThrow('proof_rejected');
+    expect((await ask(who, 'GET', '/passkeys')).body).toEqual([]);
+  });
+
+  test('is refused with the handle of another user', async () => {
+    const { page, authenticator } = await withPasskey();
+    const victim = await createUser(postern);
+    const [credential] = await authenticator.credentials();
+    if (credential === undefined) throw new Error('there is no credential');
+    await authenticator.replace({ ...credential, userHandle: idToBytes(victim.id).toString('base64') });
+    await expect(page.evaluate(() => logIn())).rejects.toThrow('authorization_rejected');
+  });
+
+  test('is refused when its counter has gone back', async () => {
+    const { page, authenticator } = await withPasskey();
+    const [copy] = await authenticator.credentials();
+    if (copy === undefined) throw new Error('there is no credential');
+    for (let use = 1; use <= 2; use += 1)
+      expect(await page.evaluate(() => logIn())).toMatchObject({ status: 'approved' });
+    await authenticator.replace(copy);
+    await expect(page.evaluate(() => logIn())).rejects.toThrow('authorization_rejected');
+  });
+
+  test('without verifying its owner stands beside a password, and proves nothing by itself', async () => {
+    const { who, authenticator } = await withPasskey();
+    const change = { bearer: postern.adminKey, body: { second_factor: 'required' } };
+    await postern.api('PATCH', `/admin/v1/users/${who.user.id}`, change);
+    const [credential] = await authenticator.credentials();
+    if (credential === undefined) throw new Error('there is no credential');
+    const { page, authenticator: key } = await open('localhost', 0, { verifiesUser: false });
+    await key.replace({ ...credential, signCount: credential.signCount + 9 });
+    const { body: pending } = await startWithPassword(who);
+    expect(await page.evaluate((login) => complete(login), pending)).toMatchObject({ status: 'approved' });
+    // The browser keeps to what is asked for; a page may ask for less.
+    await expect(page.evaluate((session) => prove(session), who.bearer)).rejects.toThrow('NotAllowedError');
+    const { body: begun } = await ask<StartedProof>(who, 'POST', '/proofs', { type: 'passkey' });
+    const less = { ...begun.challenge, userVerification: 'discouraged' };
+    const secret = await page.evaluate((options) => sign(options), less);
+    const proof = { type: 'passkey', id: begun.id, secret };
+    expect((await ask(who, 'POST', '/recovery-codes', { proof })).status).toBe(400);
+  });
+});

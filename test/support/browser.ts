@@ -1,0 +1,81 @@
+import { accessSync, constants } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** The machine's own Chromium. */
+export function launchBrowser(): Promise<Browser> {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const candidates = folders.flatMap((folder) => names.map((name) => join(folder, name)));
+  const executablePath = candidates.find(isExecutable);
+  if (executablePath === undefined) throw new Error(`there is none of ${names.join(', ')} in PATH`);
+  // Its sandbox wants rights that a container may not have; it sees nothing but the pages of the test.
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An empty page on a port of its own, which is an origin of its own. */
+export async function servePage(): Promise<{ port: number; close(): Promise<void> }> {
+  const server: Server = createServer((_, response) => {
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>A page</title>');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+/** An authenticator that the browser pretends to have, as its developer tools offer it. */
+export interface VirtualAuthenticator {
+  credentials(): Promise<VirtualCredential[]>;
+  /** Puts this credential in place of all that there are. */
+  replace(credential: VirtualCredential): Promise<void>;
+}
+
+export type VirtualCredential = Awaited<ReturnType<typeof readCredentials>>[number];
+
+const readCredentials = async (session: CDPSession, authenticatorId: string) =>
+  (await session.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
+
+export async function addAuthenticator(
+  page: Page,
+  { verifiesUser }: { readonly verifiesUser: boolean },
+): Promise<VirtualAuthenticator> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      ...{
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        automaticPresenceSimulation: true,
+      },
+      ...{ hasUserVerification: verifiesUser, isUserVerified: verifiesUser },
+    },
+  });
+  return {
+    credentials: () => readCredentials(session, authenticatorId),
+    async replace(credential) {
+      await session.send('WebAuthn.clearCredentials', { authenticatorId });
+      await session.send('WebAuthn.addCredential', { authenticatorId, credential });
+    },
+  };
+}
