@@ -10,6 +10,7 @@ import { createProofs, type ProofMethod } from './authentication/proofs.js';
 import { createRecoveries } from './authentication/recoveries.js';
 import { createRegistrations } from './authentication/registrations.js';
 import type { RequestLimits } from './authentication/request-limits.js';
+import type { SecondFactors } from './authentication/second-factor.js';
 import { createSessionlessCodes } from './authentication/sessionless-codes.js';
 import type { UserRules } from './authentication/user-validation.js';
 import type { Users } from './authentication/users.js';
@@ -34,6 +35,7 @@ export interface AccountParts {
   readonly rules: UserRules;
   /** Ways of proving who one is beside the password, codes and the PIN. */
   readonly moreProofs: readonly ProofMethod[];
+  readonly secondFactors: Pick<SecondFactors, 'standBeside'>;
   /** What other modules store of users. */
   readonly moreSections: readonly ExportSection[];
 }
@@ -45,7 +47,8 @@ export function createAccountServices(
   const { config, channels, database, keys, hasher, pins, guesses, limits, users, rules, moreProofs } = parts;
   const codes = createCodeSending({ keys, limits, channels });
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...moreProofs];
-  const proofs = createProofs({ database, guesses, limits, codes, methods });
+  const hasSecondFactor = parts.secondFactors.standBeside;
+  const proofs = createProofs({ database, guesses, limits, codes, methods, hasSecondFactor });
   const { defaultRegion, passwordMin } = rules;
   // What is found before it is known who asks must cost nobody else: `users` looks into the list of breached passwords,
   // which may be another host's, once a proof or a code was right.

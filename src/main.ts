@@ -282,7 +282,7 @@ function createServices(parts: {
   const account = createAccountServices({
     ...{ config, channels: messageParts.channels, database, keys, hasher, pins, guesses, limits, users },
     rules: userOptions,
-    moreProofs: factors.proofs,
+    ...{ moreProofs: factors.proofs, secondFactors: factors.secondFactors },
     moreSections: notificationSections(database, imageUrlsOf),
   });
   return {

@@ -1,10 +1,7 @@
-import type { ProofType } from '../contract/account.js';
-import type { User } from '../contract/user.js';
-import { type Database, prepared, type Queryable } from '../database/database.js';
-import { Problem } from '../lib/problem.js';
+import type { Database } from '../database/database.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
 import { passkeyDescriptors, useAssertion } from './passkeys.js';
-import { type BegunProof, type InstantProof, type Proven, usualProofs } from './proofs.js';
+import type { BegunProof, InstantProof } from './proofs.js';
 import { newPasskeyChallenge, parseAssertion, passkeyLifetime, type RelyingParty } from './relying-party.js';
 import { spendRecoveryCode } from './second-factor.js';
 import { useTotpCode } from './totp.js';
@@ -45,23 +42,4 @@ export function passkeyProof(parts: { readonly database: Database; readonly rely
       return (await useAssertion(parts, assertion, { userId, challenge, verification, origin })) !== undefined;
     },
   };
-}
-
-/**
- * What counts for a change of second factors. Where there is one, a code to an address does not: whoever has taken the
- * address over would get past what stands beside it.
- */
-export const factorProofs = ({ second_factors }: User): readonly ProofType[] =>
-  second_factors.length === 0 ? usualProofs : ['passkey', 'totp'];
-
-const anyFactor = prepared(
-  'factor_any',
-  'select 1 as one where exists (select 1 from totp where user_id = $1) or exists (select 1 from passkeys where user_id = $1)',
-);
-
-/** The same once more under the lock of the user's row: a factor may have been enrolled since the proof was looked at. */
-export async function useFactorProof(tx: Queryable, userId: string, proven: Proven): Promise<void> {
-  await proven.use(tx);
-  if (proven.type !== 'code') return;
-  if ((await tx.query(anyFactor, [userId])).length > 0) throw new Problem('proof_rejected');
 }

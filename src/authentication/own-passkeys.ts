@@ -5,8 +5,6 @@ import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import { beginChallenge, endChallenge, endChallengesOf, takeChallengeGuess } from './challenges.js';
 import { recordEvent } from './events.js';
-import { factorProofs, useFactorProof } from './factor-proofs.js';
-import { holdEnrolling } from './own-totp.js';
 import {
   addPasskey,
   listPasskeys,
@@ -15,7 +13,7 @@ import {
   removePasskeys,
   renamePasskey,
 } from './passkeys.js';
-import type { Proofs, Prover } from './proofs.js';
+import { holdProver, type Proofs, type Prover, usualProofs } from './proofs.js';
 import { forgetUselessCodes } from './recovery-codes.js';
 import { newPasskeyChallenge, passkeyLifetime, type RelyingParty } from './relying-party.js';
 import type { Users } from './users.js';
@@ -52,12 +50,12 @@ export function createOwnPasskeys({ database, relyingParty, proofs, users }: Own
       if (existing.length >= maxPasskeys) {
         throw new Problem('validation_failed', { errors: [{ code: 'too_many_items', params: { max: maxPasskeys } }] });
       }
-      const proven = await proofs.check(prover, proof, factorProofs(user));
+      const proven = await proofs.check(prover, proof, usualProofs);
       const challenge = newPasskeyChallenge();
       const owner = { userId, name: user.username ?? user.email ?? user.phone ?? userId, displayName: user.name };
       const options = await relyingParty.creationOptions(challenge, owner, existing);
       const begun = await database.lane(userId).transaction(async (tx) => {
-        await useFactorProof(tx, userId, proven);
+        await proven.use(tx);
         const kept = { challenge, name };
         return beginChallenge(tx, {
           userId,
@@ -70,13 +68,14 @@ export function createOwnPasskeys({ database, relyingParty, proofs, users }: Own
       });
       return { ...begun, options: { ...options } };
     },
-    async enrol({ userId, deviceId, origin }, id, response) {
+    async enrol(prover, id, response) {
+      const { userId, deviceId, origin } = prover;
       const address = { userId, id, purpose: 'passkey', deviceId } as const;
       const kept = await takeChallengeGuess(database.lane(userId), address);
       const credential = await relyingParty.readRegistration(response, kept?.challenge ?? newPasskeyChallenge());
       if (kept === undefined || credential === undefined) throw new Problem('proof_rejected');
       return database.lane(userId).transaction(async (tx) => {
-        await holdEnrolling(tx, userId);
+        await holdProver(tx, prover);
         if (!(await endChallenge(tx, address))) throw new Problem('proof_rejected');
         const passkey = await addPasskey(tx, userId, kept.name ?? defaultName, credential);
         if (passkey === undefined) throw new Problem('proof_rejected');
@@ -92,9 +91,9 @@ export function createOwnPasskeys({ database, relyingParty, proofs, users }: Own
     },
     async remove(prover, id, proof) {
       const { userId, origin } = prover;
-      const proven = await proofs.check(prover, proof, factorProofs(await users.get(userId)));
+      const proven = await proofs.check(prover, proof, usualProofs);
       await database.lane(userId).transaction(async (tx) => {
-        await useFactorProof(tx, userId, proven);
+        await proven.use(tx);
         if ((await removePasskeys(tx, userId, id)) === 0) throw new Problem('not_found');
         await forgetUselessCodes(tx, userId);
         await recordEvent(tx, { userId, type: 'passkey.removed', origin, data: { passkey_id: id } });

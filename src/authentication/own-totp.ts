@@ -2,18 +2,16 @@ import { randomBytes } from 'node:crypto';
 import type { Proof } from '../contract/account.js';
 import type { NewTotp, RecoveryCodes } from '../contract/factors.js';
 import type { User } from '../contract/user.js';
-import type { Database, Queryable } from '../database/database.js';
+import type { Database } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
 import { base32, totpPeriod } from '../lib/totp.js';
 import { beginChallenge, endChallenge, endChallengesOf, takeChallengeGuess } from './challenges.js';
 import { recordEvent } from './events.js';
-import { factorProofs, useFactorProof } from './factor-proofs.js';
-import type { Proofs, Prover } from './proofs.js';
+import { holdProver, type Proofs, type Prover, usualProofs } from './proofs.js';
 import { forgetUselessCodes, hasRecoveryCodes, replaceRecoveryCodes } from './recovery-codes.js';
 import { putTotp, removeTotp, sealTotpSecret, stepOfNewSecret } from './totp.js';
-import { holdUser } from './user-queries.js';
 import type { Users } from './users.js';
 
 /** One's own authenticator app and recovery codes. Other logins go on: they were let in by what counted then. */
@@ -53,11 +51,11 @@ export function createOwnTotp({ database, keys, proofs, users, issuer }: OwnTotp
     async begin(prover, proof) {
       const { userId, deviceId } = prover;
       const user = await users.get(userId);
-      const proven = await proofs.check(prover, proof, factorProofs(user));
+      const proven = await proofs.check(prover, proof, usualProofs);
       const secret = randomBytes(secretLength);
       const kept = { secret: sealTotpSecret(keys, userId, secret).toString('base64') };
       const begun = await database.lane(userId).transaction(async (tx) => {
-        await useFactorProof(tx, userId, proven);
+        await proven.use(tx);
         return beginChallenge(tx, { userId, id: newId(), purpose: 'totp', kept, lifetime, deviceId });
       });
       return { ...begun, secret: base32(secret), uri: otpauthUri(issuer, user, base32(secret)) };
@@ -71,7 +69,7 @@ export function createOwnTotp({ database, keys, proofs, users, issuer }: OwnTotp
       const step = await stepOfNewSecret(database, keys, userId, { sealed, code });
       if (step === undefined) throw new Problem('proof_rejected');
       return database.lane(userId).transaction(async (tx) => {
-        await holdEnrolling(tx, userId);
+        await holdProver(tx, prover);
         if (!(await endChallenge(tx, address))) throw new Problem('proof_rejected');
         await putTotp(tx, userId, sealed, step);
         await endChallengesOf(tx, userId, ['totp', 'passkey']);
@@ -82,9 +80,9 @@ export function createOwnTotp({ database, keys, proofs, users, issuer }: OwnTotp
     },
     async remove(prover, proof) {
       const { userId, origin } = prover;
-      const proven = await proofs.check(prover, proof, factorProofs(await users.get(userId)));
+      const proven = await proofs.check(prover, proof, usualProofs);
       await database.lane(userId).transaction(async (tx) => {
-        await useFactorProof(tx, userId, proven);
+        await proven.use(tx);
         if (!(await removeTotp(tx, userId))) throw new Problem('not_found');
         await forgetUselessCodes(tx, userId);
         await recordEvent(tx, { userId, type: 'totp.removed', origin });
@@ -94,20 +92,15 @@ export function createOwnTotp({ database, keys, proofs, users, issuer }: OwnTotp
       const { userId, origin } = prover;
       const user = await users.get(userId);
       if (user.second_factors.length === 0) throw new Problem('not_found');
-      const proven = await proofs.check(prover, proof, factorProofs(user));
+      const proven = await proofs.check(prover, proof, usualProofs);
       return database.lane(userId).transaction(async (tx) => {
-        await useFactorProof(tx, userId, proven);
+        await proven.use(tx);
         const recovery_codes = await replaceRecoveryCodes(tx, keys, userId);
         await recordEvent(tx, { userId, type: 'recovery_codes.made', origin });
         return { recovery_codes };
       });
     },
   };
-}
-
-/** Holds the row of the user, so that enrolments come one after the other. @throws Problem when the user is gone */
-export async function holdEnrolling(tx: Queryable, userId: string): Promise<void> {
-  if ((await holdUser(tx, userId)) === undefined) throw new Problem('invalid_session_token');
 }
 
 /** As authenticator apps read it from a QR code. */

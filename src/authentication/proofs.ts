@@ -74,7 +74,8 @@ export interface Proofs {
   begin(prover: Prover, start: ProofStart): Promise<StartedProof>;
   /**
    * Evaluates a proof within the account's budget of guesses.
-   * @param allowed the types that count here. A password always does.
+   * @param allowed the types that count here. A password always does. Where there is a second factor, a code of the app
+   * counts instead of a code to an address: whoever takes an address over must not get past what stands beside it.
    * @throws Problem `validation_failed`, `proof_rejected`, `account_locked`, `account_temporarily_locked`, `too_many_requests`
    */
   check(prover: Prover, proof: Proof | undefined, allowed: readonly ProofType[]): Promise<Proven>;
@@ -86,6 +87,8 @@ export interface ProofsOptions {
   readonly limits: RequestLimits;
   readonly codes: CodeSending;
   readonly methods: readonly ProofMethod[];
+  /** Whether more than the first secret stands before this account. */
+  readonly hasSecondFactor: (user: AccountUser) => boolean;
 }
 
 /** What counts for most changes: everything but the PIN, which is too short, and a second factor without the first. */
@@ -95,7 +98,7 @@ const holdUser = prepared('proof_hold_user', 'select epoch from users where id =
 const readSession = prepared('proof_session', `select held.expires_at from (${heldSession('$1', '$2')}) held`);
 
 export function createProofs(options: ProofsOptions): Proofs {
-  const { database, guesses, limits, codes, methods } = options;
+  const { database, guesses, limits, codes, methods, hasSecondFactor } = options;
 
   async function userOf({ userId, deviceId, origin }: Prover): Promise<AccountUser> {
     await limits.loginFrom(origin.address);
@@ -141,8 +144,9 @@ export function createProofs(options: ProofsOptions): Proofs {
 
   async function check(prover: Prover, proof: Proof | undefined, allowed: readonly ProofType[]): Promise<Proven> {
     const { userId, deviceId, origin } = prover;
-    const { method, secret, id } = readProof(methods, proof, allowed);
     const user = await userOf(prover);
+    const counting = hasSecondFactor(user) ? allowed.map((type) => (type === 'code' ? 'totp' : type)) : allowed;
+    const { method, secret, id } = readProof(methods, proof, counting);
     const address = { userId, id, purpose: 'proof', deviceId } as const;
     const evaluate = async (): Promise<boolean> => {
       if (method.steps === 1) return method.verify(user, secret);
@@ -160,7 +164,20 @@ export function createProofs(options: ProofsOptions): Proofs {
       await recordEvent(database, { userId, type: 'proof.rejected', origin, data });
       throw new Problem('proof_rejected');
     }
-    return { type: method.type, use: (tx) => use(tx, prover, user, method.steps === 2 ? address : undefined) };
+    const challenge = method.steps === 2 ? address : undefined;
+    return {
+      type: method.type,
+      async use(tx) {
+        await use(tx, prover, user, challenge);
+        if (method.type === 'code') await demandNoSecondFactor(tx, userId);
+      },
+    };
+  }
+
+  /** Once more, under the lock of the user's row: one may have been enrolled since the proof was looked at. */
+  async function demandNoSecondFactor(tx: Queryable, userId: string): Promise<void> {
+    const { user } = await getAccount(tx, userId);
+    if (user === undefined || hasSecondFactor(user)) throw new Problem('proof_rejected');
   }
 
   return { begin, check };

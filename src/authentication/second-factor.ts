@@ -19,6 +19,8 @@ import { useTotpCode } from './totp.js';
 export interface SecondFactors {
   /** @returns the challenge that this user must answer beside; undefined: none. */
   ask(user: AccountUser, login: AskingLogin): Promise<Challenge | undefined>;
+  /** Whether more than the first secret stands before this account: an app in any case, a passkey where it is asked for. */
+  standBeside(user: AccountUser): boolean;
   /** Uses the answer up. @returns what it was; undefined when it is wrong. */
   verify(user: AccountUser, answer: ChallengeAnswer): Promise<SecondFactorName | undefined>;
 }
@@ -44,10 +46,12 @@ export interface SecondFactorsOptions {
 export function createSecondFactors(options: SecondFactorsOptions): SecondFactors {
   const { database, keys, relyingParty } = options;
 
+  const policyOf = ({ secondFactorPolicy, role }: AccountUser) =>
+    secondFactorPolicy ?? options.policyByRole[role] ?? options.policy;
+  const standBeside = (user: AccountUser) => user.hasTotp || (user.hasPasskey && policyOf(user) === 'required');
+
   async function ask(user: AccountUser, { authenticator }: AskingLogin): Promise<Challenge | undefined> {
-    const policy = user.secondFactorPolicy ?? options.policyByRole[user.role] ?? options.policy;
-    const isAsked = policy === 'required' ? user.hasTotp || user.hasPasskey : policy === 'own' && user.hasTotp;
-    if (!isAsked) return undefined;
+    if (policyOf(user) === 'off' || !standBeside(user)) return undefined;
     const lane = database.lane(user.userId);
     const recovery = (await hasRecoveryCodes(lane, user.userId)) ? ['recovery_code'] : [];
     if (!user.hasPasskey) return totpChallenge({}, { alternatives: recovery });
@@ -83,7 +87,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     return (await useAssertion(options, assertion, expected)) !== undefined;
   }
 
-  return { ask, verify };
+  return { ask, standBeside, verify };
 }
 
 const asVerification = (text: string | undefined): UserVerification =>

@@ -20,7 +20,8 @@ export const Proof = Type.Object(
     }),
   },
   {
-    description: 'A fresh proof of who one is. The operation says which types it takes.',
+    description:
+      'A fresh proof of who one is. The operation says which types it takes. For an account with a second factor, totp (a code of the app, or a recovery code) counts in place of code.',
     examples: [{ type: 'password', secret: 'correct horse battery' }],
   },
 );

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Event } from '../../src/contract/administration.js';
 import type { NewTotp, RecoveryCodes } from '../../src/contract/factors.js';
 import type { User } from '../../src/contract/user.js';
-import { byPassword, type Person } from '../support/account.js';
+import { byPassword, createSelfService, type Person } from '../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { createFactors } from '../support/factors.js';
 import { createUser, newPhone, wrongCode } from '../support/people.js';
@@ -85,19 +85,28 @@ describe('enrolling an authenticator app', () => {
     expect((await postern.api('POST', '/v1/sessions/verify', { bearer: who.bearer })).status).toBe(200);
   });
 
-  test('is not possible by a code to an address once there is a factor, nor is removing one', async () => {
+  test('keeps a code to an address from changing the account, also one that was sent before', async () => {
     const who = await person({ phone: newPhone() });
-    await enrolTotp(who);
+    const { byCode } = createSelfService(() => postern);
+    const { body: begun } = await ask<NewTotp>(who, 'POST', '/totp', { proof: await byCode(who) });
+    const { app } = await enrolTotp(who);
+    // What was begun before would need another proof now.
+    expect((await ask(who, 'POST', `/totp/${begun.id}`, { secret: await app.code() })).status).toBe(400);
     const proof = { type: 'code', id: randomUUID(), secret: '123456' };
     for (const [method, path] of [
       ['POST', '/totp'],
       ['DELETE', '/totp'],
       ['POST', '/passkeys'],
       ['POST', '/recovery-codes'],
+      ['DELETE', ''],
     ] as const) {
       const refused = await ask<ProblemAnswer>(who, method, path, { proof });
       expect([refused.status, refused.body.errors[0]?.field]).toEqual([422, 'proof.type']);
     }
+    const change = { password: 'nine dull horses', proof };
+    expect((await ask(who, 'PUT', '/password', change)).status).toBe(422);
+    const byApp = { ...change, proof: { type: 'totp', secret: await app.code() } };
+    expect((await ask(who, 'PUT', '/password', byApp)).status).toBe(200);
   });
 
   test('is written down, and so is removing it', async () => {
@@ -327,6 +336,18 @@ describe('an operator', () => {
     const login = await startWithPasskey();
     expect((await answer(login.body.id, signFor(authenticator, login))).status).toBe(400);
     expect((await reset({ ...who, user: { ...who.user, id: randomUUID() } }, postern.adminKey)).status).toBe(404);
+  });
+
+  test('administers with a session only after a login with a second factor', async () => {
+    const who = await person();
+    const { app } = await enrolTotp(who);
+    await change(who, { role: 'operator', second_factor: 'own' });
+    const users = async (bearer: string) => (await postern.api('GET', '/admin/v1/users', { bearer })).status;
+    expect(await users(who.bearer)).toBe(403);
+    const { body } = await startWithPassword(who);
+    const { body: approved } = await answer(body.id, await app.code());
+    const session = await postern.api<{ token: string }>('POST', '/v1/sessions', { basic: approved.token ?? '' });
+    expect(await users(session.body.token)).toBe(200);
   });
 
   test('needs the scope admin where the user has a role', async () => {

@@ -30,7 +30,7 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
       operationId: 'startPasskey',
       summary: 'Start to make a passkey',
       description:
-        'Answers creation options for the browser or the app, good for five minutes and on this device. Needs a fresh proof: password, passkey, or a code of an authenticator app. Without a second factor yet, a code to an address also does.',
+        'Answers creation options for the browser or the app, good for five minutes and on this device. Needs a fresh proof: password, code or passkey.',
       tags: ['Account'],
       body: PasskeyRequest,
       response: { 201: { ...NewPasskey, description: 'What to make the passkey of.' } },
@@ -82,8 +82,7 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
     schema: {
       operationId: 'deletePasskey',
       summary: "Remove one of one's own passkeys",
-      description:
-        'It no longer logs in. Logins that it began go on. Needs a fresh proof: password, passkey, or a code of an authenticator app.',
+      description: 'It no longer logs in. Logins that it began go on. Needs a fresh proof: password, code or passkey.',
       tags: ['Account'],
       params: IdParams,
       body: ProvenRequest,

@@ -6,9 +6,6 @@ import { IdParams, pathId } from '../../path-id.js';
 import { proofProblems, proverOf } from '../../prover.js';
 import type { App } from '../../route.js';
 
-const needs =
-  'Needs a fresh proof: password, passkey, or a code of the app (totp; a recovery code does too). Without a second factor yet, a code to an address also does.';
-
 /** One's own authenticator app and recovery codes. */
 export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): void {
   app.route({
@@ -17,7 +14,7 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
     schema: {
       operationId: 'startTotp',
       summary: 'Start to enrol an authenticator app',
-      description: `Answers a secret for the app. It counts once a code of it has confirmed it, within ten minutes and on this device. ${needs}`,
+      description: `Answers a secret for the app. It counts once a code of it has confirmed it, within ten minutes and on this device. Needs a fresh proof: password, code or passkey.`,
       tags: ['Account'],
       body: ProvenRequest,
       response: { 201: { ...NewTotp, description: 'The secret, shown once.' } },
@@ -53,7 +50,7 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
     schema: {
       operationId: 'deleteTotp',
       summary: "Remove one's own authenticator app",
-      description: 'Needs a fresh proof: password, passkey, or a code of the app (totp; a recovery code does too).',
+      description: 'Needs a fresh proof: password, passkey or totp.',
       tags: ['Account'],
       body: ProvenRequest,
       response: { 204: Type.Null({ description: 'The app no longer counts.' }) },
@@ -72,7 +69,7 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
       operationId: 'renewRecoveryCodes',
       summary: "Make new recovery codes of one's own",
       description:
-        'Ten, in place of all old ones. 404 for who has no second factor. Needs a fresh proof: password, passkey, or a code of the app (totp; a recovery code does too).',
+        'Ten, in place of all old ones. 404 for who has no second factor. Needs a fresh proof: password, passkey or totp.',
       tags: ['Account'],
       body: ProvenRequest,
       response: { 201: { ...RecoveryCodes, description: 'The new codes, shown once.' } },
