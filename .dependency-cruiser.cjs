@@ -56,13 +56,13 @@ module.exports = {
       comment: 'Everything else is handed typed values.',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(main[a-z-]*\\.ts$|cli/|config)' },
-      to: { path: '^src/config(-parsers)?\\.ts$' },
+      to: { path: '^src/config[a-z-]*\\.ts$' },
     },
     {
       name: 'config-imports-lib-contract',
       severity: 'error',
-      from: { path: '^src/config(-parsers)?\\.ts$' },
-      to: { path: '^(src|scripts|test)/', pathNot: `${inside(['lib', 'contract'])}|^src/config-parsers` },
+      from: { path: '^src/config[a-z-]*\\.ts$' },
+      to: { path: '^(src|scripts|test)/', pathNot: `${inside(['lib', 'contract'])}|^src/config-` },
     },
     {
       name: 'acceptance-tests-see-no-source',

@@ -47,7 +47,7 @@ export interface Setting<T> {
 }
 
 export const ok = <T>(value: T): Parsed<T> => ({ value });
-const fault = (message: string): { fault: string } => ({ fault: message });
+export const fault = (message: string): { fault: string } => ({ fault: message });
 
 export const anyText = (text: string) => ok(text);
 export const choice =

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { customAuthenticators, oidcProviders } from './config-authenticators.js';
 import {
   anyText,
   apnsKey,
@@ -246,6 +247,16 @@ export const settings = {
     about:
       'Further authenticators: ES modules by their path (`./badge.js`) or package name, joined by commas. Variables that begin with `AUTHENTICATOR_` are handed to them. See docs/authenticators.md.',
   },
+  CUSTOM_AUTHENTICATORS: {
+    parse: customAuthenticators,
+    about:
+      'Services of yours that decide on logins, as JSON or the path of a file: `{"badge":{"url":"https://…","secret":"whsec_…","steps":1}}` is the authenticator `custom:badge`. See docs/authenticators.md.',
+  },
+  OIDC_PROVIDERS: {
+    parse: oidcProviders,
+    about:
+      'OpenID providers, as JSON or the path of a file: `{"google":{"issuer":"https://accounts.google.com","client_ids":["…"]}}` is the authenticator `oidc:google`. `algorithms` are RS256 unless listed.',
+  },
   NOTIFICATION_TYPES: {
     parse: notificationTypes,
     fallback: 'payment,pool,request',
@@ -389,11 +400,14 @@ function contradictions(config: Partial<Config>): string[] {
     faults.push('GUESS_LOCK must not be longer than GUESS_LOCK_MAX');
   }
   faults.push(...passkeyFaults(config), ...pushFaults(config));
-  for (const name of ['SMS_WEBHOOK_URL', 'BREACHED_PASSWORDS_URL'] as const) {
-    const plainHttp = config[name]?.startsWith('http:') === true;
-    if (plainHttp && config.ALLOW_PRIVATE_NETWORK_TARGETS === false) {
-      faults.push(`${name} must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)`);
-    }
+  const called = [
+    ...(['SMS_WEBHOOK_URL', 'BREACHED_PASSWORDS_URL'] as const).map((name) => [name, config[name]]),
+    ...(config.CUSTOM_AUTHENTICATORS ?? []).map(({ name, url }) => [`CUSTOM_AUTHENTICATORS: url of ${name}`, url]),
+    ...(config.OIDC_PROVIDERS ?? []).map(({ name, issuer }) => [`OIDC_PROVIDERS: issuer of ${name}`, issuer]),
+  ];
+  for (const [what, url] of called) {
+    if (url?.startsWith('http:') !== true || config.ALLOW_PRIVATE_NETWORK_TARGETS !== false) continue;
+    faults.push(`${what} must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)`);
   }
   if (config.BREACHED_PASSWORDS_FILE !== undefined && config.BREACHED_PASSWORDS_URL !== undefined) {
     faults.push('BREACHED_PASSWORDS_FILE and BREACHED_PASSWORDS_URL exclude each other');

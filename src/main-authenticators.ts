@@ -2,6 +2,7 @@ import type { Authenticator } from './authentication/authenticators/authenticato
 import { emailAuthenticator } from './authentication/authenticators/email.js';
 import { guarded } from './authentication/authenticators/guarded.js';
 import { loadPlugins } from './authentication/authenticators/load.js';
+import { type IdTokens, oidcAuthenticator } from './authentication/authenticators/oidc.js';
 import { passwordAuthenticator } from './authentication/authenticators/password.js';
 import type { Plugin, PluginContext } from './authentication/authenticators/plugin.js';
 import { smsAuthenticator } from './authentication/authenticators/sms.js';
@@ -9,28 +10,45 @@ import type { PasswordHasher } from './authentication/passwords.js';
 import { type Config, ConfigError } from './config.js';
 import type { MessageChannel } from './contract/administration.js';
 import type { Database } from './database/database.js';
+import { createWebhookAuthenticator } from './delivery/authenticator-webhook.js';
+import { createIdTokens } from './delivery/oidc/id-tokens.js';
 import { createOutbound, type Outbound } from './delivery/outbound.js';
 import type { SecretKeys } from './lib/secret-keys.js';
 import { createLog, type Logger } from './log.js';
 
 /** Every way of logging in that is configured: the built-in ones and those of others, which are guarded. */
 export function createAuthenticators(parts: {
-  /** Those by which codes can be sent. */
-  readonly channels: readonly MessageChannel[];
+  readonly config: Config;
   readonly database: Database;
   readonly keys: SecretKeys;
   readonly hasher: PasswordHasher;
   readonly passkey: Authenticator;
+  /** Those by which codes can be sent. */
+  readonly channels: readonly MessageChannel[];
+  readonly outbound: Outbound;
   readonly plugins: readonly Plugin[];
+  readonly idTokens: readonly IdTokens[];
 }): Authenticator[] {
-  const { channels, database, keys, hasher, plugins } = parts;
+  const { config, database, keys, hasher, channels, outbound, plugins, idTokens } = parts;
   return [
     passwordAuthenticator(database, hasher),
     ...(channels.includes('sms') ? [smsAuthenticator(keys)] : []),
     ...(channels.includes('email') ? [emailAuthenticator(keys)] : []),
     parts.passkey,
-    ...plugins.map((plugin) => guarded(plugin, { channels })),
+    ...idTokens.map((tokens) => oidcAuthenticator(database, tokens)),
+    ...[...plugins, ...webhookPlugins(config, outbound)].map((plugin) => guarded(plugin, { channels })),
   ];
+}
+
+function webhookPlugins({ CUSTOM_AUTHENTICATORS: configured = [] }: Config, outbound: Outbound): Plugin[] {
+  return configured.map(({ name, url, secret, steps }) =>
+    createWebhookAuthenticator({ name: `custom:${name}`, url, secret: secret.reveal(), steps, outbound }),
+  );
+}
+
+/** What reads the id_tokens of each OpenID provider. */
+export function createConfiguredIdTokens({ OIDC_PROVIDERS: providers = [] }: Config, outbound: Outbound): IdTokens[] {
+  return providers.map((provider) => createIdTokens({ ...provider, outbound }));
 }
 
 /** Loads the modules of AUTHENTICATORS. @throws ConfigError naming every fault of every module */

@@ -6,6 +6,7 @@ import type { Plugin } from './authentication/authenticators/plugin.js';
 import type { BreachedPasswords } from './authentication/breached-passwords.js';
 import { createDevices } from './authentication/devices.js';
 import { eraseUser } from './authentication/erase.js';
+import { createExternalIdentities } from './authentication/external-identities.js';
 import { createGuessBudget } from './authentication/guess-budget.js';
 import { createLogin } from './authentication/login.js';
 import type { ShowNotice } from './authentication/notice-sending.js';
@@ -40,7 +41,7 @@ import { Problem } from './lib/problem.js';
 import { createSecretKeys, type SecretKeys } from './lib/secret-keys.js';
 import { createLog, type Logger } from './log.js';
 import { createAccountServices } from './main-account.js';
-import { createAuthenticators, loadConfiguredPlugins } from './main-authenticators.js';
+import { createAuthenticators, createConfiguredIdTokens, loadConfiguredPlugins } from './main-authenticators.js';
 import { createFactorParts, type FactorParts } from './main-factors.js';
 import { createMessageParts, type MessageParts } from './main-messages.js';
 import { createBreachedPasswords } from './main-passwords.js';
@@ -261,11 +262,12 @@ function createServices(parts: {
     messagesPerPrefix: config.SMS_LIMIT_PER_PREFIX,
     messagesInTotal: config.SMS_LIMIT_TOTAL,
   });
+  const idTokens = createConfiguredIdTokens(config, outbound);
   const login = createLogin({
     ...{ database, keys, pins, guesses, limits },
     authenticators: createAuthenticators({
-      ...{ channels: messageParts.channels, database, keys, hasher, plugins: parts.plugins },
-      passkey: factors.authenticator,
+      ...{ config, database, keys, hasher, outbound, idTokens },
+      ...{ channels: messageParts.channels, plugins: parts.plugins, passkey: factors.authenticator },
     }),
     secondFactors: factors.secondFactors,
     pinPolicy: config.PIN_POLICY,
@@ -292,6 +294,7 @@ function createServices(parts: {
     // Half of what may be hashed at a time stays with logins.
     userImport: createUserImport({ ...userOptions, hashesAtATime: Math.ceil(hashes / 2) }),
     userDetails: createUserDetails(database),
+    externalIdentities: createExternalIdentities(database, idTokens),
     activity: createActivity(database),
     outbox: createOutbox({ database, keys, showsCodesOf: messageParts.showsCodesOf }),
     verifiers: {

@@ -60,3 +60,52 @@ describe('breached passwords', () => {
     }
   });
 });
+
+describe('what decides on logins elsewhere', () => {
+  const secret = `whsec_${Buffer.alloc(24).toString('base64')}`;
+  const custom = (value: unknown) => faultsOf({ CUSTOM_AUTHENTICATORS: JSON.stringify(value) });
+  const oidc = (value: unknown) => faultsOf({ OIDC_PROVIDERS: JSON.stringify(value) });
+  const google = { issuer: 'https://accounts.google.com', client_ids: ['an-app'] };
+
+  test('is read from JSON or a file, with one step and RS256 unless it says otherwise', () => {
+    const url = 'https://decide.example.com/badge';
+    const config = readConfig({
+      CUSTOM_AUTHENTICATORS: JSON.stringify({ badge: { url, secret } }),
+      OIDC_PROVIDERS: JSON.stringify({ google }),
+    });
+    expect(config.CUSTOM_AUTHENTICATORS).toMatchObject([{ name: 'badge', url, steps: 1 }]);
+    expect(config.CUSTOM_AUTHENTICATORS?.[0]?.secret.reveal()).toBe(secret);
+    expect(JSON.stringify(config)).not.toContain(secret);
+    expect(config.OIDC_PROVIDERS).toEqual([
+      { name: 'google', issuer: google.issuer, clientIds: ['an-app'], algorithms: ['RS256'] },
+    ]);
+  });
+
+  test('names every fault of every entry', () => {
+    const url = 'https://decide.example.com';
+    expect(custom([])).toEqual(['CUSTOM_AUTHENTICATORS must be a JSON object, or name a file that has one']);
+    expect(faultsOf({ CUSTOM_AUTHENTICATORS: './no-such-file.json' })).toHaveLength(1);
+    expect(custom({ Badge: {}, a: 1, b: { url: 'ftp://x', secret }, c: { url, secret: 'x' } })[0]).toMatch(
+      /"Badge": the name must match .+; a: must be an object; b: url must be .+; c: secret must be whsec_/,
+    );
+    expect(custom({ a: { url, secret, steps: 3 } })[0]).toContain('a: steps must be 1 or 2');
+    expect(custom({ a: { url, secret, step: 1 } })[0]).toContain('a: there is no step');
+    expect(custom({ a: { url: 'http://decide.example.com', secret } })).toEqual([
+      'CUSTOM_AUTHENTICATORS: url of a must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)',
+    ]);
+    expect(oidc({ google: { ...google, issuer: 'https://x.example/?tenant=1' } })[0]).toContain(
+      'google: issuer must be',
+    );
+    expect(oidc({ google: { ...google, client_ids: [] } })[0]).toContain('google: client_ids must be');
+    expect(oidc({ google: { ...google, issuer: 'http://x.example' } })[0]).toContain('issuer of google must be https');
+  });
+
+  test.each(['none', 'None', 'HS256', 'RS1', 'RS256 ', '', 'ES256K', 'dir'])(
+    'never takes the algorithm %j',
+    (algorithm) => {
+      expect(oidc({ google: { ...google, algorithms: ['RS256', algorithm] } })[0]).toContain(
+        'google: algorithms must be',
+      );
+    },
+  );
+});

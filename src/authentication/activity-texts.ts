@@ -40,6 +40,14 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
     'Se usó un código de recuperación; quedan {left}.',
   ),
   'second_factors.removed': text('The second factors were removed.', 'Se quitaron los segundos factores.'),
+  'external_identity.linked': text(
+    'An account elsewhere was linked: {provider}.',
+    'Se vinculó una cuenta externa: {provider}.',
+  ),
+  'external_identity.unlinked': text(
+    'An account elsewhere was unlinked: {provider}.',
+    'Se desvinculó una cuenta externa: {provider}.',
+  ),
   'user.deactivated': text('The account was deactivated.', 'La cuenta se desactivó.'),
   'user.reactivated': text('The account was activated again.', 'La cuenta se reactivó.'),
   'user.locked': text('The account was locked.', 'La cuenta se bloqueó.'),

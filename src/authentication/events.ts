@@ -42,6 +42,8 @@ export type EventType =
   | 'recovery_codes.made'
   | 'recovery_code.used'
   | 'second_factors.removed'
+  | 'external_identity.linked'
+  | 'external_identity.unlinked'
   | 'key.created'
   | 'key.revoked';
 

@@ -75,7 +75,7 @@ export function createLogin(options: LoginOptions): Login {
     let since = 0;
     const verdict = await guesses.guess({ ...login, deviceId: login.device.id }, async () => {
       since = performance.now();
-      const secretRight = await authenticator.verify(user, secret);
+      const secretRight = await authenticator.verify(user, secret, login.id);
       const pinRight = await pinIsRight(pins, pinPolicy, user, pin);
       if (user === undefined || !secretRight || !pinRight) return 'wrong';
       second = await secondFactors.ask(user, login);

@@ -167,6 +167,10 @@ export async function countLogins(handle: Queryable, userId: string): Promise<nu
 
 const deleteUserRow = prepared('user_delete', 'delete from users where id = $1 returning id');
 const deleteIdentities = prepared('user_delete_identities', 'delete from identities where user_id = $1');
+const deleteExternalIdentities = prepared(
+  'user_delete_external_identities',
+  'delete from external_identities where user_id = $1',
+);
 /** Without the head of the inbox nothing can be published to the user any more. */
 const deleteInbox = prepared('user_delete_inbox', 'delete from inboxes where user_id = $1');
 /** Twice: a login that was under way may leave its rows after the first. */
@@ -181,6 +185,7 @@ export async function deleteUser(tx: Queryable, id: string): Promise<boolean> {
   const deleted = await tx.query(deleteUserRow, [id]);
   if (deleted.length === 0) return false;
   await tx.query(deleteIdentities, [id]);
+  await tx.query(deleteExternalIdentities, [id]);
   await tx.query(deleteInbox, [id]);
   await tx.query(queueErasure, [id]);
   return true;

@@ -140,6 +140,12 @@ export const errors = {
     'Otro usuario ya tiene esta identidad.',
     'Usernames, mail addresses and phone numbers are unique in their canonical form.',
   ),
+  external_identity_taken: error(
+    409,
+    'This account of the provider is linked to another user.',
+    'Esta cuenta del proveedor está vinculada a otro usuario.',
+    'An account elsewhere lets one user in. Unlink it there first.',
+  ),
   request_in_progress: error(
     409,
     'A request with this Idempotency-Key is still in progress.',

@@ -3,6 +3,7 @@ import type { Activity } from '../authentication/activity.js';
 import type { ApiKeys } from '../authentication/api-keys.js';
 import type { Devices } from '../authentication/devices.js';
 import type { Exports } from '../authentication/export.js';
+import type { ExternalIdentities } from '../authentication/external-identities.js';
 import type { Login } from '../authentication/login.js';
 import type { Outbox } from '../authentication/outbox.js';
 import type { OwnAddresses } from '../authentication/own-addresses.js';
@@ -34,6 +35,7 @@ import { adminUsersRoutes } from './routes/admin/users.js';
 import { adminUserDetailRoutes } from './routes/admin/users-details.js';
 import { adminUserDeviceRoutes } from './routes/admin/users-devices.js';
 import { adminUserExportRoutes } from './routes/admin/users-export.js';
+import { adminExternalIdentityRoutes } from './routes/admin/users-external-identities.js';
 import { adminUserFactorRoutes } from './routes/admin/users-factors.js';
 import { adminUserRoutes } from './routes/admin/users-id.js';
 import { adminUserImportRoutes } from './routes/admin/users-import.js';
@@ -90,6 +92,7 @@ export interface Services {
   readonly userImport: UserImport;
   readonly userDetails: UserDetails;
   readonly activity: Activity;
+  readonly externalIdentities: ExternalIdentities;
   readonly apiKeys: ApiKeys;
   readonly outbox: Outbox;
 }
@@ -123,6 +126,7 @@ export function registerRoutes(app: App, services: Services): void {
   adminUserDeviceRoutes(app, services);
   adminUserExportRoutes(app, services);
   adminUserFactorRoutes(app, services);
+  adminExternalIdentityRoutes(app, services);
   adminNotificationRoutes(app, services);
   adminOutboxRoutes(app, services);
   adminEventRoutes(app, services);

@@ -37,10 +37,10 @@ async function problemOf(work: Promise<unknown>): Promise<Problem> {
 describe('what a plug-in decides', () => {
   test('approves by true, at once or later, and by nothing else', async () => {
     for (const answer of [true, Promise.resolve(true)]) {
-      expect(await singleStep(() => answer).verify(user, 'x')).toBe(true);
+      expect(await singleStep(() => answer).verify(user, 'x', 'an id')).toBe(true);
     }
     const others = [false, undefined, null, 1, 'true', {}, [], new Boolean(true), { approved: true }, () => true];
-    for (const answer of others) expect(await singleStep(() => answer).verify(user, 'x')).toBe(false);
+    for (const answer of others) expect(await singleStep(() => answer).verify(user, 'x', 'an id')).toBe(false);
     const answered = { kept: {}, authenticationId: randomUUID(), secret: 'x', origin: { actor: 'user' } };
     expect(await twoSteps(Object, () => true).verify(answered, user)).toBe(true);
     for (const answer of others) expect(await twoSteps(Object, () => answer).verify(answered, user)).toBe(false);
@@ -52,19 +52,19 @@ describe('what a plug-in decides', () => {
       seen.push(...given);
       return {};
     };
-    await singleStep(note).verify(user, 'x');
-    await singleStep(note).verify(undefined, 'x');
+    await singleStep(note).verify(user, 'x', 'an id');
+    await singleStep(note).verify(undefined, 'x', 'an id');
     await twoSteps(note).begin(user, 'an id');
-    expect(seen).toEqual([shown, 'x', undefined, 'x', shown, 'an id']);
+    expect(seen).toEqual([shown, 'x', 'an id', undefined, 'x', 'an id', shown, 'an id']);
   });
 
   test('is nothing when it throws or does not come, and the log hears nothing of the secret', async () => {
     const problems = [
-      await problemOf(singleStep(() => expect.unreachable('my secret is wrong')).verify(user, 'my secret')),
-      await problemOf(singleStep(() => Promise.reject('my secret')).verify(user, 'my secret')),
-      await problemOf(singleStep(() => new Promise(() => undefined)).verify(user, 'my secret')),
+      await problemOf(singleStep(() => expect.unreachable('my secret is wrong')).verify(user, 'my secret', '')),
+      await problemOf(singleStep(() => Promise.reject('my secret')).verify(user, 'my secret', '')),
+      await problemOf(singleStep(() => new Promise(() => undefined)).verify(user, 'my secret', '')),
       await problemOf(
-        singleStep(() => Promise.reject(Object.assign(new Error(), { name: 'my secret' }))).verify(user, ''),
+        singleStep(() => Promise.reject(Object.assign(new Error(), { name: 'my secret' }))).verify(user, '', ''),
       ),
     ];
     const causes = problems.map(({ options }) => options.cause as Error);

@@ -36,7 +36,7 @@ interface Named {
 export interface SingleStep extends Named {
   readonly steps: 1;
   /** Must take the same time whoever the candidate is (together with `refused`), and not throw for a wrong secret. */
-  verify(candidate: Candidate | undefined, secret: string): Promise<boolean>;
+  verify(candidate: Candidate | undefined, secret: string, authenticationId: string): Promise<boolean>;
   /** Called after the login was approved, with the secret that was right: the moment to store it in a better way. */
   approved?(candidate: Candidate, secret: string): Promise<void>;
 }

@@ -53,8 +53,8 @@ export function guarded(plugin: Plugin, options: GuardOptions): Authenticator {
   const refused = (_candidate: Candidate | undefined, since: number) => untilTick(since);
   const isTrue = (answer: unknown) => answer === true;
   if (plugin.steps === 1) {
-    const verify = (candidate: Candidate | undefined, secret: string) =>
-      ask(() => plugin.verify(userOf(candidate), secret), isTrue);
+    const verify = (candidate: Candidate | undefined, secret: string, authenticationId: string) =>
+      ask(() => plugin.verify(userOf(candidate), secret, authenticationId), isTrue);
     return { name, steps: 1, verify, refused };
   }
   if (plugin.namesUser === true) {

@@ -22,7 +22,7 @@ export interface SingleStepPlugin {
    * @param user undefined: nobody, or somebody who may not log in. Nothing that is returned then lets anybody in.
    * @returns exactly true: the secret is right
    */
-  verify(user: PluginUser | undefined, secret: string): boolean | Promise<boolean>;
+  verify(user: PluginUser | undefined, secret: string, authenticationId: string): boolean | Promise<boolean>;
 }
 
 /** Begins a challenge at `POST /v1/tokens`, and decides on its answer at `POST /v1/tokens/{id}/secret`. */

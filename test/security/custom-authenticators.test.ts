@@ -1,0 +1,201 @@
+import { randomInt } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import { type ApiAnswer, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { createUser } from '../support/people.js';
+
+const secret = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
+
+interface Question {
+  readonly type: string;
+  readonly id: string;
+  readonly authenticator: string;
+  readonly authentication_id: string;
+  readonly user: { readonly id: string; readonly username: string | null } | null;
+  readonly secret?: string;
+}
+type Decide = (question: Question, response: ServerResponse, request: IncomingMessage) => unknown;
+
+const asked: Question[] = [];
+/** `right` is right, of whomever. */
+const asItShould: Decide = (question, response) =>
+  response.end(JSON.stringify({ approved: question.secret === 'right' }));
+let decide = asItShould;
+
+/** The operator's service. What is not signed, it does not read. */
+const service = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const question = new Webhook(secret).verify(
+    Buffer.concat(chunks).toString(),
+    request.headers as Record<string, string>,
+  ) as Question;
+  expect(request.headers['webhook-id']).toBe(question.id);
+  asked.push(question);
+  decide(question, response, request);
+});
+
+let postern: TestApp;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}/decide?tenant=1`;
+  postern = await startTestApp({
+    ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', LOGIN_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '1000' },
+    CUSTOM_AUTHENTICATORS: JSON.stringify({ badge: { url, secret }, call: { url, secret, steps: 2 } }),
+  });
+});
+afterAll(async () => {
+  await postern.close();
+  service.closeAllConnections();
+  await new Promise((resolve) => service.close(resolve));
+});
+beforeEach(() => {
+  decide = asItShould;
+  asked.length = 0;
+});
+
+type Body = Authentication & Pick<ProblemAnswer, 'errors'>;
+const nobody = () => `nobody${randomInt(1e12)}`;
+const login = (name: string | null, given: string, authenticator = 'badge') =>
+  postern.api<Body>('POST', '/v1/tokens', {
+    body: {
+      ...{ identity: { type: 'username', value: name }, authenticator: `custom:${authenticator}` },
+      ...{ secret: given, device: {} },
+    },
+  });
+const answer = (id: string, given: string, pin = '2468') =>
+  postern.api<Body>('POST', `/v1/tokens/${id}/secret`, { body: { secret: given, pin } });
+const outcome = ({ status, body }: ApiAnswer<Body>) => (status === 201 ? body.status : status);
+
+describe('a service of the operator', () => {
+  test('decides on one step, by who the user is and the secret', async () => {
+    const user = await createUser(postern, { email: `${nobody()}@example.com`, locale: 'en' });
+    const approved = await login(user.username, 'right');
+    expect(outcome(approved)).toBe('approved');
+    expect(outcome(await login(user.username, 'wrong'))).toBe('rejected');
+    const { id, username, email } = user;
+    expect(asked[0]).toEqual({
+      ...{ type: 'authenticator.verify', id: expect.any(String), authenticator: 'custom:badge' },
+      ...{ authentication_id: approved.body.id, secret: 'right' },
+      user: { id, username, email, phone: null, locale: 'en' },
+    });
+    expect(asked[1]?.id).not.toBe(asked[0]?.id);
+  });
+
+  test('is told of a beginning, and decides on the second step', async () => {
+    const { id, username } = await createUser(postern, { pin: '2468' });
+    const { body } = await login(username, 'ignored', 'call');
+    expect(body.status).toBe('pending');
+    expect(asked[0]).toEqual({
+      ...{ type: 'authenticator.begin', id: expect.any(String), authenticator: 'custom:call' },
+      ...{ authentication_id: body.id, user: { id, username, email: null, phone: null, locale: null } },
+    });
+    expect(outcome(await answer(body.id, 'wrong'))).toBe(400);
+    expect(outcome(await answer(body.id, 'right', '1357'))).toBe(400);
+    expect(outcome(await answer(body.id, 'right'))).toBe('approved');
+    expect(asked.map(({ type, authentication_id }) => [type, authentication_id]).slice(1)).toEqual(
+      Array(3).fill(['authenticator.verify', body.id]),
+    );
+  });
+
+  test('is asked for who there is not, and cannot let them in', async () => {
+    expect(outcome(await login(nobody(), 'right'))).toBe('rejected');
+    const { body } = await login(nobody(), 'x', 'call');
+    expect(outcome(await answer(body.id, 'right'))).toBe(400);
+    expect(asked.map(({ type, user }) => [type, user])).toEqual([
+      ['authenticator.verify', null],
+      ['authenticator.begin', null],
+      ['authenticator.verify', null],
+    ]);
+  });
+
+  const approves = JSON.stringify({ approved: true });
+  const failures: Record<string, Decide> = {
+    'a redirect to where it would be approved': (_question, response, { url }) =>
+      url === '/approve' ? response.end(approves) : response.writeHead(307, { location: '/approve' }).end(approves),
+    'another success': (_question, response) => response.writeHead(201).end(approves),
+    'no content': (_question, response) => response.writeHead(204).end(),
+    'a refusal by status': (_question, response) => response.writeHead(401).end(approves),
+    'an error': (_question, response) => response.writeHead(500).end(approves),
+    'too many requests': (_question, response) => response.writeHead(429).end(approves),
+    'the text true': (_question, response) => response.end('true'),
+    'text for true': (_question, response) => response.end('{"approved":"true"}'),
+    'a number for true': (_question, response) => response.end('{"approved":1}'),
+    'a list': (_question, response) => response.end(`[${approves}]`),
+    'an object around it': (_question, response) => response.end(`{"result":${approves}}`),
+    'another spelling': (_question, response) => response.end('{"Approved":true}'),
+    'nothing at all': (_question, response) => response.end(),
+    rubbish: (_question, response) => response.end(Buffer.from([0, 255, 254, 123, 125])),
+    'half of it': (_question, response) => response.end(approves.slice(0, -1)),
+    'too much': (_question, response) => response.end(`{"approved":true,"x":"${'x'.repeat(70_000)}"}`),
+    'a length that is not reached': (_question, response) => {
+      response.writeHead(200, { 'content-length': '1000' }).write(approves);
+      response.destroy();
+    },
+    'a broken connection': (_question, response) => response.destroy(),
+  };
+
+  test.each(Object.keys(failures))('approves nothing by %s: that is 503', async (failure) => {
+    const { username } = await createUser(postern, { password: undefined });
+    decide = failures[failure] ?? asItShould;
+    const answers = await Promise.all([login(username, 'right'), login(nobody(), 'right')]);
+    for (const { status, headers, body } of answers) {
+      expect([status, headers['retry-after'], body.errors[0]?.code]).toEqual([503, '5', 'authenticator_unavailable']);
+    }
+    expect(asked).toHaveLength(2);
+  });
+
+  test('approves nothing by an answer that does not come in time or drips, and delays nobody else', async () => {
+    const { username } = await createUser(postern);
+    const drips: NodeJS.Timeout[] = [];
+    decide = (question, response) => {
+      if (question.secret === 'hang') return;
+      let left = `   ${JSON.stringify({ approved: true })}`.padEnd(100, ' ');
+      const drip = setInterval(() => {
+        response.write(left[0]);
+        left = left.slice(1);
+      }, 500);
+      drips.push(drip);
+    };
+    const finished: string[] = [];
+    const slow = ['hang', 'drip'].map(async (given) => {
+      const { status } = await login(username, given);
+      finished.push(given);
+      return status;
+    });
+    const { username: other } = await createUser(postern);
+    await eventually('both to be asked about', async () => (asked.length === 2 ? true : undefined));
+    decide = (question, response, request) =>
+      question.user?.username === other ? asItShould(question, response, request) : undefined;
+    expect(outcome(await login(other, 'right'))).toBe('approved');
+    expect(finished).toEqual([]);
+    expect(await Promise.all(slow)).toEqual([503, 503]);
+    for (const drip of drips) clearInterval(drip);
+  });
+
+  test.each(['badge', 'call'])('by custom:%s takes as long for somebody as for nobody', async (authenticator) => {
+    const { username } = await createUser(postern);
+    decide = ({ user }, response) =>
+      setTimeout(() => response.end('{"approved":false}'), user === null ? 0 : 250) as unknown;
+    const quickest = { known: Number.POSITIVE_INFINITY, unknown: Number.POSITIVE_INFINITY };
+    const time = async (kind: keyof typeof quickest, name: string | null) => {
+      const since = performance.now();
+      const { body } = await login(name, 'wrong', authenticator);
+      if (authenticator === 'call') await answer(body.id, 'wrong');
+      quickest[kind] = Math.min(quickest[kind], performance.now() - since);
+    };
+    const unknown = nobody();
+    for (let round = 0; round < 4; round += 1) await Promise.all([time('known', username), time('unknown', unknown)]);
+    expect(Math.abs(quickest.known - quickest.unknown), JSON.stringify(quickest)).toBeLessThan(150);
+  });
+
+  test('leaves neither its secret nor that of a login in log and configuration', () => {
+    const everything = `${postern.logged.join('\n')}${JSON.stringify(postern.config)}`;
+    expect(everything).toContain('custom:badge answered 500');
+    for (const kept of [secret, secret.slice(6), '"secret":"right"']) expect(everything).not.toContain(kept);
+  });
+});

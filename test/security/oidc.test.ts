@@ -1,0 +1,320 @@
+import { createSecretKey, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import type { ExternalIdentity } from '../../src/contract/external-identity.js';
+import type { User } from '../../src/contract/user.js';
+import { sql } from '../../src/database/database.js';
+import { createIdTokens } from '../../src/delivery/oidc/id-tokens.js';
+import { createOutbound } from '../../src/delivery/outbound.js';
+import { type ApiAnswer, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { clientId, type Issuer, startIssuer } from '../support/issuer.js';
+import { createUser } from '../support/people.js';
+
+let attic: Issuer;
+let other: Issuer;
+let postern: TestApp;
+beforeAll(async () => {
+  [attic, other] = await Promise.all([startIssuer(), startIssuer()]);
+  postern = await startTestApp({
+    ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
+    LOGIN_LIMIT_PER_ADDRESS: '0',
+    OIDC_PROVIDERS: JSON.stringify({
+      attic: { issuer: attic.url, client_ids: [clientId, 'the-other-app'], algorithms: ['RS256', 'ES256'] },
+      other: { issuer: other.url, client_ids: [clientId] },
+    }),
+  });
+});
+afterAll(async () => {
+  await postern.close();
+  await Promise.all([attic.close(), other.close()]);
+});
+
+type Body = Authentication & Pick<ProblemAnswer, 'errors'>;
+const begin = async (provider = 'attic') => {
+  const { body } = await postern.api<Body>('POST', '/v1/tokens', {
+    body: { authenticator: `oidc:${provider}`, device: {} },
+  });
+  return { id: body.id, nonce: String(body.challenge?.nonce), challenge: body.challenge };
+};
+const answer = (id: string, secret: string) =>
+  postern.api<Body>('POST', `/v1/tokens/${id}/secret`, { body: { secret } });
+const identities = (user: User) => `/admin/v1/users/${user.id}/external-identities`;
+const link = (user: User, subject: string, provider = 'attic', bearer = postern.adminKey) =>
+  postern.api<ExternalIdentity & ProblemAnswer>('PUT', identities(user), { bearer, body: { provider, subject } });
+/** A user whom this subject of the provider lets in. */
+const linked = async (provider = 'attic') => {
+  const user = await createUser(postern);
+  const subject = randomUUID();
+  await link(user, subject, provider);
+  return { user, subject };
+};
+const outcome = ({ status, body }: ApiAnswer<Body>) => (status === 201 ? body.status : status);
+const now = () => Math.floor(Date.now() / 1000);
+
+describe('a login by id_token', () => {
+  test('begins with the issuer, the client ids and a nonce of its own', async () => {
+    const [one, two] = [await begin(), await begin()];
+    expect(one.challenge).toEqual({
+      ...{ type: 'oidc', issuer: attic.url, client_ids: [clientId, 'the-other-app'] },
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    expect(two.nonce).not.toBe(one.nonce);
+  });
+
+  test('lets in whom issuer and subject are linked to, without a PIN, once', async () => {
+    const { user, subject } = await linked();
+    const { id, nonce } = await begin();
+    const token = await attic.sign({ nonce, sub: subject });
+    const approved = await answer(id, token);
+    expect(outcome(approved)).toBe('approved');
+    expect(outcome(await answer(id, token))).toBe(400);
+    expect(outcome(await answer((await begin()).id, token))).toBe(400);
+    const session = await postern.api('POST', '/v1/sessions', { basic: approved.body.token ?? '' });
+    expect(session.body.user_id).toBe(user.id);
+  });
+
+  test('is never linked by the mail address', async () => {
+    const email = `${randomUUID()}@example.com`;
+    await createUser(postern, { email });
+    const { id, nonce } = await begin();
+    expect(outcome(await answer(id, await attic.sign({ nonce, sub: randomUUID(), email, email_verified: true })))).toBe(
+      400,
+    );
+  });
+
+  test('approves one of many parallel answers', async () => {
+    const { subject } = await linked();
+    for (let round = 0; round < 20; round += 1) {
+      const { id, nonce } = await begin();
+      const token = await attic.sign({ nonce, sub: subject });
+      const answers = await Promise.all(Array.from({ length: 5 }, () => answer(id, token)));
+      expect(answers.map(outcome).sort()).toEqual([400, 400, 400, 400, 'approved']);
+    }
+  });
+
+  test('takes clocks that differ by less than a minute, and several audiences that are all ours', async () => {
+    const { subject: sub } = await linked();
+    const rights: object[] = [
+      { exp: now() - 50, iat: now() - 300 },
+      { iat: now() + 50, nbf: now() + 50, exp: now() + 90 },
+      { aud: [clientId, 'the-other-app'], azp: clientId },
+      { aud: ['the-other-app'] },
+    ];
+    for (const claims of rights) {
+      const { id, nonce } = await begin();
+      expect(outcome(await answer(id, await attic.sign({ nonce, sub, ...claims }))), JSON.stringify(claims)).toBe(
+        'approved',
+      );
+    }
+  });
+
+  test('answers every other token alike, whatever is wrong with it', async () => {
+    const { subject: sub } = await linked();
+    await linked('other');
+    const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const [published] = attic.published();
+    const publicPem = stranger.publicKey.export({ type: 'spki', format: 'pem' });
+    const kid = published?.kid ?? '';
+    const unsigned = (nonce: string, alg: string) => {
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+      const claims = { iss: attic.url, aud: clientId, sub, nonce, iat: now(), exp: now() + 300 };
+      return `${part({ alg, kid })}.${part(claims)}.`;
+    };
+    const symmetric = (nonce: string, secret: string) =>
+      new SignJWT({ iss: attic.url, aud: clientId, sub, nonce, iat: now(), exp: now() + 300 })
+        .setProtectedHeader({ alg: 'HS256', kid })
+        .sign(createSecretKey(Buffer.from(secret)));
+    const attacks: Record<string, (nonce: string) => Promise<string> | string> = {
+      'another audience': (nonce) => attic.sign({ nonce, sub, aud: 'their-app' }),
+      'no audience': (nonce) => attic.sign({ nonce, sub, aud: undefined }),
+      'a stranger among the audiences': (nonce) =>
+        attic.sign({ nonce, sub, aud: [clientId, 'their-app'], azp: clientId }),
+      'several audiences and nobody who asked': (nonce) => attic.sign({ nonce, sub, aud: [clientId, 'the-other-app'] }),
+      'several audiences and a stranger who asked': (nonce) =>
+        attic.sign({ nonce, sub, aud: [clientId, 'the-other-app'], azp: 'their-app' }),
+      'another issuer': (nonce) => attic.sign({ nonce, sub, iss: other.url }),
+      'an issuer with a slash more': (nonce) => attic.sign({ nonce, sub, iss: `${attic.url}/` }),
+      'the token of another provider': (nonce) => other.sign({ nonce, sub }),
+      'the key of another provider': (nonce) => other.sign({ nonce, sub, iss: attic.url }),
+      'the key of another provider under our name': (nonce) => other.sign({ nonce, sub, iss: attic.url }, { kid }),
+      'the key of a stranger': (nonce) => attic.sign({ nonce, sub }, {}, stranger.privateKey),
+      'a key that it brings along': (nonce) =>
+        attic.sign({ nonce, sub }, { jwk: stranger.publicKey.export({ format: 'jwk' }) }, stranger.privateKey),
+      'a key that it says where to find': (nonce) =>
+        attic.sign({ nonce, sub }, { kid: 'theirs', jku: `${other.url}/keys` }, stranger.privateKey),
+      'another algorithm that is allowed': (nonce) => attic.sign({ nonce, sub }, { alg: 'ES256' }, curve.privateKey),
+      'another algorithm that is not': (nonce) => attic.sign({ nonce, sub }, { alg: 'RS512' }),
+      'no algorithm': (nonce) => unsigned(nonce, 'none'),
+      'no algorithm, in capitals': (nonce) => unsigned(nonce, 'NONE'),
+      'no signature': (nonce) => unsigned(nonce, 'RS256'),
+      'the public key as a secret': (nonce) => symmetric(nonce, String(publicPem)),
+      'the published key as a secret': (nonce) => symmetric(nonce, JSON.stringify(published)),
+      'an extension that nobody knows': (nonce) => attic.sign({ nonce, sub }, { crit: ['strange'], strange: 1 }),
+      'the type of an access token': (nonce) => attic.sign({ nonce, sub }, { typ: 'at+jwt' }),
+      'no nonce': () => attic.sign({ sub }),
+      'another nonce': () => attic.sign({ sub, nonce: 'another' }),
+      'an end that is past': (nonce) => attic.sign({ nonce, sub, exp: now() - 70, iat: now() - 300 }),
+      'no end': (nonce) => attic.sign({ nonce, sub, exp: undefined }),
+      'a beginning to come': (nonce) => attic.sign({ nonce, sub, nbf: now() + 70 }),
+      'an issue to come': (nonce) => attic.sign({ nonce, sub, iat: now() + 70 }),
+      'an issue long ago': (nonce) => attic.sign({ nonce, sub, iat: now() - 700 }),
+      'no issue': (nonce) => attic.sign({ nonce, sub, iat: undefined }),
+      'text for times': (nonce) => attic.sign({ nonce, sub, exp: 'never' }),
+      'no subject': (nonce) => attic.sign({ nonce, sub: undefined }),
+      'an empty subject': (nonce) => attic.sign({ nonce, sub: '' }),
+      'a number for a subject': (nonce) => attic.sign({ nonce, sub: 7 }),
+      'a list for a subject': (nonce) => attic.sign({ nonce, sub: [sub] }),
+      'a subject in other letters': (nonce) => attic.sign({ nonce, sub: sub.toUpperCase() }),
+      'a subject that nobody is linked to': (nonce) => attic.sign({ nonce, sub: randomUUID() }),
+      'a key that there is not': (nonce) => attic.sign({ nonce, sub }, { kid: randomUUID() }),
+      'a signature that was cut': async (nonce) => (await attic.sign({ nonce, sub })).slice(0, -4),
+      'claims that were changed': async (nonce) => {
+        const [head, , signature] = (await attic.sign({ nonce, sub: 'x' })).split('.');
+        const [, claims] = (await attic.sign({ nonce, sub })).split('.');
+        return `${head}.${claims}.${signature}`;
+      },
+      'four parts': async (nonce) => `${await attic.sign({ nonce, sub })}.x`,
+      'five parts': () => 'a.b.c.d.e',
+      'no form': () => 'rubbish',
+      'the greatest length': () => `${'e'.repeat(8000)}.${'e'.repeat(8000)}.${'e'.repeat(300)}`,
+    };
+    const reads = { ...attic.reads };
+    const shapes = new Map<string, string[]>();
+    for (const [attack, make] of Object.entries(attacks)) {
+      const { id, nonce } = await begin();
+      const { status, body } = await answer(id, await make(nonce));
+      const { request_id: _, authentication, ...same } = body as object as Record<string, unknown>;
+      const shape = JSON.stringify({ status, same, authentication: { ...(authentication as object), id: '' } });
+      shapes.set(shape, [...(shapes.get(shape) ?? []), attack]);
+    }
+    expect([...shapes.values()]).toEqual([Object.keys(attacks)]);
+    expect([...shapes.keys()][0]).toContain('"status":400');
+    expect(attic.reads.discovery - reads.discovery).toBeLessThanOrEqual(1);
+  });
+
+  test("does not take a right token for another login's challenge, nor after the challenge has lapsed", async () => {
+    const { subject: sub } = await linked();
+    const [one, two] = [await begin(), await begin()];
+    expect(outcome(await answer(one.id, await attic.sign({ nonce: two.nonce, sub })))).toBe(400);
+    const lapse = "update authentications set challenge_ends_at = db_now() - interval '1 s' where id = $1";
+    await postern.database.query(sql(lapse), [two.id]);
+    expect(outcome(await answer(two.id, await attic.sign({ nonce: two.nonce, sub })))).toBe(400);
+  });
+
+  test('is refused for a deactivated user as for nobody, and tells a lock to who has the right token', async () => {
+    const [gone, locked] = [await linked(), await linked()];
+    const bearer = postern.adminKey;
+    await postern.api('PATCH', `/admin/v1/users/${gone.user.id}`, { bearer, body: { status: 'deactivated' } });
+    await postern.api('POST', `/admin/v1/users/${locked.user.id}/lock`, { bearer, body: { permanent: true } });
+    const login = async (sub: string) => {
+      const { id, nonce } = await begin();
+      return outcome(await answer(id, await attic.sign({ nonce, sub })));
+    };
+    expect(await login(gone.subject)).toBe(400);
+    expect(await login(locked.subject)).toBe(403);
+  });
+});
+
+describe('a provider that is away', () => {
+  test('is told by 503, delays nobody else, and is asked again when it is back', async () => {
+    const slow = await startIssuer();
+    const apart = await postern.another({
+      OIDC_PROVIDERS: JSON.stringify({
+        slow: { issuer: slow.url, client_ids: [clientId] },
+        other: { issuer: other.url, client_ids: [clientId] },
+      }),
+    });
+    onTestFinished(async () => {
+      await apart.close();
+      await slow.close();
+    });
+    const user = await createUser(postern);
+    const subject = randomUUID();
+    const put = (provider: string) =>
+      apart.api('PUT', identities(user), { bearer: postern.adminKey, body: { provider, subject } });
+    await Promise.all([put('slow'), put('other')]);
+    const login = async (provider: string, issuer: Issuer) => {
+      const { body } = await apart.api<Body>('POST', '/v1/tokens', {
+        body: { authenticator: `oidc:${provider}`, device: {} },
+      });
+      const secret = await issuer.sign({ nonce: body.challenge?.nonce, sub: subject });
+      return apart.api<Body>('POST', `/v1/tokens/${body.id}/secret`, { body: { secret } });
+    };
+    const finished: string[] = [];
+    const noted = async (name: string, work: Promise<ApiAnswer<Body>>) => {
+      const done = await work;
+      finished.push(name);
+      return done;
+    };
+    slow.behave(() => undefined);
+    const hanging = noted('slow', login('slow', slow));
+    expect(outcome(await noted('other', login('other', other)))).toBe('approved');
+    const refused = await hanging;
+    expect(finished).toEqual(['other', 'slow']);
+    expect([refused.status, refused.body.errors[0]?.code]).toEqual([503, 'authenticator_unavailable']);
+    expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    const wrongs: [string, Parameters<Issuer['behave']>[0]][] = [
+      [
+        'another issuer',
+        (_request, response) => response.end(JSON.stringify({ issuer: other.url, jwks_uri: other.url })),
+      ],
+      ['no keys', (_request, response) => response.end(JSON.stringify({ issuer: slow.url }))],
+      ['no JSON', (_request, response) => response.end('<html>')],
+      ['a redirect', (_request, response) => response.writeHead(302, { location: other.url }).end()],
+      ['an error', (_request, response) => response.writeHead(500).end()],
+      ['too much', (_request, response) => response.end(`{"issuer":"${slow.url}","x":"${'x'.repeat(70_000)}"}`)],
+    ];
+    for (const [what, behaviour] of wrongs) {
+      slow.behave(behaviour);
+      expect((await login('slow', slow)).status, what).toBe(503);
+    }
+    slow.behave(undefined);
+    expect(outcome(await login('slow', slow))).toBe('approved');
+  });
+});
+
+describe('the keys of a provider', () => {
+  const startReading = async (cooldown: number) => {
+    const issuer = await startIssuer();
+    const outbound = createOutbound({ allowPrivateNetworkTargets: true });
+    onTestFinished(async () => {
+      await outbound.close();
+      await issuer.close();
+    });
+    const idTokens = createIdTokens({
+      ...{ name: 'unit', issuer: issuer.url, clientIds: [clientId], algorithms: ['RS256'], outbound, cooldown },
+    });
+    const read = (token: string) => idTokens.subjectOf(token, { nonce: 'n', now: new Date() });
+    return { issuer, read };
+  };
+
+  test('may change: what is signed by the new one is taken, by the old one no longer', async () => {
+    const { issuer, read } = await startReading(0);
+    const before = await issuer.sign({ nonce: 'n' });
+    expect(await read(before)).toBe('a-subject');
+    issuer.rotate();
+    expect(await read(await issuer.sign({ nonce: 'n' }))).toBe('a-subject');
+    expect(await read(before)).toBeUndefined();
+    expect(issuer.reads).toEqual({ discovery: 1, keys: 3 });
+  });
+
+  test('are read once for any number of tokens that name a key which there is not', async () => {
+    const { issuer, read } = await startReading(30_000);
+    const junk = () => issuer.sign({ nonce: 'n' }, { kid: randomUUID() });
+    const tokens = await Promise.all(Array.from({ length: 100 }, junk));
+    expect(await Promise.all(tokens.map(read))).toEqual(Array(100).fill(undefined));
+    expect(await read(await junk())).toBeUndefined();
+    expect(await read(await issuer.sign({ nonce: 'n' }))).toBe('a-subject');
+    expect(issuer.reads).toEqual({ discovery: 1, keys: 1 });
+  });
+
+  test('are not read for a token of another algorithm, nor for what is no token', async () => {
+    const { issuer, read } = await startReading(0);
+    const symmetric = new SignJWT({ nonce: 'n' }).setProtectedHeader({ alg: 'HS256' });
+    expect(await read(await symmetric.sign(createSecretKey(Buffer.alloc(32))))).toBeUndefined();
+    expect(await read('rubbish')).toBeUndefined();
+    expect(issuer.reads).toEqual({ discovery: 0, keys: 0 });
+  });
+});
