@@ -1,6 +1,7 @@
 import type { SelfNaming } from './authentication/authenticators/authenticator.js';
 import { passkeyAuthenticator } from './authentication/authenticators/passkey.js';
 import { passkeyProof, totpProof } from './authentication/factor-proofs.js';
+import type { Notices } from './authentication/notices.js';
 import { createOwnPasskeys } from './authentication/own-passkeys.js';
 import { createOwnTotp } from './authentication/own-totp.js';
 import type { ProofMethod, Proofs } from './authentication/proofs.js';
@@ -18,7 +19,11 @@ export interface FactorParts {
   readonly secondFactors: SecondFactors;
   readonly proofs: readonly ProofMethod[];
   /** What users do with their own factors; it needs the proofs, which need the methods above. */
-  own(parts: { readonly proofs: Proofs; readonly users: Users }): Pick<Services, 'ownTotp' | 'ownPasskeys'>;
+  own(parts: {
+    readonly proofs: Proofs;
+    readonly users: Users;
+    readonly notices: Notices;
+  }): Pick<Services, 'ownTotp' | 'ownPasskeys'>;
 }
 
 export function createFactorParts(parts: {
@@ -42,9 +47,9 @@ export function createFactorParts(parts: {
     authenticator: passkeyAuthenticator({ database, relyingParty }),
     secondFactors: createSecondFactors({ database, keys, relyingParty, policy, policyByRole }),
     proofs: [totpProof({ database, keys }), passkeyProof({ database, relyingParty })],
-    own: ({ proofs, users }) => ({
-      ownTotp: createOwnTotp({ database, keys, proofs, users, issuer }),
-      ownPasskeys: createOwnPasskeys({ database, relyingParty, proofs, users }),
+    own: ({ proofs, users, notices }) => ({
+      ownTotp: createOwnTotp({ database, keys, proofs, users, notices, issuer }),
+      ownPasskeys: createOwnPasskeys({ database, relyingParty, proofs, users, notices }),
     }),
   };
 }

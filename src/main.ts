@@ -330,7 +330,7 @@ function createServices(parts: {
     push: pushParts.push,
     pushTokens: pushParts.tokens,
     ...account,
-    ...factors.own({ proofs: account.proofs, users }),
+    ...factors.own({ proofs: account.proofs, users, notices }),
   };
 }
 

@@ -5,6 +5,7 @@ import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import { beginChallenge, endChallenge, endChallengesOf, takeChallengeGuess } from './challenges.js';
 import { recordEvent } from './events.js';
+import type { Notices } from './notices.js';
 import {
   addPasskey,
   listPasskeys,
@@ -36,11 +37,12 @@ export interface OwnPasskeysOptions {
   readonly relyingParty: RelyingParty;
   readonly proofs: Proofs;
   readonly users: Pick<Users, 'get'>;
+  readonly notices: Pick<Notices, 'notify'>;
 }
 
 const defaultName = 'Passkey';
 
-export function createOwnPasskeys({ database, relyingParty, proofs, users }: OwnPasskeysOptions): OwnPasskeys {
+export function createOwnPasskeys({ database, relyingParty, proofs, users, notices }: OwnPasskeysOptions): OwnPasskeys {
   return {
     list: (userId) => listPasskeys(database, userId),
     async begin(prover, { proof, name = defaultName }) {
@@ -81,6 +83,7 @@ export function createOwnPasskeys({ database, relyingParty, proofs, users }: Own
         if (passkey === undefined) throw new Problem('proof_rejected');
         await endChallengesOf(tx, userId, ['totp', 'passkey']);
         await recordEvent(tx, { userId, type: 'passkey.enrolled', origin, data: { passkey_id: passkey.id } });
+        await notices.notify(tx, { userId, kind: 'passkey_added', origin });
         return passkey;
       });
     },
@@ -97,6 +100,7 @@ export function createOwnPasskeys({ database, relyingParty, proofs, users }: Own
         if ((await removePasskeys(tx, userId, id)) === 0) throw new Problem('not_found');
         await forgetUselessCodes(tx, userId);
         await recordEvent(tx, { userId, type: 'passkey.removed', origin, data: { passkey_id: id } });
+        await notices.notify(tx, { userId, kind: 'passkey_removed', origin });
       });
     },
   };

@@ -9,6 +9,7 @@ import type { SecretKeys } from '../lib/secret-keys.js';
 import { base32, totpPeriod } from '../lib/totp.js';
 import { beginChallenge, endChallenge, endChallengesOf, takeChallengeGuess } from './challenges.js';
 import { recordEvent } from './events.js';
+import type { Notices } from './notices.js';
 import { holdProver, type Proofs, type Prover, usualProofs } from './proofs.js';
 import { forgetUselessCodes, hasRecoveryCodes, replaceRecoveryCodes } from './recovery-codes.js';
 import { putTotp, removeTotp, sealTotpSecret, stepOfNewSecret } from './totp.js';
@@ -35,6 +36,7 @@ export interface OwnTotpOptions {
   readonly keys: SecretKeys;
   readonly proofs: Proofs;
   readonly users: Pick<Users, 'get'>;
+  readonly notices: Pick<Notices, 'notify'>;
   /** What the app shows beside the codes. */
   readonly issuer: string;
 }
@@ -44,7 +46,7 @@ const secretLength = 20;
 /** Seconds to scan a QR code and type what comes of it. */
 const lifetime = 600;
 
-export function createOwnTotp({ database, keys, proofs, users, issuer }: OwnTotpOptions): OwnTotp {
+export function createOwnTotp({ database, keys, proofs, users, notices, issuer }: OwnTotpOptions): OwnTotp {
   const addressOf = ({ userId, deviceId }: Prover, id: string) => ({ userId, id, purpose: 'totp', deviceId }) as const;
 
   return {
@@ -74,6 +76,7 @@ export function createOwnTotp({ database, keys, proofs, users, issuer }: OwnTotp
         await putTotp(tx, userId, sealed, step);
         await endChallengesOf(tx, userId, ['totp', 'passkey']);
         await recordEvent(tx, { userId, type: 'totp.enrolled', origin });
+        await notices.notify(tx, { userId, kind: 'totp_added', origin });
         const recovery_codes = (await hasRecoveryCodes(tx, userId)) ? [] : await replaceRecoveryCodes(tx, keys, userId);
         return { recovery_codes };
       });
@@ -86,6 +89,7 @@ export function createOwnTotp({ database, keys, proofs, users, issuer }: OwnTotp
         if (!(await removeTotp(tx, userId))) throw new Problem('not_found');
         await forgetUselessCodes(tx, userId);
         await recordEvent(tx, { userId, type: 'totp.removed', origin });
+        await notices.notify(tx, { userId, kind: 'totp_removed', origin });
       });
     },
     async renewRecoveryCodes(prover, proof) {

@@ -178,7 +178,7 @@ export function createUsers(options: UsersOptions): Users {
     },
     async removeSecondFactors(tx, id, origin) {
       await found(holdUser(tx, id));
-      await removeSecondFactors(tx, id, origin);
+      await removeSecondFactors(tx, id, origin, options.notices);
       return toUser(await updateUser(tx, id, {}));
     },
     async logout(tx, id, origin) {

@@ -5,8 +5,9 @@ import type { NewTotp, RecoveryCodes } from '../../src/contract/factors.js';
 import type { User } from '../../src/contract/user.js';
 import { byPassword, createSelfService, type Person } from '../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { createFactors } from '../support/factors.js';
-import { createUser, newPhone, wrongCode } from '../support/people.js';
+import { createUser, newEmail, newPhone, wrongCode } from '../support/people.js';
 import type { SoftwareAuthenticator } from '../support/software-authenticator.js';
 
 let postern: TestApp;
@@ -109,8 +110,10 @@ describe('enrolling an authenticator app', () => {
     expect((await ask(who, 'PUT', '/password', byApp)).status).toBe(200);
   });
 
-  test('is written down, and so is removing it', async () => {
+  test('is written down and told, and so is removing it', async () => {
     const who = await person();
+    const email = newEmail();
+    await change(who, { email });
     const { app } = await enrolTotp(who);
     expect(await eventsOf(who, 'totp.enrolled')).toHaveLength(1);
     expect((await userOf(who)).second_factors).toEqual([{ type: 'totp', created_at: expect.any(String) }]);
@@ -118,6 +121,12 @@ describe('enrolling an authenticator app', () => {
     expect((await ask(who, 'DELETE', '/totp', { proof })).status).toBe(204);
     expect(await eventsOf(who, 'totp.removed')).toHaveLength(1);
     expect((await userOf(who)).second_factors).toEqual([]);
+    const told = await eventually('both notices', async () => {
+      const path = `/admin/v1/outbox?filter=user_id:${who.user.id},kind:in:email.totp_added;email.totp_removed`;
+      const { body } = await postern.api<{ recipient: string }[]>('GET', path, { bearer: postern.adminKey });
+      return body.length === 2 ? body : undefined;
+    });
+    expect(told.map(({ recipient }) => recipient)).toEqual([email, email]);
     expect((await startWithPassword(who)).body.status).toBe('approved');
     expect((await ask(who, 'DELETE', '/totp', { proof: byPassword })).status).toBe(404);
     expect((await ask(who, 'POST', '/recovery-codes', { proof: byPassword })).status).toBe(404);
