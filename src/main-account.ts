@@ -1,8 +1,10 @@
 import { createOwnAccount } from './authentication/account.js';
+import type { IdTokens } from './authentication/authenticators/oidc.js';
 import { createCodeSending } from './authentication/code-sending.js';
 import { createExports, type ExportSection, ownSections } from './authentication/export.js';
 import type { GuessBudget } from './authentication/guess-budget.js';
 import { createOwnAddresses } from './authentication/own-addresses.js';
+import { createOwnExternalIdentities } from './authentication/own-external-identities.js';
 import type { PasswordHasher } from './authentication/passwords.js';
 import type { Pins } from './authentication/pins.js';
 import { codeProof, passwordProof, pinProof } from './authentication/proof-methods.js';
@@ -33,6 +35,8 @@ export interface AccountParts {
   readonly limits: RequestLimits;
   readonly users: Users;
   readonly rules: UserRules;
+  /** The OpenID providers that are configured. */
+  readonly idTokens: readonly IdTokens[];
   /** Ways of proving who one is beside the password, codes and the PIN. */
   readonly moreProofs: readonly ProofMethod[];
   readonly secondFactors: Pick<SecondFactors, 'standBeside'>;
@@ -43,7 +47,10 @@ export interface AccountParts {
 /** Puts self-service together: what people do with their own accounts. */
 export function createAccountServices(
   parts: AccountParts,
-): Pick<Services, 'proofs' | 'account' | 'addresses' | 'recoveries' | 'registrations' | 'exports'> {
+): Pick<
+  Services,
+  'proofs' | 'account' | 'addresses' | 'ownExternalIdentities' | 'recoveries' | 'registrations' | 'exports'
+> {
   const { config, channels, database, keys, hasher, pins, guesses, limits, users, rules, moreProofs } = parts;
   const codes = createCodeSending({ keys, limits, channels });
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...moreProofs];
@@ -59,6 +66,10 @@ export function createAccountServices(
     proofs,
     account: createOwnAccount({ database, users, proofs, rules: early }),
     addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),
+    ownExternalIdentities: createOwnExternalIdentities({
+      ...{ database, proofs, limits, providers: parts.idTokens },
+      waysIn: ['password_hash', ...channels.map((channel) => (channel === 'sms' ? 'phone' : 'email'))],
+    }),
     recoveries: createRecoveries(withoutSession),
     registrations: createRegistrations({ ...withoutSession, isOn: config.REGISTRATION === 'on' }),
     exports: createExports(database, [...ownSections(database), ...parts.moreSections]),

@@ -283,8 +283,7 @@ function createServices(parts: {
   const users = createUsers(userOptions);
   const account = createAccountServices({
     ...{ config, channels: messageParts.channels, database, keys, hasher, pins, guesses, limits, users },
-    rules: userOptions,
-    ...{ moreProofs: factors.proofs, secondFactors: factors.secondFactors },
+    ...{ rules: userOptions, idTokens, moreProofs: factors.proofs, secondFactors: factors.secondFactors },
     moreSections: notificationSections(database, imageUrlsOf),
   });
   return {

@@ -23,7 +23,15 @@ export interface NewChallenge {
   readonly deviceId?: string | undefined;
 }
 
-export type ChallengePurpose = 'proof' | 'email' | 'phone' | 'totp' | 'passkey' | 'recovery' | 'registration';
+export type ChallengePurpose =
+  | 'proof'
+  | 'email'
+  | 'phone'
+  | 'totp'
+  | 'passkey'
+  | 'recovery'
+  | 'registration'
+  | 'external_identity';
 
 /** A challenge as the client may see it. */
 export interface BegunChallenge {

@@ -40,12 +40,12 @@ export function createExternalIdentities(
       });
     },
     unlink: (userId, id, origin) =>
-      database.lane(userId).transaction((tx) => unlinkExternalIdentity(tx, userId, id, origin)),
+      database.lane(userId).transaction((tx) => unlinkExternalIdentity(tx, userId, { id }, origin)),
   };
 }
 
 /** @throws Problem `validation_failed` naming those that there are */
-export function demandProvider<Provider extends { readonly name: string }>(
+function demandProvider<Provider extends { readonly name: string }>(
   providers: readonly Provider[],
   name: string,
 ): Provider {
@@ -114,12 +114,17 @@ export async function linkExternalIdentity(
 
 const remove = prepared(
   'external_identity_remove',
-  'delete from external_identities where user_id = $1 and id = $2 returning provider',
+  'delete from external_identities where user_id = $1 and id = $2 and provider = coalesce($3, provider) returning provider',
 );
 
-/** @throws Problem `not_found` */
-export async function unlinkExternalIdentity(tx: Queryable, userId: string, id: string, origin: Origin): Promise<void> {
-  const [removed] = await tx.query<{ provider: string }>(remove, [userId, id]);
+/** @throws Problem `not_found`, also when it is none of the provider, if one is given */
+export async function unlinkExternalIdentity(
+  tx: Queryable,
+  userId: string,
+  { id, provider }: { readonly id: string; readonly provider?: string },
+  origin: Origin,
+): Promise<void> {
+  const [removed] = await tx.query<{ provider: string }>(remove, [userId, id, provider ?? null]);
   if (removed === undefined) throw new Problem('not_found');
   const data = { external_identity_id: id, provider: removed.provider };
   await recordEvent(tx, { userId, type: 'external_identity.unlinked', origin, data });

@@ -61,6 +61,12 @@ export const errors = {
     'El código fue rechazado.',
     'The code was wrong, lapsed, used up or used before, or there is nothing that it could be for: the answer is the same on purpose. Try again with the right code, or ask for a new one.',
   ),
+  external_identity_rejected: error(
+    400,
+    'The account of the provider was not proven.',
+    'No se pudo comprobar la cuenta del proveedor.',
+    'The id_token is not right, was not made with the nonce of this challenge, or the challenge has lapsed or was used. Begin again.',
+  ),
   account_unusable: error(
     400,
     'The account cannot be used.',
@@ -145,6 +151,12 @@ export const errors = {
     'This account of the provider is linked to another user.',
     'Esta cuenta del proveedor está vinculada a otro usuario.',
     'An account elsewhere lets one user in. Unlink it there first.',
+  ),
+  last_way_in: error(
+    409,
+    'This is the only way into the account.',
+    'Es la única forma de entrar en la cuenta.',
+    'Set a password or link another account first.',
   ),
   request_in_progress: error(
     409,

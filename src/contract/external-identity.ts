@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Text, Time } from './common.js';
+import { AnyObject, Id, Text, Time } from './common.js';
 
 const provider = Text(32, 1);
 /** OpenID Connect Core 1.0, 2: at most 255 ASCII characters, told apart by their case. */
@@ -31,4 +31,32 @@ export type ExternalIdentity = Static<typeof ExternalIdentity>;
 export const ExternalIdentityLink = Type.Object(
   { provider, subject },
   { examples: [{ provider: 'google', subject: '110169484474386276334' }] },
+);
+
+/** A link that waits for an id_token. */
+export const BegunExternalIdentity = Type.Object(
+  {
+    id: Id,
+    challenge: AnyObject('`type` oidc, the issuer, the client ids, and the nonce that the id_token must have.'),
+    expires_at: Type.Unsafe<string>({ ...Time, description: 'Until when it waits.' }),
+  },
+  {
+    examples: [
+      {
+        id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
+        challenge: {
+          type: 'oidc',
+          issuer: 'https://accounts.google.com',
+          client_ids: ['1234.apps.googleusercontent.com'],
+          nonce: 'mZDxo0w6vT8xEwq3GxqZKpN0sGm1E1S2m0C0y3N4b5A',
+        },
+        expires_at: '2017-10-19T17:12:03.181879Z',
+      },
+    ],
+  },
+);
+
+export const IdTokenAnswer = Type.Object(
+  { secret: Type.String({ minLength: 1, maxLength: 16_384, description: 'The id_token.' }) },
+  { examples: [{ secret: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxMTAifQ.c2lnbmF0dXJl' }] },
 );

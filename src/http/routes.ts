@@ -7,6 +7,7 @@ import type { ExternalIdentities } from '../authentication/external-identities.j
 import type { Login } from '../authentication/login.js';
 import type { Outbox } from '../authentication/outbox.js';
 import type { OwnAddresses } from '../authentication/own-addresses.js';
+import type { OwnExternalIdentities } from '../authentication/own-external-identities.js';
 import type { OwnPasskeys } from '../authentication/own-passkeys.js';
 import type { OwnTotp } from '../authentication/own-totp.js';
 import type { Proofs } from '../authentication/proofs.js';
@@ -44,6 +45,7 @@ import { imageFileRoutes } from './routes/images.js';
 import { operationRoutes, type Readiness } from './routes/operation.js';
 import { accountRoutes } from './routes/v1/account.js';
 import { accountAddressRoutes } from './routes/v1/account-addresses.js';
+import { accountExternalIdentityRoutes } from './routes/v1/account-external-identities.js';
 import { accountPasskeyRoutes } from './routes/v1/account-passkeys.js';
 import { accountProofRoutes } from './routes/v1/account-proofs.js';
 import { accountRecordRoutes } from './routes/v1/account-records.js';
@@ -83,6 +85,7 @@ export interface Services {
   readonly proofs: Proofs;
   readonly account: OwnAccount;
   readonly addresses: OwnAddresses;
+  readonly ownExternalIdentities: OwnExternalIdentities;
   readonly recoveries: Recoveries;
   readonly registrations: Registrations;
   readonly exports: Exports;
@@ -105,6 +108,7 @@ export function registerRoutes(app: App, services: Services): void {
   accountRoutes(app, services);
   accountSecretRoutes(app, services);
   accountAddressRoutes(app, services);
+  accountExternalIdentityRoutes(app, services);
   accountProofRoutes(app, services);
   accountRecordRoutes(app, services);
   recoveryRoutes(app, services);
