@@ -1,0 +1,80 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Provider } from 'oidc-provider';
+
+/** A real OpenID provider (the package oidc-provider) with its own pages for logging in. */
+export interface OpenIdProvider {
+  readonly url: string;
+  /** The authorization code flow, as a browser and an app go through it. @returns the id_token */
+  login(subject: string, nonce: string, client?: string): Promise<string>;
+  /** New signing keys; the old ones are gone. */
+  rotate(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const redirectUri = 'https://app.example.com/callback';
+
+export async function startOpenIdProvider(clients: readonly string[]): Promise<OpenIdProvider> {
+  let answer: RequestListener = (_request, response) => response.writeHead(503).end();
+  const server = createServer((request, response) => answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const rotate = async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const jwk = { ...privateKey.export({ format: 'jwk' }), kid: randomUUID(), use: 'sig', alg: 'RS256' };
+    const provider = new Provider(url, {
+      jwks: { keys: [jwk] },
+      cookies: { keys: [randomUUID()] },
+      pkce: { required: () => false },
+      clients: clients.map((client_id) => ({
+        ...{ client_id, client_secret: 'a secret', redirect_uris: [redirectUri] },
+        ...{ response_types: ['code'], grant_types: ['authorization_code'] },
+      })),
+    });
+    answer = provider.callback();
+  };
+  await rotate();
+
+  async function login(subject: string, nonce: string, client = clients[0] ?? ''): Promise<string> {
+    const jar = new Map<string, string>();
+    const visit = async (path: string, form?: Record<string, string>) => {
+      const cookie = [...jar].map(([key, value]) => `${key}=${value}`).join('; ');
+      const sent = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) };
+      const response = await fetch(new URL(path, url), { ...sent, headers: { cookie }, redirect: 'manual' });
+      for (const set of response.headers.getSetCookie()) {
+        const [, key = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+        jar.set(key, value);
+      }
+      return { location: response.headers.get('location') ?? '', text: await response.text() };
+    };
+    const query = { client_id: client, response_type: 'code', scope: 'openid', redirect_uri: redirectUri, nonce };
+    let at = (await visit(`/auth?${new URLSearchParams(query)}`)).location;
+    while (!at.startsWith(redirectUri)) {
+      const page = await visit(at);
+      if (page.location === '') {
+        const prompt = /name="prompt" value="(\w+)"/.exec(page.text)?.[1];
+        if (prompt === undefined) throw new Error(`no page to log in: ${page.text.slice(0, 500)}`);
+        at = (await visit(at, { prompt, login: subject, password: 'any' })).location;
+      } else at = page.location;
+    }
+    const code = new URL(at).searchParams.get('code') ?? '';
+    const response = await fetch(`${url}/token`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${client}:a%20secret`).toString('base64')}` },
+      body: new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri }),
+    });
+    const tokens = (await response.json()) as { id_token?: string };
+    if (tokens.id_token === undefined) throw new Error(`no id_token: ${JSON.stringify(tokens)}`);
+    return tokens.id_token;
+  }
+
+  return {
+    ...{ url, login, rotate },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
