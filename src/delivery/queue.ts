@@ -29,8 +29,11 @@ export interface Line {
   readonly concurrency: number;
 }
 
-/** Milliseconds until a stop goes on without what it waits for: running jobs, and connections that do not close. */
-const patience = { jobs: 12_000, close: 2000 };
+/**
+ * Milliseconds until a stop goes on without what it waits for, running jobs and connections that do not close; and how
+ * long workers may fail to ask for jobs.
+ */
+const patience = { jobs: 12_000, close: 2000, asking: 3000 };
 
 /**
  * Runs graphile-worker on a pool of its own, so that a flood of requests cannot starve it, nor it them. It is started
@@ -93,10 +96,32 @@ function keepRunning(line: Line, shared: Shared): Queue {
   };
 }
 
+/**
+ * Workers that keep failing to ask for jobs are stopped, to be started anew. The library remembers for ever that it could
+ * not read the names of its tasks: one connection that is late at the start, and the line would never take a job.
+ */
+function stopWhenStuck(events: WorkerEvents, log: QueueOptions['log']): void {
+  let failingSince: number | undefined;
+  const works = () => {
+    failingSince = undefined;
+  };
+  events.on('worker:getJob:empty', works);
+  events.on('job:start', works);
+  events.on('worker:getJob:error', ({ worker, error }) => {
+    const now = performance.now();
+    failingSince ??= now;
+    if (now - failingSince < patience.asking) return;
+    log.warn({ err: error }, 'the queue cannot ask for jobs');
+    failingSince = undefined;
+    void Promise.resolve(worker.workerPool.gracefulShutdown()).catch(() => undefined);
+  });
+}
+
 /** @param created hears the name under which the runner's jobs are locked, before it takes any */
 function startRunner(line: Line, { pool: pgPool, log }: Shared, created: (name: string) => void): Promise<Runner> {
   const events: WorkerEvents = new EventEmitter();
   events.on('pool:create', ({ workerPool }) => created(workerPool.id));
+  stopWhenStuck(events, log);
   const taskList: TaskList = Object.fromEntries(
     Object.entries(line.tasks).map(([name, task]) => [name, (payload: unknown) => task(payload)]),
   );
