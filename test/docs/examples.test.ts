@@ -1,12 +1,14 @@
-import { execFile } from 'node:child_process';
-import { createHash, createHmac, randomUUID } from 'node:crypto';
+import { execFile, spawn } from 'node:child_process';
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { codeOf, createUser, newPhone } from '../support/people.js';
 import { root } from './markdown.js';
 
@@ -66,6 +68,43 @@ describe('the plug-in of the documentation', () => {
     expect(approved.body.status).toBe('approved');
     expect((await answer(body.id, ticket)).status).toBe(400);
   });
+});
+
+test('badge-receiver.js decides for who signs, and for nobody else', async () => {
+  const secret = `whsec_${randomBytes(24).toString('base64')}`;
+  const free = createServer();
+  await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
+  const port = String((free.address() as AddressInfo).port);
+  await new Promise((resolve) => free.close(resolve));
+  const receiver = spawn(process.execPath, [join(root, 'docs/examples/badge-receiver.js')], {
+    env: { PORT: port, BADGE_SECRET: secret },
+    stdio: 'inherit',
+  });
+  onTestFinished(() => void receiver.kill());
+  const url = `http://127.0.0.1:${port}`;
+  const unsigned = await eventually('the receiver to listen', () =>
+    fetch(url, { method: 'POST', body: '{}' }).catch(() => undefined),
+  );
+  expect(unsigned.status).toBe(401);
+  const decides = (withSecret: string) =>
+    postern.another({
+      ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
+      CUSTOM_AUTHENTICATORS: JSON.stringify({ badge: { url, secret: withSecret } }),
+    });
+  const [ours, theirs] = await Promise.all([decides(secret), decides(`whsec_${randomBytes(24).toString('base64')}`)]);
+  onTestFinished(async () => {
+    await Promise.all([ours.close(), theirs.close()]);
+  });
+  await createUser(postern, { username: 'ada' });
+  const login = async ({ api }: TestApp, given: string) => {
+    const identity = { type: 'username', value: 'ada' };
+    const body = { authenticator: 'custom:badge', identity, secret: given, device: {} };
+    const answer = await api<Authentication>('POST', '/v1/tokens', { body });
+    return answer.status === 201 ? answer.body.status : answer.status;
+  };
+  expect(await login(ours, badge)).toBe('approved');
+  expect(await login(ours, '0000 0000')).toBe('rejected');
+  expect(await login(theirs, badge)).toBe(503);
 });
 
 test('the examples are of the types that the package exports', { timeout: 60_000 }, async () => {
