@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Event } from '../../src/contract/administration.js';
 import type { NewTotp, RecoveryCodes } from '../../src/contract/factors.js';
 import type { User } from '../../src/contract/user.js';
+import { sql } from '../../src/database/database.js';
 import { byPassword, createSelfService, type Person } from '../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { createFactors } from '../support/factors.js';
+import { createFactors, fromBase32 } from '../support/factors.js';
 import { createUser, newEmail, newPhone, wrongCode } from '../support/people.js';
 import type { SoftwareAuthenticator } from '../support/software-authenticator.js';
 
@@ -270,15 +271,20 @@ describe('recovery codes', () => {
     expect((await ask(who, 'DELETE', '/totp', { proof })).status).toBe(204);
   });
 
-  test('are in the database as digests only', async () => {
+  test('are in the database as digests only, and the secret of the app is encrypted', async () => {
     const who = await person();
-    const { recoveryCodes } = await enrolTotp(who);
-    const rows = await postern.database.query<{ text: string }>({
-      text: `select r::text || encode(r.digest, 'escape') as text from recovery_codes r
-             union all select t::text || encode(t.secret, 'escape') from totp t`,
-    });
+    const { recoveryCodes, secret } = await enrolTotp(who);
+    const rows = await postern.database.query<{ text: string }>(
+      sql(`select encode(digest, 'escape') || encode(digest, 'base64') as text from recovery_codes where user_id = $1
+           union all select encode(secret, 'escape') || encode(secret, 'hex') || encode(secret, 'base64') from totp where user_id = $1
+           union all select kept::text from challenges where user_id = $1`),
+      [who.user.id],
+    );
+    expect(rows).toHaveLength(12);
     const dump = rows.map(({ text }) => text).join('\n');
-    for (const code of recoveryCodes) expect(dump).not.toContain(code.replaceAll('-', ''));
+    const bytes = fromBase32(secret);
+    const shown = [...recoveryCodes.flatMap((code) => [code, code.replaceAll('-', '')]), secret];
+    for (const text of [...shown, bytes.toString('base64'), bytes.toString('hex')]) expect(dump).not.toContain(text);
   });
 });
 

@@ -56,7 +56,7 @@ export function createFactors(current: () => TestApp) {
         secret: await app.code(),
       });
       await app.rewind();
-      return { app, recoveryCodes: confirmed.recovery_codes };
+      return { app, secret: body.secret, recoveryCodes: confirmed.recovery_codes };
     },
     appOf,
     /** Makes a passkey and enrols it. */
