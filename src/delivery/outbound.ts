@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 
 export interface OutboundOptions {
   /** Opens loopback and private addresses, any port and plain http: for tests and closed networks. */
@@ -134,24 +134,35 @@ export function createGuard(options: Pick<OutboundOptions, 'allowPrivateNetworkT
 /** Uses no proxy from the environment. Close it when the process stops. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const open = options.allowPrivateNetworkTargets;
-  const agent = new Agent({
-    connect: {
-      lookup: guardedLookup(fewAtATime(options.resolve ?? resolveBySystem), open),
-      timeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-      rejectUnauthorized: true, // also under NODE_TLS_REJECT_UNAUTHORIZED=0
-    },
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-  });
+  const lookup = guardedLookup(fewAtATime(options.resolve ?? resolveBySystem), open);
+  let agent: Promise<Agent> | undefined;
+  let isClosed = false;
+  /** Loaded with the first call: most installations make none for long, and the library is several megabytes. */
+  const makeAgent = async () => {
+    const { Agent } = await import('undici');
+    const timeout = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+    return new Agent({
+      // Also under NODE_TLS_REJECT_UNAUTHORIZED=0.
+      connect: { lookup, timeout, rejectUnauthorized: true },
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    });
+  };
   return {
     async request(request) {
       // An address in the URL is never looked up, so it is checked here; a name is checked when it is resolved.
       const target = parseTarget(request.url, open);
       if (target instanceof OutboundError) throw target;
+      if (isClosed) throw new OutboundError('unreachable', 'no calls are made any more');
       const timeout = request.totalTimeoutMs ?? options.totalTimeoutMs ?? TOTAL_TIMEOUT_MS;
-      return exchange(agent, target, request, AbortSignal.timeout(timeout));
+      const signal = AbortSignal.timeout(timeout);
+      agent ??= makeAgent();
+      return exchange(await agent, target, request, signal);
     },
-    close: () => agent.close(),
+    async close() {
+      isClosed = true;
+      await (await agent)?.close();
+    },
   };
 }
 
