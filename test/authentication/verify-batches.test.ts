@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
 import { sql } from '../../src/database/database.js';
 import { newToken, type ParsedToken, parseToken } from '../../src/lib/token-strings.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { createUser, login, passwordLogin, signIn } from '../support/people.js';
+import { codeOf, createUser, login, newPhone, passwordLogin, signIn, smsLogin, wrongCode } from '../support/people.js';
 import { queriesOf } from '../support/queries.js';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -160,6 +161,9 @@ describe('session checks that come in together', () => {
 });
 
 describe('round trips to the database', () => {
+  /** Of prepared statements, without those of chores and of messages that go out meanwhile. */
+  const namesOf = async (work: () => Promise<unknown>) =>
+    (await queriesOf(work)).flatMap(({ name = 'chores_' }) => (/^(chores|message)_/.test(name) ? [] : [name]));
   const verifySession = (on: TestApp, token: string) => on.services.verifiers.verifySession(parsed(token));
 
   test('are one for all session checks of a turn, and one for each without batching', async () => {
@@ -189,13 +193,34 @@ describe('round trips to the database', () => {
 
   test('are seven for a login, and eight for a failed one, the same for a user and for nobody', async () => {
     const user = await createUser(one);
-    const namesOf = async (who: Pick<User, 'username'>, secret?: string) => {
-      const body = passwordLogin(who.username, secret);
-      return (await queriesOf(() => one.api('POST', '/v1/tokens', { body }))).map(({ name }) => name);
-    };
-    expect(await namesOf(user)).toHaveLength(7);
-    const failed = await namesOf(user, 'not the secret');
+    const loginOf = (who: Pick<User, 'username'>, secret?: string) =>
+      namesOf(() => one.api('POST', '/v1/tokens', { body: passwordLogin(who.username, secret) }));
+    expect(await loginOf(user)).toHaveLength(7);
+    const failed = await loginOf(user, 'not the secret');
     expect(failed).toHaveLength(8);
-    expect(await namesOf({ username: `nobody${randomUUID()}` })).toEqual(failed);
+    expect(await loginOf({ username: `nobody${randomUUID()}` })).toEqual(failed);
+  });
+
+  test('are two for a page: the check and the page, and one for a notification', async () => {
+    const user = await createUser(one);
+    const { session } = await signIn(one, user);
+    const body = { user_id: user.id, notification_type: 'payment', description: 'A payment' };
+    const publish = () => one.api('POST', '/admin/v1/notifications', { bearer: one.adminKey, body });
+    expect(await namesOf(publish)).toEqual(['notifications_publish_one']);
+    const page = await namesOf(() => one.api('GET', '/v1/notifications', { bearer: session.token }));
+    expect(page).toEqual(['session_verify_many', expect.any(String)]);
+  });
+
+  test('are the same number for a second step, whether its code is right or wrong, of a user or of nobody', async () => {
+    const [user, other] = await Promise.all([0, 1].map(() => createUser(one, { phone: newPhone() })));
+    const step2 = async (phone: string | null, secretOf: (id: string) => Promise<string>) => {
+      const { body } = await one.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(phone) });
+      const answer = { secret: await secretOf(body.id), pin: '1234' };
+      return namesOf(() => one.api('POST', `/v1/tokens/${body.id}/secret`, { body: answer }));
+    };
+    const wrong = await step2(user?.phone ?? null, async (id) => wrongCode(await codeOf(one, id)));
+    expect(wrong).toHaveLength(9);
+    expect(await step2(newPhone(), async () => '123456')).toEqual(wrong);
+    expect(await step2(other?.phone ?? null, (id) => codeOf(one, id))).toHaveLength(9);
   });
 });
