@@ -1,68 +1,45 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createActivity } from './authentication/activity.js';
-import { createApiKeys, ensureFirstKey } from './authentication/api-keys.js';
-import type { Plugin } from './authentication/authenticators/plugin.js';
-import type { BreachedPasswords } from './authentication/breached-passwords.js';
-import { createDevices } from './authentication/devices.js';
+import { ensureFirstKey } from './authentication/api-keys.js';
 import { eraseUser } from './authentication/erase.js';
-import { createExternalIdentities } from './authentication/external-identities.js';
-import { createGuessBudget } from './authentication/guess-budget.js';
-import { createLogin } from './authentication/login.js';
 import type { ShowNotice } from './authentication/notice-sending.js';
-import { createOutbox } from './authentication/outbox.js';
-import { createPasswordHasher } from './authentication/passwords.js';
-import { createPins } from './authentication/pins.js';
-import { createRequestLimits } from './authentication/request-limits.js';
-import { createSessions, heldSession } from './authentication/sessions.js';
-import { createTokens } from './authentication/tokens.js';
-import { createUserDetails } from './authentication/user-details.js';
-import { createUserImport } from './authentication/user-import.js';
-import { createUsers } from './authentication/users.js';
+import { heldSession } from './authentication/sessions.js';
 import { banner } from './banner.js';
 import type { Config } from './config.js';
 import { startChores } from './database/chores.js';
-import { createDatabase, type Database, sql } from './database/database.js';
+import { createDatabase, type Database } from './database/database.js';
 import { expiryChores } from './database/expiry.js';
-import { createIdempotency } from './database/idempotency.js';
 import { migrate } from './database/migrate.js';
 import { openTarget } from './database/open.js';
 import { readSecretKeys } from './database/secret-key-file.js';
 import { type Signals, startSignals } from './database/signals.js';
 import { createImageDisk } from './delivery/image-disk.js';
-import { createImageDownload } from './delivery/image-download.js';
-import { checkTargetUrl, createOutbound, type Outbound } from './delivery/outbound.js';
+import { createOutbound } from './delivery/outbound.js';
 import { type Line, startQueue } from './delivery/queue.js';
-import { createIdempotent } from './http/idempotent.js';
 import type { App } from './http/route.js';
 import type { Services } from './http/routes.js';
 import { buildServer } from './http/server.js';
-import { Problem } from './lib/problem.js';
-import { createSecretKeys, type SecretKeys } from './lib/secret-keys.js';
+import { createSecretKeys } from './lib/secret-keys.js';
 import { createLog, type Logger } from './log.js';
-import { createAccountServices } from './main-account.js';
-import { createAuthenticators, createConfiguredIdTokens, loadConfiguredPlugins } from './main-authenticators.js';
-import { createFactorParts, type FactorParts } from './main-factors.js';
+import { loadConfiguredPlugins } from './main-authenticators.js';
+import { createFactorParts } from './main-factors.js';
 import { createMessageParts, type MessageParts } from './main-messages.js';
 import { createBreachedPasswords } from './main-passwords.js';
 import { createPushParts, type PushParts } from './main-push.js';
+import { createServices } from './main-services.js';
 import { blankActor } from './notifications/blank-actor.js';
-import { notificationSections } from './notifications/export.js';
 import { startCleaning } from './notifications/images/cleaning.js';
 import { eraseImagesOf, type HideImage } from './notifications/images/erase.js';
-import { createImages } from './notifications/images/images.js';
-import { createRender } from './notifications/images/render.js';
 import type { ImageStorage } from './notifications/images/storage.js';
-import { createImageUrls, type ImageUrls } from './notifications/images/url.js';
-import { createMarkers } from './notifications/marker.js';
-import { createNotifications, type Notifications } from './notifications/notifications.js';
+import { createImageUrls } from './notifications/images/url.js';
+import type { Notifications } from './notifications/notifications.js';
 import { noticeType } from './notifications/push/notice.js';
-import { type Retention, type RetentionRule, startRetention } from './notifications/retention.js';
+import { type RetentionRule, startRetention } from './notifications/retention.js';
 import type { StreamTimes } from './notifications/stream/stream.js';
 import { createStreams } from './notifications/stream/streams.js';
 import { notificationTables } from './notifications/tables.js';
 import { tombstoneChore } from './notifications/tombstones.js';
-import { shareOf } from './share.js';
+import { type Share, shareOf } from './share.js';
 import { version } from './version.js';
 
 /** A Postern that runs. */
@@ -169,22 +146,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
       ...{ messageParts, pushParts, plugins, factors, breached, isClosing },
     };
     const services = { ...createServices(parts), streams };
-    const erase = async (job: unknown) => {
-      const { user_id: userId } = job as { user_id: string };
-      await eraseUser(database, userId, notificationTables, (id) => blankActor(database, id, signals.send));
-      const hide: HideImage = (tx, id) => services.notifications.change(tx, id, { image_id: null });
-      await eraseImagesOf({ database, storage, hide }, userId);
-    };
-    const show = showNotice(config, services.notifications, { pushParts, messageParts });
-    // A provider that hangs catches the workers of its own line, and no others.
-    const lines: Line[] = [
-      {
-        tasks: { 'user.erase': erase, ...messageParts.noticeTasks(show) },
-        concurrency: Math.min(otherJobs, share.jobs),
-      },
-      ...messageParts.lines(share.jobs),
-      ...pushParts.lines,
-    ];
+    const lines = queueLines({ ...parts, share, notifications: services.notifications });
     started(await startQueue({ target, log, lines, connections: share.jobs }), (queue) => queue.stop());
     started(pushParts.startRelay(), (relay) => relay.stop());
     started(
@@ -218,119 +180,30 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
   }
 }
 
-function createServices(parts: {
+/** The work of the queue. A provider that hangs catches the workers of its own line, and no others. */
+function queueLines(parts: {
   readonly config: Config;
+  readonly share: Share;
   readonly database: Database;
-  readonly keys: SecretKeys;
   readonly signals: Signals;
-  readonly outbound: Outbound;
   readonly storage: ImageStorage;
-  readonly imageUrlsOf: ImageUrls;
-  readonly retention: Retention;
+  readonly notifications: Notifications;
   readonly messageParts: MessageParts;
   readonly pushParts: PushParts;
-  readonly plugins: readonly Plugin[];
-  readonly breached: BreachedPasswords | undefined;
-  readonly factors: FactorParts;
-  readonly isClosing: () => boolean;
-}): Omit<Services, 'streams'> {
-  const { config, database, keys, signals, outbound, storage, imageUrlsOf, messageParts, pushParts, factors } = parts;
-  const { hashes, waitingHashes } = shareOf(config.WORKERS);
-  const hasher = createPasswordHasher({ concurrency: hashes, queue: waitingHashes });
-  const pins = createPins({ hasher, keys });
-  const apiKeys = createApiKeys({
-    database,
-    ...(config.ADMIN_API_KEY === undefined ? {} : { environmentKey: config.ADMIN_API_KEY.reveal() }),
-  });
-  const sessions = createSessions(database, { lifetime: config.SESSION_TTL, batching: config.VERIFY_BATCHING });
-  const { notices } = messageParts;
-  const guesses = createGuessBudget(
-    database,
-    {
-      limit: config.GUESS_LIMIT,
-      permanentLimit: config.GUESS_LIMIT_PERMANENT,
-      lock: config.GUESS_LOCK,
-      lockMax: config.GUESS_LOCK_MAX,
-    },
-    notices,
-  );
-  const limits = createRequestLimits({
-    database,
-    keys,
-    loginsPerAddress: config.LOGIN_LIMIT_PER_ADDRESS,
-    messagesPerAddress: config.SMS_LIMIT_PER_ADDRESS,
-    messagesPerPrefix: config.SMS_LIMIT_PER_PREFIX,
-    messagesInTotal: config.SMS_LIMIT_TOTAL,
-  });
-  const idTokens = createConfiguredIdTokens(config, outbound);
-  const login = createLogin({
-    ...{ database, keys, pins, guesses, limits },
-    authenticators: createAuthenticators({
-      ...{ config, database, keys, hasher, outbound, idTokens },
-      ...{ channels: messageParts.channels, plugins: parts.plugins, passkey: factors.authenticator },
-    }),
-    secondFactors: factors.secondFactors,
-    pinPolicy: config.PIN_POLICY,
-    enrolPin: config.PIN_ENROL === 'first_login',
-    tokenLifetime: config.AUTHENTICATION_TTL,
-    tells: notices.channels,
-    defaultRegion: config.DEFAULT_REGION,
-  });
-  const checkUrl = (url: string) =>
-    checkTargetUrl(url, { allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
-  const { DEFAULT_REGION: defaultRegion, PASSWORD_MIN: passwordMin } = config;
-  const userOptions = { database, hasher, keys, defaultRegion, passwordMin, breached: parts.breached, notices };
-  const users = createUsers(userOptions);
-  const account = createAccountServices({
-    ...{ config, channels: messageParts.channels, database, keys, hasher, pins, guesses, limits, users },
-    ...{ rules: userOptions, idTokens, moreProofs: factors.proofs, secondFactors: factors.secondFactors },
-    moreSections: notificationSections(database, imageUrlsOf),
-  });
-  return {
-    database,
-    apiKeys,
-    users,
-    // Half of what may be hashed at a time stays with logins.
-    userImport: createUserImport({ ...userOptions, hashesAtATime: Math.ceil(hashes / 2) }),
-    userDetails: createUserDetails(database),
-    externalIdentities: createExternalIdentities(database, idTokens),
-    activity: createActivity(database),
-    outbox: createOutbox({ database, keys, showsCodesOf: messageParts.showsCodesOf }),
-    verifiers: {
-      verifySession: sessions.verify,
-      verifyOperator: sessions.verifyOperator,
-      verifyApiKey: apiKeys.verify,
-    },
-    readiness: {
-      async check() {
-        if (parts.isClosing()) throw new Problem('shutting_down', { retryAfter: 1 });
-        await database.query(sql('select 1'));
-      },
-    },
-    idempotent: createIdempotent(database, createIdempotency(database, keys)),
-    login,
-    pinIsRequired: config.PIN_POLICY === 'required',
-    sessions,
-    devices: createDevices(database),
-    tokens: createTokens(database),
-    notifications: createNotifications({
-      ...{ database, checkUrl, imageUrlsOf },
-      types: config.NOTIFICATION_TYPES,
-      batching: config.VERIFY_BATCHING,
-      changed: signals.send,
-      retainedFrom: parts.retention.retainedFrom,
-      ...(pushParts.published && { published: pushParts.published }),
-    }),
-    images: createImages({
-      ...{ database, storage, render: createRender(), urls: imageUrlsOf },
-      download: createImageDownload(outbound, checkUrl),
-    }),
-    markers: createMarkers(database, signals.send),
-    push: pushParts.push,
-    pushTokens: pushParts.tokens,
-    ...account,
-    ...factors.own({ proofs: account.proofs, users, notices }),
+}): Line[] {
+  const { config, share, database, signals, storage, notifications, messageParts, pushParts } = parts;
+  const hide: HideImage = (tx, id) => notifications.change(tx, id, { image_id: null });
+  const erase = async (job: unknown) => {
+    const { user_id: userId } = job as { user_id: string };
+    await eraseUser(database, userId, notificationTables, (id) => blankActor(database, id, signals.send));
+    await eraseImagesOf({ database, storage, hide }, userId);
   };
+  const show = showNotice(config, notifications, { pushParts, messageParts });
+  return [
+    { tasks: { 'user.erase': erase, ...messageParts.noticeTasks(show) }, concurrency: Math.min(otherJobs, share.jobs) },
+    ...messageParts.lines(share.jobs),
+    ...pushParts.lines,
+  ];
 }
 
 /** Where notices are seen that are no message: in the inbox, if they may be there, and by push under the same id. */

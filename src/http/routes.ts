@@ -63,7 +63,7 @@ import { registrationRoutes } from './routes/v1/registrations.js';
 import { sessionRoutes } from './routes/v1/sessions.js';
 import { tokenRoutes } from './routes/v1/tokens.js';
 
-/** What the routes call. `main.ts` puts it together. */
+/** What the routes call. `main-services.ts` puts it together. */
 export interface Services {
   readonly verifiers: Verifiers;
   /** For routes whose work is one transaction. */

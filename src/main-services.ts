@@ -1,0 +1,161 @@
+import { createActivity } from './authentication/activity.js';
+import { createApiKeys } from './authentication/api-keys.js';
+import type { Plugin } from './authentication/authenticators/plugin.js';
+import type { BreachedPasswords } from './authentication/breached-passwords.js';
+import { createDevices } from './authentication/devices.js';
+import { createExternalIdentities } from './authentication/external-identities.js';
+import { createGuessBudget, type GuessBudget } from './authentication/guess-budget.js';
+import { createLogin } from './authentication/login.js';
+import { createOutbox } from './authentication/outbox.js';
+import { createPasswordHasher } from './authentication/passwords.js';
+import { createPins } from './authentication/pins.js';
+import { createRequestLimits, type RequestLimits } from './authentication/request-limits.js';
+import { createSessions } from './authentication/sessions.js';
+import { createTokens } from './authentication/tokens.js';
+import { createUserDetails } from './authentication/user-details.js';
+import { createUserImport } from './authentication/user-import.js';
+import { createUsers } from './authentication/users.js';
+import type { Config } from './config.js';
+import { type Database, sql } from './database/database.js';
+import { createIdempotency } from './database/idempotency.js';
+import type { Signals } from './database/signals.js';
+import { createImageDownload } from './delivery/image-download.js';
+import { checkTargetUrl, type Outbound } from './delivery/outbound.js';
+import { createIdempotent } from './http/idempotent.js';
+import type { Services } from './http/routes.js';
+import { Problem } from './lib/problem.js';
+import type { SecretKeys } from './lib/secret-keys.js';
+import { createAccountServices } from './main-account.js';
+import { createAuthenticators, createConfiguredIdTokens } from './main-authenticators.js';
+import type { FactorParts } from './main-factors.js';
+import type { MessageParts } from './main-messages.js';
+import type { PushParts } from './main-push.js';
+import { notificationSections } from './notifications/export.js';
+import { createImages } from './notifications/images/images.js';
+import { createRender } from './notifications/images/render.js';
+import type { ImageStorage } from './notifications/images/storage.js';
+import type { ImageUrls } from './notifications/images/url.js';
+import { createMarkers } from './notifications/marker.js';
+import { createNotifications } from './notifications/notifications.js';
+import type { Retention } from './notifications/retention.js';
+import { shareOf } from './share.js';
+
+/** What the services are made of. */
+export interface ServiceParts {
+  readonly config: Config;
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly signals: Signals;
+  readonly outbound: Outbound;
+  readonly storage: ImageStorage;
+  readonly imageUrlsOf: ImageUrls;
+  readonly retention: Retention;
+  readonly messageParts: MessageParts;
+  readonly pushParts: PushParts;
+  readonly plugins: readonly Plugin[];
+  readonly breached: BreachedPasswords | undefined;
+  readonly factors: FactorParts;
+  readonly isClosing: () => boolean;
+}
+
+/** Puts together what the routes call, all but the streams, which are started. */
+export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
+  const { config, database, keys, signals, outbound, storage, imageUrlsOf, messageParts, pushParts, factors } = parts;
+  const { hashes, waitingHashes } = shareOf(config.WORKERS);
+  const hasher = createPasswordHasher({ concurrency: hashes, queue: waitingHashes });
+  const pins = createPins({ hasher, keys });
+  const apiKeys = createApiKeys({
+    database,
+    ...(config.ADMIN_API_KEY === undefined ? {} : { environmentKey: config.ADMIN_API_KEY.reveal() }),
+  });
+  const sessions = createSessions(database, { lifetime: config.SESSION_TTL, batching: config.VERIFY_BATCHING });
+  const { notices } = messageParts;
+  const guesses = createGuesses(parts);
+  const limits = createLimits(parts);
+  const idTokens = createConfiguredIdTokens(config, outbound);
+  const login = createLogin({
+    ...{ database, keys, pins, guesses, limits },
+    authenticators: createAuthenticators({
+      ...{ config, database, keys, hasher, outbound, idTokens },
+      ...{ channels: messageParts.channels, plugins: parts.plugins, passkey: factors.authenticator },
+    }),
+    secondFactors: factors.secondFactors,
+    pinPolicy: config.PIN_POLICY,
+    enrolPin: config.PIN_ENROL === 'first_login',
+    tokenLifetime: config.AUTHENTICATION_TTL,
+    tells: notices.channels,
+    defaultRegion: config.DEFAULT_REGION,
+  });
+  const checkUrl = (url: string) =>
+    checkTargetUrl(url, { allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
+  const { DEFAULT_REGION: defaultRegion, PASSWORD_MIN: passwordMin } = config;
+  const userOptions = { database, hasher, keys, defaultRegion, passwordMin, breached: parts.breached, notices };
+  const users = createUsers(userOptions);
+  const account = createAccountServices({
+    ...{ config, channels: messageParts.channels, database, keys, hasher, pins, guesses, limits, users },
+    ...{ rules: userOptions, idTokens, moreProofs: factors.proofs, secondFactors: factors.secondFactors },
+    moreSections: notificationSections(database, imageUrlsOf),
+  });
+  return {
+    database,
+    apiKeys,
+    users,
+    // Half of what may be hashed at a time stays with logins.
+    userImport: createUserImport({ ...userOptions, hashesAtATime: Math.ceil(hashes / 2) }),
+    userDetails: createUserDetails(database),
+    externalIdentities: createExternalIdentities(database, idTokens),
+    activity: createActivity(database),
+    outbox: createOutbox({ database, keys, showsCodesOf: messageParts.showsCodesOf }),
+    verifiers: {
+      verifySession: sessions.verify,
+      verifyOperator: sessions.verifyOperator,
+      verifyApiKey: apiKeys.verify,
+    },
+    readiness: {
+      async check() {
+        if (parts.isClosing()) throw new Problem('shutting_down', { retryAfter: 1 });
+        await database.query(sql('select 1'));
+      },
+    },
+    idempotent: createIdempotent(database, createIdempotency(database, keys)),
+    login,
+    pinIsRequired: config.PIN_POLICY === 'required',
+    sessions,
+    devices: createDevices(database),
+    tokens: createTokens(database),
+    notifications: createNotifications({
+      ...{ database, checkUrl, imageUrlsOf },
+      types: config.NOTIFICATION_TYPES,
+      batching: config.VERIFY_BATCHING,
+      changed: signals.send,
+      retainedFrom: parts.retention.retainedFrom,
+      ...(pushParts.published && { published: pushParts.published }),
+    }),
+    images: createImages({
+      ...{ database, storage, render: createRender(), urls: imageUrlsOf },
+      download: createImageDownload(outbound, checkUrl),
+    }),
+    markers: createMarkers(database, signals.send),
+    push: pushParts.push,
+    pushTokens: pushParts.tokens,
+    ...account,
+    ...factors.own({ proofs: account.proofs, users, notices }),
+  };
+}
+
+function createGuesses({ config, database, messageParts }: ServiceParts): GuessBudget {
+  const lock = { lock: config.GUESS_LOCK, lockMax: config.GUESS_LOCK_MAX };
+  const bounds = { limit: config.GUESS_LIMIT, permanentLimit: config.GUESS_LIMIT_PERMANENT, ...lock };
+  return createGuessBudget(database, bounds, messageParts.notices);
+}
+
+function createLimits({ config, database, keys }: ServiceParts): RequestLimits {
+  return createRequestLimits({
+    database,
+    keys,
+    loginsPerAddress: config.LOGIN_LIMIT_PER_ADDRESS,
+    messagesPerAddress: config.SMS_LIMIT_PER_ADDRESS,
+    messagesPerPrefix: config.SMS_LIMIT_PER_PREFIX,
+    messagesInTotal: config.SMS_LIMIT_TOTAL,
+  });
+}
