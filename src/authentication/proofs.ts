@@ -11,6 +11,7 @@ import { recordEvent } from './events.js';
 import type { GuessBudget } from './guess-budget.js';
 import type { RequestLimits } from './request-limits.js';
 import { heldSession } from './sessions.js';
+import { holdUserEpoch } from './user-queries.js';
 
 /**
  * A way of showing afresh who one is: a plug-in, as authenticators are. The core does the rest: limits, the budget of
@@ -94,7 +95,6 @@ export interface ProofsOptions {
 /** What counts for most changes: everything but the PIN, which is too short, and a second factor without the first. */
 export const usualProofs: readonly ProofType[] = ['password', 'code', 'passkey'];
 
-const holdUser = prepared('proof_hold_user', 'select epoch from users where id = $1 for update');
 const readSession = prepared('proof_session', `select held.expires_at from (${heldSession('$1', '$2')}) held`);
 
 export function createProofs(options: ProofsOptions): Proofs {
@@ -188,11 +188,11 @@ export function createProofs(options: ProofsOptions): Proofs {
  * @throws Problem `invalid_session_token`
  */
 export async function holdProver(tx: Queryable, { userId, sessionId }: Prover): Promise<number> {
-  const [user] = await tx.query<{ epoch: number }>(holdUser, [userId]);
+  const epoch = await holdUserEpoch(tx, userId);
   // In a statement of its own: what was revoked while this one waited for the row shows only now.
   const [session] = await tx.query(readSession, [userId, sessionId]);
-  if (user === undefined || session === undefined) throw new Problem('invalid_session_token');
-  return user.epoch;
+  if (epoch === undefined || session === undefined) throw new Problem('invalid_session_token');
+  return epoch;
 }
 
 async function use(

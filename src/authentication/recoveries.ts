@@ -14,6 +14,7 @@ import { clearGuesses } from './guess-budget.js';
 import { identityDigest } from './identity-digest.js';
 import type { RequestLimits } from './request-limits.js';
 import type { CheckedCode, SessionlessCodes } from './sessionless-codes.js';
+import { holdUserEpoch } from './user-queries.js';
 import { type UserRules, userFaults } from './user-validation.js';
 import type { Users } from './users.js';
 
@@ -45,7 +46,6 @@ export interface RecoveriesOptions {
   readonly rules: UserRules;
 }
 
-const holdEpoch = prepared('recovery_hold', 'select epoch from users where id = $1 for update');
 const findNamed = prepared('recovery_identity', 'select user_id from identities where digest = $1 and user_id = $2');
 
 export function createRecoveries(options: RecoveriesOptions): Recoveries {
@@ -106,9 +106,9 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
  * changed meanwhile (by another recovery, too), and the code was not used.
  */
 async function holdRecovered(tx: Queryable, { userId, id, kept }: CheckedCode): Promise<void> {
-  const [user] = await tx.query<{ epoch: number }>(holdEpoch, [userId]);
+  const epoch = await holdUserEpoch(tx, userId);
   const named = await tx.query(findNamed, [Buffer.from(kept.identity ?? '', 'hex'), userId]);
-  if (user === undefined || String(user.epoch) !== kept.epoch || named.length === 0) throw new Problem('code_rejected');
+  if (epoch === undefined || String(epoch) !== kept.epoch || named.length === 0) throw new Problem('code_rejected');
   if (!(await endChallenge(tx, { userId, id }))) throw new Problem('code_rejected');
 }
 

@@ -81,6 +81,14 @@ export async function holdUser(tx: Queryable, id: string): Promise<UserRow | und
   return row;
 }
 
+const selectEpochForUpdate = prepared('user_hold_epoch', 'select epoch from users where id = $1 for update');
+
+/** The same lock, for who asks only whether anything has ended the user's logins meanwhile. */
+export async function holdUserEpoch(tx: Queryable, id: string): Promise<number | undefined> {
+  const [row] = await tx.query<{ epoch: number }>(selectEpochForUpdate, [id]);
+  return row?.epoch;
+}
+
 const insertUserRow = prepared(
   'user_insert',
   `insert into users as u (id, username, email, phone, name, locale, role, password_hash, pin_hash, metadata,
