@@ -58,15 +58,8 @@ export function createOwnPasskeys({ database, relyingParty, proofs, users, notic
       const options = await relyingParty.creationOptions(challenge, owner, existing);
       const begun = await database.lane(userId).transaction(async (tx) => {
         await proven.use(tx);
-        const kept = { challenge, name };
-        return beginChallenge(tx, {
-          userId,
-          id: newId(),
-          purpose: 'passkey',
-          kept,
-          lifetime: passkeyLifetime,
-          deviceId,
-        });
+        const asked = { userId, id: newId(), purpose: 'passkey', deviceId, lifetime: passkeyLifetime } as const;
+        return beginChallenge(tx, { ...asked, kept: { challenge, name } });
       });
       return { ...begun, options: { ...options } };
     },

@@ -1,22 +1,18 @@
 import type { Recovered, RecoveryAnswer, RecoveryRequest } from '../contract/account.js';
-import { type Database, prepared, type Queryable } from '../database/database.js';
+import { prepared, type Queryable } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
-import type { SecretKeys } from '../lib/secret-keys.js';
 import { findAccount } from './accounts.js';
 import { type BegunChallenge, beginChallenge, endChallenge } from './challenges.js';
-import type { CodeSending } from './code-sending.js';
 import { codeDigest, codeLifetime, newCode } from './codes.js';
 import { findKnownDevice } from './device-queries.js';
 import { recordEvent } from './events.js';
 import { clearGuesses } from './guess-budget.js';
 import { identityDigest } from './identity-digest.js';
-import type { RequestLimits } from './request-limits.js';
-import type { CheckedCode, SessionlessCodes } from './sessionless-codes.js';
+import type { CheckedCode, SessionlessOptions } from './sessionless-codes.js';
 import { holdUserEpoch } from './user-queries.js';
 import { type UserRules, userFaults } from './user-validation.js';
-import type { Users } from './users.js';
 
 /**
  * A forgotten password or PIN is made anew by a code to an address of the account. It lets nobody in: whoever has done it
@@ -36,19 +32,9 @@ export interface Recoveries {
   complete(id: string, answer: RecoveryAnswer, origin: Origin): Promise<Recovered>;
 }
 
-export interface RecoveriesOptions {
-  readonly database: Database;
-  readonly keys: SecretKeys;
-  readonly users: Users;
-  readonly limits: RequestLimits;
-  readonly codes: CodeSending;
-  readonly sessionless: SessionlessCodes;
-  readonly rules: UserRules;
-}
-
 const findNamed = prepared('recovery_identity', 'select user_id from identities where digest = $1 and user_id = $2');
 
-export function createRecoveries(options: RecoveriesOptions): Recoveries {
+export function createRecoveries(options: SessionlessOptions): Recoveries {
   const { database, keys, users, limits, codes, sessionless, rules } = options;
 
   async function begin({ identity, purpose, device }: RecoveryRequest, origin: Origin): Promise<BegunChallenge> {

@@ -1,20 +1,16 @@
 import type { Account, RegistrationAnswer, RegistrationRequest } from '../contract/account.js';
-import { type Database, prepared } from '../database/database.js';
+import { prepared } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
-import type { SecretKeys } from '../lib/secret-keys.js';
 import { toAccount } from './account.js';
 import { standInId } from './accounts.js';
 import { type BegunChallenge, beginChallenge, endChallenge } from './challenges.js';
-import type { CodeSending } from './code-sending.js';
 import { codeDigest, codeLifetime, newCode } from './codes.js';
 import { recordEvent } from './events.js';
 import { identityDigest } from './identity-digest.js';
-import type { RequestLimits } from './request-limits.js';
-import type { SessionlessCodes } from './sessionless-codes.js';
+import type { SessionlessOptions } from './sessionless-codes.js';
 import { readIdentities, type UserRules, userFaults } from './user-validation.js';
-import type { Users } from './users.js';
 
 /** People who make an account for themselves, where the operator lets them: an address that is proven, and then the rest. */
 export interface Registrations {
@@ -31,15 +27,8 @@ export interface Registrations {
   complete(id: string, answer: RegistrationAnswer, origin: Origin): Promise<Account>;
 }
 
-export interface RegistrationsOptions {
+export interface RegistrationsOptions extends SessionlessOptions {
   readonly isOn: boolean;
-  readonly database: Database;
-  readonly keys: SecretKeys;
-  readonly users: Users;
-  readonly limits: RequestLimits;
-  readonly codes: CodeSending;
-  readonly sessionless: SessionlessCodes;
-  readonly rules: UserRules;
 }
 
 const findTaken = prepared('registration_taken', 'select user_id from identities where digest = $1');

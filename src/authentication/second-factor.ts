@@ -32,6 +32,9 @@ export interface AskingLogin {
   readonly authenticator: string;
 }
 
+/** Seconds to answer, by whichever factor: as long as a browser waits for a passkey. */
+const lifetime = passkeyLifetime;
+
 export type SecondFactorName = 'totp' | 'passkey' | 'recovery_code';
 
 export interface SecondFactorsOptions {
@@ -62,11 +65,11 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     const allowed = await passkeyDescriptors(lane, user.userId);
     const passkey = relyingParty.requestOptions(challenge, verification, allowed);
     if (user.hasTotp) return totpChallenge(kept, { alternatives: ['passkey', ...recovery], passkey });
-    return { kept, lifetime: passkeyLifetime, shown: { type: 'passkey', ...passkey, alternatives: recovery } };
+    return { kept, lifetime, shown: { type: 'passkey', ...passkey, alternatives: recovery } };
   }
 
   const totpChallenge = (kept: ChallengeState, shown: Readonly<Record<string, unknown>>): Challenge => ({
-    ...{ kept, lifetime: passkeyLifetime },
+    ...{ kept, lifetime },
     shown: { type: 'totp', ...shown },
   });
 

@@ -11,6 +11,8 @@ import { type EventType, recordEvent } from './events.js';
 import { type GuessBudget, sessionlessBucket } from './guess-budget.js';
 import { canonicalIdentity, type Identity } from './identity.js';
 import type { RequestLimits } from './request-limits.js';
+import type { UserRules } from './user-validation.js';
+import type { Users } from './users.js';
 
 /** An address as a request without a session names it. */
 export interface GivenAddress {
@@ -45,6 +47,17 @@ export interface CheckedCode {
   readonly userId: string;
   readonly id: string;
   readonly kept: ChallengeState;
+}
+
+/** What they are both made of. */
+export interface SessionlessOptions {
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly users: Users;
+  readonly limits: RequestLimits;
+  readonly codes: CodeSending;
+  readonly sessionless: SessionlessCodes;
+  readonly rules: UserRules;
 }
 
 export function createSessionlessCodes(options: {
