@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
@@ -8,6 +9,16 @@ import { connectionFields, createPlainPool, type DatabaseTarget } from './databa
 const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
 /** Any fixed number: instances that start together wait for each other here. */
 const migrationLock = 7_203_415_001;
+/**
+ * How long a migration waits for a table, and for how long it then lets go. Whoever asks for the table queues behind it:
+ * behind a dump, every login would wait until that is done.
+ */
+const lockWait = '1s';
+/** Milliseconds. */
+const pauseBetweenTries = 2000;
+/** About five minutes. */
+const mostTries = 100;
+const lockNotAvailable = '55P03';
 /** PostgreSQL 15, as server_version_num. */
 const oldestVersion = 150_000;
 
@@ -87,20 +98,27 @@ function refuseOtherHistory(known: ReadonlyMap<string, string>, migrations: read
 }
 
 async function apply(client: pg.Client, migration: Migration): Promise<void> {
-  try {
-    await client.query('begin');
-    await client.query(migration.text);
-    await client.query('insert into schema_migrations (name, digest) values ($1, $2)', [
-      migration.name,
-      migration.digest,
-    ]);
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback');
-    throw new MigrationError(`Migration ${migration.name} failed and was rolled back: ${(error as Error).message}`, {
-      cause: error,
-    });
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await applyOnce(client, migration);
+      return;
+    } catch (error) {
+      await client.query('rollback');
+      if ((error as pg.DatabaseError).code !== lockNotAvailable || tries === mostTries) {
+        const reason = `Migration ${migration.name} failed and was rolled back: ${(error as Error).message}`;
+        throw new MigrationError(reason, { cause: error });
+      }
+      await wait(pauseBetweenTries);
+    }
   }
+}
+
+async function applyOnce(client: pg.Client, { name, text, digest }: Migration): Promise<void> {
+  await client.query('begin');
+  await client.query(`set local lock_timeout = '${lockWait}'`);
+  await client.query(text);
+  await client.query('insert into schema_migrations (name, digest) values ($1, $2)', [name, digest]);
+  await client.query('commit');
 }
 
 /** The queue brings its own schema, `graphile_worker`. */
