@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { hash } from '@node-rs/argon2';
-import { identityDigest } from '../dist/authentication/identity-digest.js';
+import { identityDigest } from '../dist/authentication/identities/identity-digest.js';
 import { openPostgres } from './service.mjs';
 
 /** Of every generated user. */

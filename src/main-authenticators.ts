@@ -6,7 +6,7 @@ import { type IdTokens, oidcAuthenticator } from './authentication/authenticator
 import { passwordAuthenticator } from './authentication/authenticators/password.js';
 import type { Plugin, PluginContext } from './authentication/authenticators/plugin.js';
 import { smsAuthenticator } from './authentication/authenticators/sms.js';
-import type { PasswordHasher } from './authentication/passwords.js';
+import type { PasswordHasher } from './authentication/secrets/passwords.js';
 import { type Config, ConfigError } from './config.js';
 import type { MessageChannel } from './contract/administration.js';
 import type { Database } from './database/database.js';

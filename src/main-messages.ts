@@ -1,11 +1,11 @@
-import type { MailSender } from './authentication/mail-sender.js';
 import { messageTasks } from './authentication/messages/enqueue.js';
+import type { MailSender } from './authentication/messages/mail-sender.js';
+import { createNoticeSending, type NoticeJob, type ShowNotice } from './authentication/messages/notice-sending.js';
+import { createNotices, type Notices, noticeTask } from './authentication/messages/notices.js';
 import { readOwnTexts } from './authentication/messages/own-texts.js';
 import { createMessages, type MessageJob, type MessageSenders } from './authentication/messages/send.js';
+import type { SmsSender } from './authentication/messages/sms-sender.js';
 import { createTemplates } from './authentication/messages/templates.js';
-import { createNoticeSending, type NoticeJob, type ShowNotice } from './authentication/notice-sending.js';
-import { createNotices, type Notices, noticeTask } from './authentication/notices.js';
-import type { SmsSender } from './authentication/sms-sender.js';
 import { type Config, ConfigError, mailProvider } from './config.js';
 import { type MessageChannel, messageChannels, type NoticeChannel } from './contract/administration.js';
 import type { Database } from './database/database.js';

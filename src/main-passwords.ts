@@ -1,4 +1,4 @@
-import type { BreachedPasswords } from './authentication/breached-passwords.js';
+import type { BreachedPasswords } from './authentication/secrets/breached-passwords.js';
 import type { Config } from './config.js';
 import { createBreachedFile } from './delivery/breached/file.js';
 import { createBreachedRange } from './delivery/breached/range.js';

@@ -1,5 +1,5 @@
-import { deviceStates, forgetPushToken, pushTarget, reachableDevices } from './authentication/push-devices.js';
-import { createPushTokens, type DevicePushTokens } from './authentication/push-tokens.js';
+import { deviceStates, forgetPushToken, pushTarget, reachableDevices } from './authentication/devices/push-devices.js';
+import { createPushTokens, type DevicePushTokens } from './authentication/devices/push-tokens.js';
 import type { Config } from './config.js';
 import type { PushChannel } from './contract/push.js';
 import type { Database, Queryable } from './database/database.js';

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ensureFirstKey } from './authentication/api-keys.js';
-import { eraseUser } from './authentication/erase.js';
-import type { ShowNotice } from './authentication/notice-sending.js';
+import type { ShowNotice } from './authentication/messages/notice-sending.js';
 import { heldSession } from './authentication/sessions.js';
+import { eraseUser } from './authentication/users/erase.js';
 import { banner } from './banner.js';
 import type { Config } from './config.js';
 import { startChores } from './database/chores.js';

@@ -4,8 +4,8 @@ import { idFromBytes } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
 import type { Candidate } from './authenticators/authenticator.js';
-import type { Identity } from './identity.js';
-import { identityDigest } from './identity-digest.js';
+import type { Identity } from './identities/identity.js';
+import { identityDigest } from './identities/identity-digest.js';
 
 /** Who a login is about, whether or not there is such a user. */
 export interface Account {

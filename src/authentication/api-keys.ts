@@ -11,7 +11,7 @@ import { equalBytes } from '../lib/secret-keys.js';
 import { sha256 } from '../lib/sha256.js';
 import { parseTime } from '../lib/times.js';
 import { newToken, parseToken } from '../lib/token-strings.js';
-import { recordEvent } from './events.js';
+import { recordEvent } from './events/events.js';
 import { type ListRequest, type Page, readPage } from './listing.js';
 
 /** Who holds a key. */

@@ -5,9 +5,9 @@ import { prepared, type Queryable } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import type { Challenge } from './authenticators/authenticator.js';
-import { holdKnownDevice, recordDevice } from './device-queries.js';
+import { holdKnownDevice, recordDevice } from './devices/queries.js';
 import { addMessageJobs } from './messages/enqueue.js';
-import { tellOfNewDevice } from './notices.js';
+import { tellOfNewDevice } from './messages/notices.js';
 
 /** The rows of `authentications`: every login, from its start to the end of its token. */
 

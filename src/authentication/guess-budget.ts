@@ -4,8 +4,8 @@ import { idFromBytes, newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { Problem } from '../lib/problem.js';
 import { sha256 } from '../lib/sha256.js';
-import { recordEvent } from './events.js';
-import type { Notices } from './notices.js';
+import { recordEvent } from './events/events.js';
+import type { Notices } from './messages/notices.js';
 
 /**
  * How many wrong secrets an account bears, whatever authenticator, step, PIN, alias or instance they come through.

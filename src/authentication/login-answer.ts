@@ -7,7 +7,8 @@ import { sha256 } from '../lib/sha256.js';
 import { newToken } from '../lib/token-strings.js';
 import { type AccountUser, getAccount } from './accounts.js';
 import { type Authenticator, type Challenge, namesUser } from './authenticators/authenticator.js';
-import { findKnownDevice } from './device-queries.js';
+import { findKnownDevice } from './devices/queries.js';
+import type { SecondFactors } from './factors/second-factor.js';
 import type { GuessBudget } from './guess-budget.js';
 import { type LoginEnd, type LoginEndOptions, type LoginResult, withChallenge } from './login-end.js';
 import { rejection } from './login-request.js';
@@ -21,9 +22,8 @@ import {
   rejectAuthentication,
   takeAuthenticationGuess,
 } from './open-authentications.js';
-import { pinIsRight } from './pin-check.js';
 import type { RequestLimits } from './request-limits.js';
-import type { SecondFactors } from './second-factor.js';
+import { pinIsRight } from './secrets/pin-check.js';
 
 /** A further secret as the client sends it. */
 export interface Answer {

@@ -3,10 +3,10 @@ import type { AccountUser } from './accounts.js';
 import { lockProblem } from './accounts.js';
 import type { AuthenticationRecord, NewAuthentication } from './authentications.js';
 import type { Challenge, ShownChallenge } from './authenticators/authenticator.js';
-import { recordEvent } from './events.js';
-import type { PinPolicy } from './pin-check.js';
-import type { Pins } from './pins.js';
-import { claimPushTokens } from './push-devices.js';
+import { claimPushTokens } from './devices/push-devices.js';
+import { recordEvent } from './events/events.js';
+import type { PinPolicy } from './secrets/pin-check.js';
+import type { Pins } from './secrets/pins.js';
 
 /** An approved authentication carries its token, this once; one that waits for a secret may say what it needs. */
 export type LoginResult = AuthenticationRecord & { readonly token?: string; readonly challenge?: ShownChallenge };

@@ -9,7 +9,7 @@ import {
   type SingleStep,
   type TwoStep,
 } from './authenticators/authenticator.js';
-import { canonicalIdentity, type Identity } from './identity.js';
+import { canonicalIdentity, type Identity } from './identities/identity.js';
 
 /** What a login request asks for, checked as far as that needs no database. */
 export type CheckedRequest = { readonly device: NewAuthentication['device'] } & (

@@ -18,12 +18,12 @@ import type {
   SingleStep,
   TwoStep,
 } from './authenticators/authenticator.js';
-import type { Identity } from './identity.js';
-import { identityDigest } from './identity-digest.js';
+import type { Identity } from './identities/identity.js';
+import { identityDigest } from './identities/identity-digest.js';
 import { type Answer, type AnswerOptions, createAnswer } from './login-answer.js';
 import { createLoginEnd, type LoginResult, withChallenge } from './login-end.js';
 import { checkRequest } from './login-request.js';
-import { pinIsRight } from './pin-check.js';
+import { pinIsRight } from './secrets/pin-check.js';
 
 /** Logging in: from an identity and a secret to an authentication token. */
 export interface Login {

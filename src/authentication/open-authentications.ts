@@ -12,8 +12,8 @@ import {
   writeEvent,
 } from './authentications.js';
 import type { Challenge, ChallengeState } from './authenticators/authenticator.js';
-import { holdKnownDevice, recordDevice } from './device-queries.js';
-import { tellOfNewDevice } from './notices.js';
+import { holdKnownDevice, recordDevice } from './devices/queries.js';
+import { tellOfNewDevice } from './messages/notices.js';
 
 /** Authentications that wait for a secret: taking a guess, going on to the second one, approving, rejecting. */
 

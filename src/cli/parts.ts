@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { createPasswordHasher } from '../authentication/passwords.js';
-import { createUserImport, type UserImport } from '../authentication/user-import.js';
-import { createUsers, type Users, type UsersOptions } from '../authentication/users.js';
+import { createPasswordHasher } from '../authentication/secrets/passwords.js';
+import { createUserImport, type UserImport } from '../authentication/users/import.js';
+import { createUsers, type Users, type UsersOptions } from '../authentication/users/users.js';
 import { type Config, readConfig } from '../config.js';
 import { createDatabase, type Database } from '../database/database.js';
 import type { Log } from '../database/embedded/membership.js';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
-import type { Exports } from '../authentication/export.js';
+import type { Exports } from '../authentication/users/export.js';
 import { AnyObject } from '../contract/common.js';
 import { writeAll } from './streams.js';
 

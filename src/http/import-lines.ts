@@ -1,4 +1,4 @@
-import type { ImportOutcome } from '../authentication/user-import.js';
+import type { ImportOutcome } from '../authentication/users/import.js';
 import type { Language } from '../contract/errors.js';
 import type { ImportedLine, UserToImport } from '../contract/user-import.js';
 import { Problem } from '../lib/problem.js';

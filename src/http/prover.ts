@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Prover } from '../authentication/proofs.js';
+import type { Prover } from '../authentication/self-service/proofs.js';
 import type { ErrorCode } from '../contract/errors.js';
 import { originOf, sessionOf } from './route.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { MailMessage } from '../../src/authentication/mail-sender.js';
+import type { MailMessage } from '../../src/authentication/messages/mail-sender.js';
 import { createSmtpMail, type SmtpMailOptions } from '../../src/delivery/mail/smtp.js';
 import { parseSmtpUrl } from '../../src/lib/smtp-url.js';
 import {

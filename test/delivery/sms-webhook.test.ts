@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { SmsMessage } from '../../src/authentication/sms-sender.js';
+import type { SmsMessage } from '../../src/authentication/messages/sms-sender.js';
 import { createOutbound } from '../../src/delivery/outbound.js';
 import { createConsoleSms } from '../../src/delivery/sms/console.js';
 import { createWebhookSms } from '../../src/delivery/sms/webhook.js';

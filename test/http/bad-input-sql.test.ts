@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventFilterFields } from '../../src/authentication/activity.js';
 import { keyFilterFields } from '../../src/authentication/api-keys.js';
-import { deviceFilterFields } from '../../src/authentication/devices.js';
-import { outboxFilterFields } from '../../src/authentication/outbox.js';
-import { sessionFilterFields, tokenFilterFields } from '../../src/authentication/user-details.js';
-import { userFilterFields } from '../../src/authentication/users.js';
+import { deviceFilterFields } from '../../src/authentication/devices/devices.js';
+import { eventFilterFields } from '../../src/authentication/events/activity.js';
+import { outboxFilterFields } from '../../src/authentication/messages/outbox.js';
+import { sessionFilterFields, tokenFilterFields } from '../../src/authentication/users/details.js';
+import { userFilterFields } from '../../src/authentication/users/users.js';
 import { type FilterFields, kinds } from '../../src/lib/filter/fields.js';
 import { notificationFilterFields } from '../../src/notifications/filter-fields.js';
 import { startTestApp, type TestApp } from '../support/app.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createOwnExternalIdentities } from '../../src/authentication/own-external-identities.js';
+import { createOwnExternalIdentities } from '../../src/authentication/self-service/own-external-identities.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { ExternalIdentity } from '../../src/contract/external-identity.js';
 import type { Session } from '../../src/contract/session.js';

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { hash as argon2 } from '@node-rs/argon2';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { standInFor } from '../../src/authentication/hashes/registry.js';
+import { standInFor } from '../../src/authentication/secrets/hashes/registry.js';
 import type { Event, IssuedApiKey } from '../../src/contract/administration.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { User } from '../../src/contract/user.js';

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deviceStates, forgetPushToken, pushTarget, reachableDevices } from '../../src/authentication/push-devices.js';
+import {
+  deviceStates,
+  forgetPushToken,
+  pushTarget,
+  reachableDevices,
+} from '../../src/authentication/devices/push-devices.js';
 import { type Database, sql } from '../../src/database/database.js';
 import { notificationFilterFields } from '../../src/notifications/filter-fields.js';
 import { createNotifications, type Notifications } from '../../src/notifications/notifications.js';

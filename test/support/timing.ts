@@ -1,5 +1,5 @@
 import { beforeAll, expect } from 'vitest';
-import { createPasswordHasher } from '../../src/authentication/passwords.js';
+import { createPasswordHasher } from '../../src/authentication/secrets/passwords.js';
 
 /**
  * Requests that fail or succeed for different reasons, interleaved, so that whatever else the machine does hits all of

@@ -1,6 +1,6 @@
 import type { MessageChannel } from '../../contract/administration.js';
 import type { SecretKeys } from '../../lib/secret-keys.js';
-import { codeDigest, codeLifetime, codeMatches, newCode } from '../codes.js';
+import { codeDigest, codeLifetime, codeMatches, newCode } from '../secrets/codes.js';
 import type { Candidate, TwoStep } from './authenticator.js';
 
 /** A six-digit code by a message, bound to its authentication. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Database, sql } from '../../database/database.js';
-import { findByExternalIdentity } from '../external-identities.js';
+import { findByExternalIdentity } from '../identities/external-identities.js';
 import type { Challenge, SelfNaming } from './authenticator.js';
 
 /** An OpenID provider whose id_tokens are taken. What reads them lies where the calls to other hosts are. */

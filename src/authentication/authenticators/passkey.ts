@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.js';
-import { useAssertion } from '../passkeys.js';
-import { newPasskeyChallenge, parseAssertion, passkeyLifetime, type RelyingParty } from '../relying-party.js';
+import { useAssertion } from '../factors/passkeys.js';
+import { newPasskeyChallenge, parseAssertion, passkeyLifetime, type RelyingParty } from '../factors/relying-party.js';
 import type { SelfNaming } from './authenticator.js';
 
 /**

@@ -1,7 +1,7 @@
 import { type Database, prepared } from '../../database/database.js';
 import { Problem } from '../../lib/problem.js';
-import { createPasswordSchemes } from '../password-schemes.js';
-import { isRenewable, type PasswordHasher } from '../passwords.js';
+import { createPasswordSchemes } from '../secrets/password-schemes.js';
+import { isRenewable, type PasswordHasher } from '../secrets/passwords.js';
 import type { SingleStep } from './authenticator.js';
 
 /** Only over the hash that was verified: a password that was changed meanwhile stays changed. */

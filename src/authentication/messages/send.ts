@@ -1,10 +1,10 @@
 import type { MessageChannel } from '../../contract/administration.js';
 import { type Database, prepared } from '../../database/database.js';
 import type { SecretKeys } from '../../lib/secret-keys.js';
-import { type EventType, recordEvent } from '../events.js';
-import type { MailSender } from '../mail-sender.js';
-import type { SmsSender } from '../sms-sender.js';
+import { type EventType, recordEvent } from '../events/events.js';
 import { codeAttempts, noticeAttempts } from './enqueue.js';
+import type { MailSender } from './mail-sender.js';
+import type { SmsSender } from './sms-sender.js';
 import type { Templates } from './templates.js';
 
 /** Sends what is in the outbox: the queue's jobs `message.send…`. */

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import type { BreachedPasswords } from '../../authentication/breached-passwords.js';
+import type { BreachedPasswords } from '../../authentication/secrets/breached-passwords.js';
 import { hashOfLine } from '../../lib/hash-list.js';
 import { sha1Of } from './sha1.js';
 

@@ -1,4 +1,4 @@
-import type { BreachedPasswords } from '../../authentication/breached-passwords.js';
+import type { BreachedPasswords } from '../../authentication/secrets/breached-passwords.js';
 import { createTurnstile } from '../../lib/turnstile.js';
 import type { Outbound } from '../outbound.js';
 import { sha1Of } from './sha1.js';

@@ -1,4 +1,4 @@
-import type { MailSender } from '../../authentication/mail-sender.js';
+import type { MailSender } from '../../authentication/messages/mail-sender.js';
 
 /** For development: whoever sees the output can log in as anybody, so the configuration asks for a loopback host. */
 export function createConsoleMail(write: (line: string) => void): MailSender {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import type { MailMessage, MailSender } from '../../authentication/mail-sender.js';
+import type { MailMessage, MailSender } from '../../authentication/messages/mail-sender.js';
 import type { SmtpTarget } from '../../lib/smtp-url.js';
 
 /** Who a mail is from. */

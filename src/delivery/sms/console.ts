@@ -1,4 +1,4 @@
-import type { SmsSender } from '../../authentication/sms-sender.js';
+import type { SmsSender } from '../../authentication/messages/sms-sender.js';
 
 /** For development: whoever sees the output can log in as anybody, so the configuration asks for a loopback host. */
 export function createConsoleSms(write: (line: string) => void): SmsSender {

@@ -1,4 +1,4 @@
-import type { SmsMessage, SmsSender } from '../../authentication/sms-sender.js';
+import type { SmsMessage, SmsSender } from '../../authentication/messages/sms-sender.js';
 import { type Outbound, OutboundError } from '../outbound.js';
 import { createWebhookSigner } from '../webhook-signature.js';
 

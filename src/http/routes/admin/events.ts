@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { type Activity, eventFilterFields } from '../../../authentication/activity.js';
+import { type Activity, eventFilterFields } from '../../../authentication/events/activity.js';
 import { Event } from '../../../contract/administration.js';
 import { ListQuery } from '../../../contract/common.js';
 import { readListQuery, sendPage } from '../../admin-list.js';

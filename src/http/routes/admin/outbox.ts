@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { type Outbox, outboxFilterFields } from '../../../authentication/outbox.js';
+import { type Outbox, outboxFilterFields } from '../../../authentication/messages/outbox.js';
 import { OutboxMessage } from '../../../contract/administration.js';
 import { ListQuery } from '../../../contract/common.js';
 import { readListQuery, sendPage } from '../../admin-list.js';

@@ -1,9 +1,9 @@
 import { type TSchema, Type } from 'typebox';
-import { type Activity, eventFilterFields } from '../../../authentication/activity.js';
-import { type Devices, deviceFilterFields } from '../../../authentication/devices.js';
+import { type Devices, deviceFilterFields } from '../../../authentication/devices/devices.js';
+import { type Activity, eventFilterFields } from '../../../authentication/events/activity.js';
 import type { ListRequest, Page } from '../../../authentication/listing.js';
-import { sessionFilterFields, tokenFilterFields, type UserDetails } from '../../../authentication/user-details.js';
-import type { Users } from '../../../authentication/users.js';
+import { sessionFilterFields, tokenFilterFields, type UserDetails } from '../../../authentication/users/details.js';
+import type { Users } from '../../../authentication/users/users.js';
 import { Event, UserDevice, UserSession, UserToken } from '../../../contract/administration.js';
 import { ListQuery } from '../../../contract/common.js';
 import type { FilterFields } from '../../../lib/filter/fields.js';

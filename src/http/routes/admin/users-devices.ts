@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import type { Devices } from '../../../authentication/devices.js';
-import type { Users } from '../../../authentication/users.js';
+import type { Devices } from '../../../authentication/devices/devices.js';
+import type { Users } from '../../../authentication/users/users.js';
 import { RemovedDevice } from '../../../contract/device.js';
 import { pathId } from '../../path-id.js';
 import { type App, callerOf, demandReach, originOf } from '../../route.js';

@@ -1,4 +1,4 @@
-import type { Exports } from '../../../authentication/export.js';
+import type { Exports } from '../../../authentication/users/export.js';
 import { exportSchema, sendExport } from '../../export-answer.js';
 import { IdParams, pathId } from '../../path-id.js';
 import type { App } from '../../route.js';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import type { ExternalIdentities } from '../../../authentication/external-identities.js';
-import type { Users } from '../../../authentication/users.js';
+import type { ExternalIdentities } from '../../../authentication/identities/external-identities.js';
+import type { Users } from '../../../authentication/users/users.js';
 import { ExternalIdentity, ExternalIdentityLink } from '../../../contract/external-identity.js';
 import { IdParams, pathId } from '../../path-id.js';
 import { type App, callerOf, demandReach, originOf } from '../../route.js';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Users } from '../../../authentication/users.js';
+import type { Users } from '../../../authentication/users/users.js';
 import { User, UserChange } from '../../../contract/user.js';
 import type { Database } from '../../../database/database.js';
 import { IdParams, pathId } from '../../path-id.js';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { UserImport } from '../../../authentication/user-import.js';
+import type { UserImport } from '../../../authentication/users/import.js';
 import { ImportedLine, UserToImport } from '../../../contract/user-import.js';
 import { preferredLanguage } from '../../../lib/language.js';
 import { Problem } from '../../../lib/problem.js';

@@ -1,4 +1,4 @@
-import type { Users } from '../../../authentication/users.js';
+import type { Users } from '../../../authentication/users/users.js';
 import { LockRequest, LogoutResult, User } from '../../../contract/user.js';
 import type { Database } from '../../../database/database.js';
 import { IdParams, pathId } from '../../path-id.js';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { type Users, userFilterFields } from '../../../authentication/users.js';
+import { type Users, userFilterFields } from '../../../authentication/users/users.js';
 import { ListQuery } from '../../../contract/common.js';
 import { NewUser, User } from '../../../contract/user.js';
 import { readListQuery, sendPage } from '../../admin-list.js';

@@ -1,5 +1,5 @@
-import type { AddressType } from '../../../authentication/code-sending.js';
-import type { OwnAddresses } from '../../../authentication/own-addresses.js';
+import type { AddressType } from '../../../authentication/self-service/code-sending.js';
+import type { OwnAddresses } from '../../../authentication/self-service/own-addresses.js';
 import {
   Account,
   BegunChallenge,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { OwnExternalIdentities } from '../../../authentication/own-external-identities.js';
+import type { OwnExternalIdentities } from '../../../authentication/self-service/own-external-identities.js';
 import { ProvenRequest } from '../../../contract/account.js';
 import { BegunExternalIdentity, ExternalIdentity, IdTokenAnswer } from '../../../contract/external-identity.js';
 import { parseId } from '../../../lib/ids.js';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { OwnPasskeys } from '../../../authentication/own-passkeys.js';
+import type { OwnPasskeys } from '../../../authentication/self-service/own-passkeys.js';
 import { ProvenRequest } from '../../../contract/account.js';
 import { NewPasskey, Passkey, PasskeyAnswer, PasskeyChange, PasskeyRequest } from '../../../contract/factors.js';
 import { IdParams, pathId } from '../../path-id.js';

@@ -1,4 +1,4 @@
-import type { Proofs } from '../../../authentication/proofs.js';
+import type { Proofs } from '../../../authentication/self-service/proofs.js';
 import { ProofRequest, StartedProof } from '../../../contract/account.js';
 import { proverOf } from '../../prover.js';
 import type { App } from '../../route.js';

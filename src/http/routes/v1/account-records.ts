@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { type Activity, type OwnEvent, ownEventFilterFields } from '../../../authentication/activity.js';
-import { activityText } from '../../../authentication/activity-texts.js';
-import type { Exports } from '../../../authentication/export.js';
+import { type Activity, type OwnEvent, ownEventFilterFields } from '../../../authentication/events/activity.js';
+import { activityText } from '../../../authentication/events/activity-texts.js';
+import type { Exports } from '../../../authentication/users/export.js';
 import { ActivityEntry } from '../../../contract/account.js';
 import { ListQuery } from '../../../contract/common.js';
 import { preferredLanguage, say } from '../../../lib/language.js';

@@ -1,4 +1,4 @@
-import type { OwnAccount } from '../../../authentication/account.js';
+import type { OwnAccount } from '../../../authentication/self-service/account.js';
 import { Account, PasswordChange, PinChange, ProvenRequest } from '../../../contract/account.js';
 import { proofProblems, proverOf } from '../../prover.js';
 import type { App } from '../../route.js';

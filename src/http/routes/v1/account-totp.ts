@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { OwnTotp } from '../../../authentication/own-totp.js';
+import type { OwnTotp } from '../../../authentication/self-service/own-totp.js';
 import { ProvenRequest } from '../../../contract/account.js';
 import { NewTotp, RecoveryCodes, TotpConfirmation } from '../../../contract/factors.js';
 import { IdParams, pathId } from '../../path-id.js';

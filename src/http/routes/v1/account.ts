@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { OwnAccount } from '../../../authentication/account.js';
+import type { OwnAccount } from '../../../authentication/self-service/account.js';
 import { Account, AccountChange, ProvenRequest } from '../../../contract/account.js';
 import { proofProblems, proverOf } from '../../prover.js';
 import { type App, sessionOf } from '../../route.js';

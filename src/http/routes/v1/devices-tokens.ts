@@ -1,4 +1,4 @@
-import type { DevicePushTokens } from '../../../authentication/push-tokens.js';
+import type { DevicePushTokens } from '../../../authentication/devices/push-tokens.js';
 import { DeviceToken, DeviceTokenInput, PushKey, tokenTypes } from '../../../contract/push.js';
 import { Problem } from '../../../lib/problem.js';
 import type { Push } from '../../../notifications/push/push.js';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { type Devices, deviceFilterFields } from '../../../authentication/devices.js';
+import { type Devices, deviceFilterFields } from '../../../authentication/devices/devices.js';
 import type { UserDevice } from '../../../contract/administration.js';
 import { ListQuery } from '../../../contract/common.js';
 import { Device, DeviceDescription, RemovedDevice } from '../../../contract/device.js';

@@ -1,4 +1,4 @@
-import type { Recoveries } from '../../../authentication/recoveries.js';
+import type { Recoveries } from '../../../authentication/self-service/recoveries.js';
 import { BegunChallenge, Recovered, RecoveryAnswer, RecoveryRequest } from '../../../contract/account.js';
 import { IdParams } from '../../path-id.js';
 import { type App, originOf } from '../../route.js';

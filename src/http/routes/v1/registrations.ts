@@ -1,4 +1,4 @@
-import type { Registrations } from '../../../authentication/registrations.js';
+import type { Registrations } from '../../../authentication/self-service/registrations.js';
 import { Account, BegunChallenge, RegistrationAnswer, RegistrationRequest } from '../../../contract/account.js';
 import { IdParams } from '../../path-id.js';
 import { type App, originOf } from '../../route.js';

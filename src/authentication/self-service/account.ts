@@ -1,0 +1,112 @@
+import type { Account, AccountChange, PasswordChange, PinChange, Proof, ProofType } from '../../contract/account.js';
+import type { User, UserChange } from '../../contract/user.js';
+import { type Database, prepared, type Queryable, type Transaction } from '../../database/database.js';
+import { refuseFaults } from '../../lib/problem.js';
+import type { PreparedChange, Users } from '../users/users.js';
+import { type UserRules, userFaults } from '../users/validation.js';
+import { type Proofs, type Prover, usualProofs } from './proofs.js';
+
+/** What people do with their own accounts, with a session, and with a fresh proof wherever more than a name changes. */
+export interface OwnAccount {
+  get(userId: string): Promise<Account>;
+  /**
+   * Name and language as they are; a username with a proof.
+   * @throws Problem `validation_failed`, `identity_taken`; those of proofs
+   */
+  change(prover: Prover, change: AccountChange): Promise<Account>;
+  /**
+   * Ends every other login of the user, with its sessions and streams.
+   * @throws Problem `validation_failed`; those of proofs
+   */
+  setPassword(prover: Prover, change: PasswordChange): Promise<Account>;
+  /** @throws Problem those of proofs */
+  setPin(prover: Prover, change: PinChange): Promise<Account>;
+  /** @throws Problem those of proofs. A code alone does not do it: it may be all that the PIN stands beside. */
+  removePin(prover: Prover, proof: Proof): Promise<Account>;
+  /** Deletes the account, as an operator does. @throws Problem those of proofs */
+  remove(prover: Prover, proof: Proof): Promise<void>;
+}
+
+/** A user as the user sees it. */
+export function toAccount(user: User): Account {
+  const { id, username, email, phone, name, locale, has_password, has_pin, second_factors } = user;
+  const { created_at, updated_at } = user;
+  return { id, username, email, phone, name, locale, has_password, has_pin, second_factors, created_at, updated_at };
+}
+
+export interface OwnAccountOptions {
+  readonly database: Database;
+  readonly users: Users;
+  readonly proofs: Proofs;
+  readonly rules: UserRules;
+}
+
+/**
+ * A change of the password has raised the user's epoch, and so ended every login. The one that asked goes on: it is this
+ * one row, found by its session and held by nobody else, that follows into the new epoch. Whatever is approved meanwhile
+ * was begun in the old one, and stays there.
+ */
+const followEpoch = prepared(
+  'authentication_follow_epoch',
+  `update authentications a set epoch = u.epoch
+   from sessions s join users u on u.id = s.user_id
+   where s.user_id = $1 and s.id = $2 and a.user_id = s.user_id and a.id = s.authentication_id
+     and a.ended_at is null and a.epoch = u.epoch - 1`,
+);
+
+export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
+  const { database, users, proofs, rules } = options;
+
+  /** Proves first and hashes then, so that a session alone cannot keep the machine busy with hashing. */
+  async function changeProven(
+    prover: Prover,
+    change: UserChange,
+    proof: Proof | undefined,
+    allowed: readonly ProofType[],
+    afterwards: (tx: Queryable) => Promise<unknown> = async () => undefined,
+  ): Promise<Account> {
+    const { userId } = prover;
+    refuseFaults(await userFaults(change, rules));
+    const proven = await proofs.check(prover, proof, allowed);
+    const ready = await users.prepareChange(userId, change);
+    return inTransaction(userId, async (tx) => {
+      await proven.use(tx);
+      const user = await apply(tx, prover, ready);
+      await afterwards(tx);
+      return user;
+    });
+  }
+
+  const inTransaction = async (userId: string, work: (tx: Transaction) => Promise<User>) =>
+    toAccount(await database.lane(userId).transaction(work));
+  const apply = (tx: Queryable, { userId, origin }: Prover, ready: PreparedChange) =>
+    users.change(tx, userId, ready, origin);
+
+  return {
+    get: async (userId) => toAccount(await users.get(userId)),
+    async change(prover, { name, locale, username, proof }) {
+      const plain = { ...(name !== undefined && { name }), ...(locale !== undefined && { locale }) };
+      if (username !== undefined) {
+        const ready = { ...plain, username };
+        // Names its faults before the proof, which may be good for one time only.
+        await users.prepareChange(prover.userId, ready);
+        return changeProven(prover, ready, proof, usualProofs);
+      }
+      const ready = await users.prepareChange(prover.userId, plain);
+      return inTransaction(prover.userId, (tx) => apply(tx, prover, ready));
+    },
+    setPassword: (prover, { password, proof }) =>
+      changeProven(prover, { password }, proof, usualProofs, (tx) =>
+        tx.query(followEpoch, [prover.userId, prover.sessionId]),
+      ),
+    setPin: (prover, { pin, proof }) => changeProven(prover, { pin }, proof, [...usualProofs, 'pin']),
+    removePin: (prover, proof) => changeProven(prover, { pin: null }, proof, ['passkey', 'pin']),
+    async remove(prover, proof) {
+      const proven = await proofs.check(prover, proof, usualProofs);
+      await database.lane(prover.userId).transaction(async (tx) => {
+        await proven.use(tx);
+        await users.remove(tx, prover.userId, prover.origin);
+      });
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { identityTypes } from '../../contract/authentication.js';
+import { prepared, type Queryable } from '../../database/database.js';
+import type { FilterClause } from '../../lib/filter/fields.js';
+import { canonicalIdentity } from '../identities/identity.js';
+import { identityDigest } from '../identities/identity-digest.js';
+
+const findOwners = prepared('identity_owners', 'select user_id from identities where digest = any($1)');
+
+/**
+ * A filter whose conditions `username:`, `email:` and `phone:` name users as a login does: in any spelling, and found by key
+ * however many users there are.
+ */
+export async function resolveIdentities(
+  handle: Queryable,
+  filter: readonly FilterClause[],
+  defaultRegion: string | undefined,
+): Promise<FilterClause[]> {
+  return Promise.all(
+    filter.map(async (clause) => {
+      const type = identityTypes.find((candidate) => candidate === clause.name);
+      if (type === undefined || clause.operator !== 'eq') return clause;
+      const identities = clause.values.flatMap((value) => canonicalIdentity(type, value, defaultRegion) ?? []);
+      const owners = await handle.query<{ user_id: string }>(findOwners, [identities.map(identityDigest)]);
+      return { ...clause, field: { kind: 'id', column: 'id' }, values: owners.map((owner) => owner.user_id) };
+    }),
+  );
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { AccountUser } from '../../../src/authentication/accounts.js';
+import type { SelfNaming, SingleStep, TwoStep } from '../../../src/authentication/authenticators/authenticator.js';
+import { guarded } from '../../../src/authentication/authenticators/guarded.js';
+import type { Plugin, PluginUser } from '../../../src/authentication/authenticators/plugin.js';
+import { Problem } from '../../../src/lib/problem.js';
+
+const user: AccountUser = {
+  ...{ userId: randomUUID(), role: 'user', epoch: 0, passwordHash: 'a hash', pinHash: 'another', lock: undefined },
+  ...{ username: 'ada', email: 'ada@example.com', phone: '+15551234567', locale: 'en' },
+  ...{ hasTotp: false, hasPasskey: false, secondFactorPolicy: undefined },
+};
+const shown: PluginUser = {
+  ...{ id: user.userId, username: 'ada', email: 'ada@example.com', phone: '+15551234567', locale: 'en' },
+};
+const options = { channels: ['sms'], tick: 20, patience: 100 } as const;
+
+/** What JavaScript may export, whatever the types say. */
+const anything = (plugin: object) => guarded(plugin as Plugin, options);
+const singleStep = (verify: (...given: unknown[]) => unknown) =>
+  anything({ name: 'single', steps: 1, verify }) as SingleStep;
+const twoSteps = (begin: (...given: unknown[]) => unknown, verify: (...given: unknown[]) => unknown = () => false) =>
+  anything({ name: 'double', steps: 2, begin, verify }) as TwoStep;
+
+async function problemOf(work: Promise<unknown>): Promise<Problem> {
+  const error = await work.then(
+    () => expect.unreachable('nothing was thrown'),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof Problem)) throw error;
+  expect(error.code).toBe('authenticator_unavailable');
+  expect(error.options.retryAfter).toBeGreaterThan(0);
+  return error;
+}
+
+describe('what a plug-in decides', () => {
+  test('approves by true, at once or later, and by nothing else', async () => {
+    for (const answer of [true, Promise.resolve(true)]) {
+      expect(await singleStep(() => answer).verify(user, 'x', 'an id')).toBe(true);
+    }
+    const others = [false, undefined, null, 1, 'true', {}, [], new Boolean(true), { approved: true }, () => true];
+    for (const answer of others) expect(await singleStep(() => answer).verify(user, 'x', 'an id')).toBe(false);
+    const answered = { kept: {}, authenticationId: randomUUID(), secret: 'x', origin: { actor: 'user' } };
+    expect(await twoSteps(Object, () => true).verify(answered, user)).toBe(true);
+    for (const answer of others) expect(await twoSteps(Object, () => answer).verify(answered, user)).toBe(false);
+  });
+
+  test('is decided without hashes, roles and locks', async () => {
+    const seen: unknown[] = [];
+    const note = (...given: unknown[]) => {
+      seen.push(...given);
+      return {};
+    };
+    await singleStep(note).verify(user, 'x', 'an id');
+    await singleStep(note).verify(undefined, 'x', 'an id');
+    await twoSteps(note).begin(user, 'an id');
+    expect(seen).toEqual([shown, 'x', 'an id', undefined, 'x', 'an id', shown, 'an id']);
+  });
+
+  test('is nothing when it throws or does not come, and the log hears nothing of the secret', async () => {
+    const problems = [
+      await problemOf(singleStep(() => expect.unreachable('my secret is wrong')).verify(user, 'my secret', '')),
+      await problemOf(singleStep(() => Promise.reject('my secret')).verify(user, 'my secret', '')),
+      await problemOf(singleStep(() => new Promise(() => undefined)).verify(user, 'my secret', '')),
+      await problemOf(
+        singleStep(() => Promise.reject(Object.assign(new Error(), { name: 'my secret' }))).verify(user, '', ''),
+      ),
+    ];
+    const causes = problems.map(({ options }) => options.cause as Error);
+    for (const { message, stack } of causes) {
+      expect(message).toMatch(/^the authenticator single failed: \w+$/);
+      expect(`${message} ${stack}`).not.toContain('my secret');
+    }
+    expect(causes[2]?.message).toContain('TimeoutError');
+    expect(causes[0]?.stack).toContain('guarded.test.ts');
+  });
+});
+
+describe('a challenge of a plug-in', () => {
+  test('keeps texts and shows JSON, for five minutes unless it says otherwise', async () => {
+    expect(await twoSteps(() => ({})).begin(user, '')).toEqual({ kept: {}, lifetime: 300 });
+    const challenge = { kept: { a: 'b' }, lifetime: 600, shown: { type: 'map', at: [1, { x: null }] } };
+    expect(await twoSteps(() => ({ ...challenge, more: 1 })).begin(user, '')).toEqual(challenge);
+  });
+
+  test.each([
+    ['nothing', undefined],
+    ['a list', []],
+    ['a number kept', { kept: { a: 1 } }],
+    ['an object kept', { kept: { a: { b: 'c' } } }],
+    ['too much kept', { kept: { a: 'é'.repeat(2048) } }],
+    ['NUL kept', { kept: { a: '\0' } }],
+    ['half a character kept', { kept: { a: '\ud800' } }],
+    ['no whole seconds', { lifetime: 1.5 }],
+    ['no time', { lifetime: 0 }],
+    ['longer than a login is open', { lifetime: 601 }],
+    ['text for seconds', { lifetime: '300' }],
+    ['no type', { shown: { nonce: 'x' } }],
+    ['too much shown', { shown: { type: 'x', text: 'x'.repeat(16_384) } }],
+    ['what is no JSON', { shown: { type: 'x', number: 1n } }],
+    ['an unknown channel', { message: { channel: 'pigeon', code: '123456' } }],
+    ['a channel that is not configured', { message: { channel: 'email', code: '123456' } }],
+    ['a code of other characters', { message: { channel: 'sms', code: 'http://evil.example' } }],
+    ['no code', { message: { channel: 'sms' } }],
+  ])('with %s begins nothing', async (_what, challenge) => {
+    await problemOf(twoSteps(() => challenge).begin(user, ''));
+  });
+
+  test("sends to the user's own number, whatever it says, and to nobody for nobody", async () => {
+    const message = { channel: 'sms', code: 'ABC-123', recipient: '+15550000000' };
+    const plugin = twoSteps(() => ({ message }));
+    expect((await plugin.begin(user, '')).message).toEqual({ channel: 'sms', code: 'ABC-123', recipient: user.phone });
+    expect((await plugin.begin(undefined, '')).message?.recipient).toBeUndefined();
+  });
+});
+
+describe('who a plug-in says it is', () => {
+  const naming = (answer: unknown) =>
+    anything({ name: 'naming', steps: 2, namesUser: true, begin: () => ({}), identify: () => answer }) as SelfNaming;
+  const answered = { kept: {}, authenticationId: randomUUID(), secret: 'x', origin: { actor: 'user' } };
+
+  test('is a user by id, with two factors only where it says exactly so', async () => {
+    const { userId } = user;
+    expect(await naming({ userId }).identify(answered)).toEqual({ userId, isMultiFactor: false });
+    expect(await naming({ userId, isMultiFactor: 1 }).identify(answered)).toEqual({ userId, isMultiFactor: false });
+    expect(await naming({ userId, isMultiFactor: true }).identify(answered)).toEqual({ userId, isMultiFactor: true });
+    for (const answer of [undefined, null, {}, { userId: 7 }, { userId: 'ada' }]) {
+      expect(await naming(answer).identify(answered)).toBeUndefined();
+    }
+    await problemOf(naming(true).identify(answered));
+  });
+});
