@@ -196,6 +196,10 @@ export function createAnswer(
     }
     const adopted = await adoptAuthentication(database, open, user);
     if (adopted === undefined) throw rejection(owner.id);
+    if ((await named.use?.()) === false) {
+      await refuse({ open: adopted, since }, user, origin);
+      throw rejection(owner.id);
+    }
     const secondFactor = named.isMultiFactor ? authenticator.name : undefined;
     return { open: adopted, isRight: true, isLast: named.isMultiFactor, since, secondFactor };
   }

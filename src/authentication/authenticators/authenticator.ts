@@ -66,6 +66,11 @@ export interface NamedUser {
   readonly userId: string;
   /** Whether what was proven is two factors in one, such as a passkey that verified its owner: no second is asked for. */
   readonly isMultiFactor: boolean;
+  /**
+   * Called when of several answers this one counts: the moment to note that what was proven by is used. False: it is
+   * refused after all.
+   */
+  use?(): Promise<boolean>;
 }
 
 /** What a two-step authenticator remembers between its steps: JSON, never the secret itself. */

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import { useAssertion } from '../factors/passkeys.js';
+import { checkAssertion } from '../factors/passkeys.js';
 import { newPasskeyChallenge, parseAssertion, passkeyLifetime, type RelyingParty } from '../factors/relying-party.js';
 import type { SelfNaming } from './authenticator.js';
 
@@ -26,8 +26,9 @@ export function passkeyAuthenticator(parts: {
       const userId = assertion?.userId;
       const { challenge } = kept;
       if (assertion === undefined || userId === undefined || challenge === undefined) return undefined;
-      const used = await useAssertion(parts, assertion, { userId, challenge, verification: userVerification, origin });
-      return used === undefined ? undefined : { userId, isMultiFactor: used.userVerified };
+      const expected = { userId, challenge, verification: userVerification, origin };
+      const checked = await checkAssertion(parts, assertion, expected);
+      return checked && { userId, isMultiFactor: checked.userVerified, use: checked.count };
     },
   };
 }

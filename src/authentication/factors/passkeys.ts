@@ -30,15 +30,33 @@ export interface ExpectedAssertion {
   readonly origin: Origin;
 }
 
-/**
- * Checks an assertion of a user's passkey, and counts it. That its challenge is used once is for the caller to see to.
- * @returns whether the owner was verified (by a PIN or biometrics) or merely present; undefined when it is not good.
- */
+/** An assertion that is signed by the right key. */
+export interface CheckedAssertion {
+  /** By a PIN or biometrics; else the owner was merely present. */
+  readonly userVerified: boolean;
+  /** Counts it. False when it is behind the authenticator's own count: then it is not good. */
+  count(): Promise<boolean>;
+}
+
+/** Checks an assertion of a user's passkey, and counts it: `checkAssertion`, where no parallel answer competes. */
 export async function useAssertion(
+  parts: Parameters<typeof checkAssertion>[0],
+  assertion: Assertion,
+  expected: ExpectedAssertion,
+): Promise<CheckedAssertion | undefined> {
+  const checked = await checkAssertion(parts, assertion, expected);
+  return (await checked?.count()) === true ? checked : undefined;
+}
+
+/**
+ * Checks an assertion of a user's passkey. That its challenge is used once is for the caller to see to.
+ * @returns undefined when it is not good.
+ */
+export async function checkAssertion(
   { database, relyingParty }: { readonly database: Database; readonly relyingParty: RelyingParty },
   assertion: Assertion,
   { userId, challenge, verification, origin }: ExpectedAssertion,
-): Promise<{ readonly userVerified: boolean } | undefined> {
+): Promise<CheckedAssertion | undefined> {
   if (assertion.userId !== undefined && assertion.userId !== userId) return undefined;
   const lane = database.lane(userId);
   const [key] = await lane.query<StoredKey>(findKey, [userId, assertion.credentialId]);
@@ -46,11 +64,15 @@ export async function useAssertion(
   const checked = await relyingParty.readAssertion(assertion, challenge, key.public_key, verification);
   if (checked === undefined) return undefined;
   const { counter, userVerified, backedUp } = checked;
-  const counted = await lane.query(countUse, [userId, key.id, counter, backedUp]);
-  if (counted.length > 0) return { userVerified };
-  // Signed by the right key, but behind its own count: there may be a second authenticator with the same key.
-  await recordEvent(lane, { userId, type: 'passkey.refused', origin, data: { passkey_id: key.id, counter } });
-  return undefined;
+  return {
+    userVerified,
+    async count() {
+      if ((await lane.query(countUse, [userId, key.id, counter, backedUp])).length > 0) return true;
+      // Signed by the right key, but behind its own count: there may be a second authenticator with the same key.
+      await recordEvent(lane, { userId, type: 'passkey.refused', origin, data: { passkey_id: key.id, counter } });
+      return false;
+    },
+  };
 }
 
 const listDescriptors = prepared(
