@@ -37,7 +37,7 @@ test('no login with the old password outlives its change, whenever it was approv
     });
     expect(renewed.body.status).toBe('approved');
   }
-});
+}, 120_000);
 
 test('of two devices that change it at once one goes on, and the other is out', async () => {
   for (const round of rounds) {
@@ -52,7 +52,7 @@ test('of two devices that change it at once one goes on, and the other is out', 
     expect(won.filter(Boolean)).toHaveLength(1);
     expect([await isIn(who), await isIn(other)]).toEqual(won);
   }
-});
+}, 120_000);
 
 test('a session that was logged out meanwhile changes nothing', async () => {
   for (const _ of rounds) {
@@ -67,4 +67,4 @@ test('a session that was logged out meanwhile changes nothing', async () => {
     const { body } = await ask<{ has_pin: boolean }>(other, 'GET', '');
     expect(body.has_pin).toBe(changed.status === 200);
   }
-});
+}, 120_000);
