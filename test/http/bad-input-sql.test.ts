@@ -4,7 +4,7 @@ import { deviceFilterFields } from '../../src/authentication/devices/devices.js'
 import { eventFilterFields } from '../../src/authentication/events/activity.js';
 import { outboxFilterFields } from '../../src/authentication/messages/outbox.js';
 import { sessionFilterFields, tokenFilterFields } from '../../src/authentication/users/details.js';
-import { userFilterFields } from '../../src/authentication/users/users.js';
+import { userFilterFields } from '../../src/authentication/users/search.js';
 import { type FilterFields, kinds } from '../../src/lib/filter/fields.js';
 import { notificationFilterFields } from '../../src/notifications/filter-fields.js';
 import { startTestApp, type TestApp } from '../support/app.js';

@@ -1,8 +1,23 @@
 import { identityTypes } from '../../contract/authentication.js';
+import { roles, userStatuses } from '../../contract/user.js';
 import { prepared, type Queryable } from '../../database/database.js';
-import type { FilterClause } from '../../lib/filter/fields.js';
+import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
 import { canonicalIdentity } from '../identities/identity.js';
 import { identityDigest } from '../identities/identity-digest.js';
+
+/** What users can be listed by. */
+export const userFilterFields: FilterFields = {
+  id: { kind: 'id' },
+  username: { kind: 'string', like: true },
+  email: { kind: 'string', like: true },
+  phone: { kind: 'string', like: true },
+  name: { kind: 'string', like: true },
+  locale: { kind: 'key' },
+  status: { kind: 'enum', values: userStatuses },
+  role: { kind: 'enum', values: roles },
+  created_at: { kind: 'time' },
+  updated_at: { kind: 'time' },
+};
 
 const findOwners = prepared('identity_owners', 'select user_id from identities where digest = any($1)');
 

@@ -1,13 +1,5 @@
-import {
-  type LockRequest,
-  type NewUser,
-  roles,
-  type User,
-  type UserChange,
-  userStatuses,
-} from '../../contract/user.js';
+import type { LockRequest, NewUser, User, UserChange } from '../../contract/user.js';
 import type { Database, Queryable } from '../../database/database.js';
-import type { FilterFields } from '../../lib/filter/fields.js';
 import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, refuseFaults } from '../../lib/problem.js';
@@ -117,20 +109,6 @@ export interface UsersOptions extends UserRules {
   /** Runs in the transaction that ends or suspends a user's sessions, so that a notification it sends leaves with the commit. */
   readonly onRevoked?: (tx: Queryable, userId: string) => Promise<void>;
 }
-
-/** What users can be listed by. */
-export const userFilterFields: FilterFields = {
-  id: { kind: 'id' },
-  username: { kind: 'string', like: true },
-  email: { kind: 'string', like: true },
-  phone: { kind: 'string', like: true },
-  name: { kind: 'string', like: true },
-  locale: { kind: 'key' },
-  status: { kind: 'enum', values: userStatuses },
-  role: { kind: 'enum', values: roles },
-  created_at: { kind: 'time' },
-  updated_at: { kind: 'time' },
-};
 
 export function createUsers(options: UsersOptions): Users {
   const { database, onRevoked } = options;

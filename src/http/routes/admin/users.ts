@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { type Users, userFilterFields } from '../../../authentication/users/users.js';
+import { userFilterFields } from '../../../authentication/users/search.js';
+import type { Users } from '../../../authentication/users/users.js';
 import { ListQuery } from '../../../contract/common.js';
 import { NewUser, User } from '../../../contract/user.js';
 import { readListQuery, sendPage } from '../../admin-list.js';
