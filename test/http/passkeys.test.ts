@@ -84,6 +84,14 @@ describe('making a passkey', () => {
     expect((await ask(who, 'GET', '/passkeys')).body).toEqual([]);
   });
 
+  // A statement of android-key brings its own trust anchor, and addresses that a verifier would fetch.
+  test.each(['android-key', 'packed', 'tpm'])('does not look at an attestation of the format %s', async (format) => {
+    const who = await person();
+    const { status, authenticator } = await enrolPasskey(who, { format });
+    expect(status).toBe(201);
+    expect((await loginWith(authenticator)).body.status).toBe('approved');
+  });
+
   test('is refused of anything that is no answer of a browser', async () => {
     const who = await person();
     const { body } = await ask<NewPasskey>(who, 'POST', '/passkeys', { proof: byPassword });

@@ -6,7 +6,7 @@ import { byPassword, createSelfService, type Person } from './account.js';
 import type { ProblemAnswer, TestApp } from './app.js';
 import { eventually } from './eventually.js';
 import { passwordLogin } from './people.js';
-import { type Claims, type CreationOptions, makePasskey } from './software-authenticator.js';
+import { type CreationOptions, type MakingClaims, makePasskey } from './software-authenticator.js';
 
 /** An authenticator app: the code of the step that the database's clock is in, and of those around it. */
 export interface AuthenticatorApp {
@@ -60,7 +60,7 @@ export function createFactors(current: () => TestApp) {
     },
     appOf,
     /** Makes a passkey and enrols it. */
-    async enrolPasskey(who: Person, claims: Claims & { backedUp?: boolean; proof?: object; name?: string } = {}) {
+    async enrolPasskey(who: Person, claims: MakingClaims & { proof?: object; name?: string } = {}) {
       const { proof = byPassword, name = 'Key' } = claims;
       const { body } = await ask<NewPasskey>(who, 'POST', '/passkeys', { proof, name });
       const options = body.options as unknown as CreationOptions;

@@ -41,8 +41,11 @@ export interface CreationOptions {
   readonly user: { readonly id: string };
 }
 
+/** What is claimed of a new passkey; `format`: of its attestation, whose statement is empty in any case. */
+export type MakingClaims = Claims & { readonly backedUp?: boolean; readonly format?: string };
+
 /** Makes a passkey of creation options: the authenticator that has it, and the RegistrationResponseJSON. */
-export function makePasskey(options: CreationOptions, origin: string, claims: Claims & { backedUp?: boolean } = {}) {
+export function makePasskey(options: CreationOptions, origin: string, claims: MakingClaims = {}) {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const credentialId = randomBytes(16);
   const counter = claims.counter ?? 1;
@@ -51,7 +54,13 @@ export function makePasskey(options: CreationOptions, origin: string, claims: Cl
   const flags = flagsOf(claims) | 0x40 | backup;
   const authData = authenticatorData(claims.rpId ?? options.rp.id, flags, counter, attested);
   const attestationObject = Buffer.concat([
-    ...[Buffer.from([0xa3]), cborText('fmt'), cborText('none'), cborText('attStmt'), Buffer.from([0xa0])],
+    ...[
+      Buffer.from([0xa3]),
+      cborText('fmt'),
+      cborText(claims.format ?? 'none'),
+      cborText('attStmt'),
+      Buffer.from([0xa0]),
+    ],
     ...[cborText('authData'), cborBytes(authData)],
   ]);
   const clientDataJSON = clientData('webauthn.create', options.challenge, { origin, ...claims });
