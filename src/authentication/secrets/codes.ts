@@ -14,7 +14,7 @@ const bound = (purpose: string, code: string) => `${purpose}:${code}`;
 /**
  * What to keep of a code, in base64. Six digits are soon tried out: only a keyed digest keeps a stolen database from
  * showing them.
- * @param purpose an id that the code is good for, and nothing else
+ * @param purpose what the code is good for, and nothing else: an id, with what else must still be so
  */
 export function codeDigest(keys: SecretKeys, purpose: string, code: string): string {
   return keys.digest('code', bound(purpose, code)).toString('base64');
