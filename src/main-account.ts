@@ -1,6 +1,7 @@
 import type { IdTokens } from './authentication/authenticators/oidc.js';
 import type { SecondFactors } from './authentication/factors/second-factor.js';
 import type { GuessBudget } from './authentication/guess-budget.js';
+import type { Notices } from './authentication/messages/notices.js';
 import type { RequestLimits } from './authentication/request-limits.js';
 import type { PasswordHasher } from './authentication/secrets/passwords.js';
 import type { Pins } from './authentication/secrets/pins.js';
@@ -34,6 +35,7 @@ export interface AccountParts {
   readonly guesses: GuessBudget;
   readonly limits: RequestLimits;
   readonly users: Users;
+  readonly notices: Notices;
   readonly rules: UserRules;
   /** The OpenID providers that are configured. */
   readonly idTokens: readonly IdTokens[];
@@ -67,7 +69,7 @@ export function createAccountServices(
     account: createOwnAccount({ database, users, proofs, rules: early }),
     addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),
     ownExternalIdentities: createOwnExternalIdentities({
-      ...{ database, proofs, limits, providers: parts.idTokens },
+      ...{ database, proofs, limits, notices: parts.notices, providers: parts.idTokens },
       waysIn: ['password_hash', ...channels.map((channel) => (channel === 'sms' ? 'phone' : 'email'))],
     }),
     recoveries: createRecoveries(withoutSession),

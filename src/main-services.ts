@@ -93,7 +93,7 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
   const users = createUsers(userOptions);
   const account = createAccountServices({
     ...{ config, channels: messageParts.channels, database, keys, hasher, pins, guesses, limits, users },
-    ...{ rules: userOptions, idTokens, moreProofs: factors.proofs, secondFactors: factors.secondFactors },
+    ...{ notices, rules: userOptions, idTokens, moreProofs: factors.proofs, secondFactors: factors.secondFactors },
     moreSections: notificationSections(database, imageUrlsOf),
   });
   return {
@@ -103,7 +103,7 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
     // Half of what may be hashed at a time stays with logins.
     userImport: createUserImport({ ...userOptions, hashesAtATime: Math.ceil(hashes / 2) }),
     userDetails: createUserDetails(database),
-    externalIdentities: createExternalIdentities(database, idTokens),
+    externalIdentities: createExternalIdentities(database, idTokens, notices),
     activity: createActivity(database),
     outbox: createOutbox({ database, keys, showsCodesOf: messageParts.showsCodesOf }),
     verifiers: {

@@ -7,8 +7,9 @@ import type { Session } from '../../src/contract/session.js';
 import type { Problem } from '../../src/lib/problem.js';
 import { byPassword, createSelfService, type Person } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { clientId, type Issuer, startIssuer } from '../support/issuer.js';
-import { password } from '../support/people.js';
+import { newEmail, password } from '../support/people.js';
 
 let attic: Issuer;
 let postern: TestApp;
@@ -57,6 +58,19 @@ describe('linking an account at a provider', () => {
     expect(await login(sub)).toBe('approved');
     expect((await remove(who, body)).status).toBe(204);
     expect(await login(sub)).toBe(400);
+  });
+
+  test('is told, and so is unlinking it', async () => {
+    const email = newEmail();
+    const who = await person({ email });
+    expect((await remove(who, (await linkNow(who)).body)).status).toBe(204);
+    const told = await eventually('both notices', async () => {
+      const kinds = 'kind:in:email.external_identity_added;email.external_identity_removed';
+      const outbox = `/admin/v1/outbox?filter=user_id:${who.user.id},${kinds}`;
+      const { body } = await postern.api<{ recipient: string }[]>('GET', outbox, { bearer: postern.adminKey });
+      return body.length === 2 ? body : undefined;
+    });
+    expect(told.map(({ recipient }) => recipient)).toEqual([email, email]);
   });
 
   test('is nothing without the proof, or by the proof of a PIN', async () => {
@@ -108,6 +122,7 @@ describe('unlinking', () => {
     const identities = createOwnExternalIdentities({
       ...{ database: postern.database, proofs: postern.services.proofs, waysIn: [] },
       limits: { loginFrom: async () => undefined, loginTo: async () => undefined },
+      notices: { notify: async () => undefined },
       providers: [{ name: 'attic', issuer: attic.url, clientIds: [], subjectOf: async () => undefined }],
     });
     const who = await person();

@@ -118,16 +118,18 @@ describe('enrolling an authenticator app', () => {
     const { app } = await enrolTotp(who);
     expect(await eventsOf(who, 'totp.enrolled')).toHaveLength(1);
     expect((await userOf(who)).second_factors).toEqual([{ type: 'totp', created_at: expect.any(String) }]);
+    expect((await ask(who, 'POST', '/recovery-codes', { proof: byPassword })).status).toBe(201);
     const proof = { type: 'totp', secret: await app.code() };
     expect((await ask(who, 'DELETE', '/totp', { proof })).status).toBe(204);
     expect(await eventsOf(who, 'totp.removed')).toHaveLength(1);
     expect((await userOf(who)).second_factors).toEqual([]);
-    const told = await eventually('both notices', async () => {
-      const path = `/admin/v1/outbox?filter=user_id:${who.user.id},kind:in:email.totp_added;email.totp_removed`;
+    const told = await eventually('the notices', async () => {
+      const kinds = 'kind:in:email.totp_added;email.totp_removed;email.recovery_codes_made';
+      const path = `/admin/v1/outbox?filter=user_id:${who.user.id},${kinds}`;
       const { body } = await postern.api<{ recipient: string }[]>('GET', path, { bearer: postern.adminKey });
-      return body.length === 2 ? body : undefined;
+      return body.length === 3 ? body : undefined;
     });
-    expect(told.map(({ recipient }) => recipient)).toEqual([email, email]);
+    expect(told.map(({ recipient }) => recipient)).toEqual([email, email, email]);
     expect((await startWithPassword(who)).body.status).toBe('approved');
     expect((await ask(who, 'DELETE', '/totp', { proof: byPassword })).status).toBe(404);
     expect((await ask(who, 'POST', '/recovery-codes', { proof: byPassword })).status).toBe(404);

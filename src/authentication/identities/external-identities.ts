@@ -5,6 +5,7 @@ import type { Origin } from '../../lib/origin.js';
 import { Problem } from '../../lib/problem.js';
 import { sha256 } from '../../lib/sha256.js';
 import { recordEvent } from '../events/events.js';
+import type { Notices } from '../messages/notices.js';
 import { holdUser } from '../users/queries.js';
 
 /** An account elsewhere: a provider's issuer and what it calls the account there (`sub`), which it never gives to another. */
@@ -28,6 +29,7 @@ export interface ExternalIdentities {
 export function createExternalIdentities(
   database: Database,
   providers: readonly { readonly name: string; readonly issuer: string }[],
+  notices: Pick<Notices, 'notify'>,
 ): ExternalIdentities {
   return {
     list: (userId) => listExternalIdentities(database.lane(userId), userId),
@@ -36,11 +38,11 @@ export function createExternalIdentities(
       return database.lane(userId).transaction(async (tx) => {
         // A user who is deleted meanwhile must not leave a link behind.
         if ((await holdUser(tx, userId)) === undefined) throw new Problem('not_found');
-        return linkExternalIdentity(tx, userId, { provider, issuer, subject }, origin);
+        return linkExternalIdentity(tx, userId, { provider, issuer, subject }, { origin, notices });
       });
     },
     unlink: (userId, id, origin) =>
-      database.lane(userId).transaction((tx) => unlinkExternalIdentity(tx, userId, { id }, origin)),
+      database.lane(userId).transaction((tx) => unlinkExternalIdentity(tx, userId, { id }, { origin, notices })),
   };
 }
 
@@ -90,6 +92,12 @@ const findOwn = prepared(
   `select ${columns} from external_identities where digest = $1 and user_id = $2`,
 );
 
+/** Who links or unlinks, and who tells the user of it. */
+interface LinkingAct {
+  readonly origin: Origin;
+  readonly notices: Pick<Notices, 'notify'>;
+}
+
 /**
  * Links an account elsewhere to a user, whose row the transaction holds. Again: nothing changes.
  * @throws Problem `external_identity_taken` when it is linked to another user
@@ -98,7 +106,7 @@ export async function linkExternalIdentity(
   tx: Queryable,
   userId: string,
   { provider, issuer, subject }: ExternalAccount,
-  origin: Origin,
+  { origin, notices }: LinkingAct,
 ): Promise<ExternalIdentity> {
   const digest = digestOf(issuer, subject);
   const [linked] = await tx.query<ExternalIdentity>(insert, [digest, userId, newId(), provider, issuer, subject]);
@@ -109,6 +117,7 @@ export async function linkExternalIdentity(
   }
   const data = { external_identity_id: linked.id, provider };
   await recordEvent(tx, { userId, type: 'external_identity.linked', origin, data });
+  await notices.notify(tx, { userId, kind: 'external_identity_added', origin });
   return linked;
 }
 
@@ -122,10 +131,11 @@ export async function unlinkExternalIdentity(
   tx: Queryable,
   userId: string,
   { id, provider }: { readonly id: string; readonly provider?: string },
-  origin: Origin,
+  { origin, notices }: LinkingAct,
 ): Promise<void> {
   const [removed] = await tx.query<{ provider: string }>(remove, [userId, id, provider ?? null]);
   if (removed === undefined) throw new Problem('not_found');
   const data = { external_identity_id: id, provider: removed.provider };
   await recordEvent(tx, { userId, type: 'external_identity.unlinked', origin, data });
+  await notices.notify(tx, { userId, kind: 'external_identity_removed', origin });
 }

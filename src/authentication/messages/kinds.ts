@@ -23,6 +23,9 @@ export const noticeKinds = {
   totp_removed: 'An authenticator app was removed.',
   passkey_added: 'A passkey was enrolled.',
   passkey_removed: 'A passkey was removed.',
+  recovery_codes_made: 'New recovery codes were made in place of the old ones.',
+  external_identity_added: 'An account at an OpenID provider was linked, which logs in from then on.',
+  external_identity_removed: 'An account at an OpenID provider was unlinked.',
   account_recovered: 'The account was recovered by a code.',
 } as const;
 export type NoticeKind = keyof typeof noticeKinds;

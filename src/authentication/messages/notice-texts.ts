@@ -43,6 +43,18 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
     en: 'A passkey was removed from your account.',
     es: 'Se ha quitado una llave de acceso de su cuenta.',
   },
+  recovery_codes_made: {
+    en: 'New recovery codes were made for your account. The old ones no longer work.',
+    es: 'Se han creado nuevos códigos de recuperación para su cuenta. Los anteriores ya no valen.',
+  },
+  external_identity_added: {
+    en: 'An account at another provider was linked, and can log in to your account.',
+    es: 'Se ha vinculado una cuenta de otro proveedor, que puede entrar en su cuenta.',
+  },
+  external_identity_removed: {
+    en: 'An account at another provider can no longer log in to your account.',
+    es: 'Una cuenta de otro proveedor ya no puede entrar en su cuenta.',
+  },
   account_recovered: {
     en: 'Your account was recovered with a code, and every device was logged out.',
     es: 'Se ha recuperado su cuenta con un código y se ha cerrado la sesión en todos los dispositivos.',

@@ -10,6 +10,7 @@ import {
   listExternalIdentities,
   unlinkExternalIdentity,
 } from '../identities/external-identities.js';
+import type { Notices } from '../messages/notices.js';
 import type { RequestLimits } from '../request-limits.js';
 import { type BegunChallenge, beginChallenge, endChallenge, takeChallengeGuess } from './challenges.js';
 import { holdProver, type Proofs, type Prover, usualProofs } from './proofs.js';
@@ -32,6 +33,7 @@ export interface OwnExternalIdentitiesOptions {
   readonly database: Database;
   readonly proofs: Proofs;
   readonly limits: Pick<RequestLimits, 'loginFrom' | 'loginTo'>;
+  readonly notices: Pick<Notices, 'notify'>;
   readonly providers: readonly IdTokens[];
   /** Columns of users by which a login is possible. */
   readonly waysIn: readonly ('password_hash' | 'phone' | 'email')[];
@@ -47,7 +49,7 @@ const hasWay = prepared(
 );
 
 export function createOwnExternalIdentities(options: OwnExternalIdentitiesOptions): OwnExternalIdentities {
-  const { database, proofs, limits, providers, waysIn } = options;
+  const { database, proofs, limits, notices, providers, waysIn } = options;
 
   function providerOf(name: string): IdTokens {
     const provider = providers.find((one) => one.name === name);
@@ -82,7 +84,12 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
     return database.lane(userId).transaction(async (tx) => {
       await holdProver(tx, prover);
       if (!(await endChallenge(tx, { userId, id }))) throw new Problem('external_identity_rejected');
-      return linkExternalIdentity(tx, userId, { provider: name, issuer: provider.issuer, subject }, origin);
+      return linkExternalIdentity(
+        tx,
+        userId,
+        { provider: name, issuer: provider.issuer, subject },
+        { origin, notices },
+      );
     });
   }
 
@@ -92,7 +99,7 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
     await database.lane(userId).transaction(async (tx) => {
       // Holds the user's row: of two that would be each other's last way, the second finds out.
       await proven.use(tx);
-      await unlinkExternalIdentity(tx, userId, { id, provider }, origin);
+      await unlinkExternalIdentity(tx, userId, { id, provider }, { origin, notices });
       const issuers = providers.map(({ issuer }) => issuer);
       const [left] = await tx.query<{ has: boolean }>(hasWay, [userId, id, waysIn, issuers]);
       if (left?.has !== true) throw new Problem('last_way_in');

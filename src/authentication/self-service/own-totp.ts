@@ -101,6 +101,7 @@ export function createOwnTotp({ database, keys, proofs, users, notices, issuer }
         await proven.use(tx);
         const recovery_codes = await replaceRecoveryCodes(tx, keys, userId);
         await recordEvent(tx, { userId, type: 'recovery_codes.made', origin });
+        await notices.notify(tx, { userId, kind: 'recovery_codes_made', origin });
         return { recovery_codes };
       });
     },
