@@ -11,6 +11,8 @@ export const exportSchema: TSchema = Type.Object(
   {
     account: AnyObject('The user.'),
     devices: list('Where the user is logged in.'),
+    passkeys: list('What logs in without a password, without its keys.'),
+    external_identities: list('Accounts at OpenID providers that log in.'),
     logins: list('Every login that is still on record.'),
     sessions: list('Sessions that are still on record.'),
     activity: list('What happened to the account.'),

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ActivityEntry } from '../../src/contract/account.js';
+import { sql } from '../../src/database/database.js';
 import { byPassword, createSelfService } from '../support/account.js';
 import { createAdministration } from '../support/administration.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -86,6 +87,10 @@ describe('the export', () => {
     await postern.api('PUT', '/v1/notifications/marker', { bearer: who.bearer, body: { last_read_sequence: 2 } });
     await admin('POST', `/users/${who.user.id}/lock`, { until: '2999-01-01T00:00:00Z', reason: 'suspected fraud' });
     await admin('POST', `/users/${who.user.id}/unlock`);
+    const linked = `insert into external_identities values (sha256('x'), $1, gen_random_uuid(), 'google', 'https://x.example', 'subject-1', db_now())`;
+    await postern.database.query(sql(linked), [who.user.id]);
+    const enrolled = `insert into passkeys values ($1, gen_random_uuid(), 'credential', 'public key', 0, '{usb}', 'Key ring', false, db_now())`;
+    await postern.database.query(sql(enrolled), [who.user.id]);
     const answer = await ask<Export>(who, 'GET', '/export');
     const { body, headers, text } = answer;
     expect(headers['content-disposition']).toBe(`attachment; filename="account-${who.user.id}.json"`);
@@ -94,6 +99,8 @@ describe('the export', () => {
     expect(body.devices).toMatchObject([{ id: who.deviceId }]);
     expect(body.logins).toMatchObject([{ id: who.authenticationId, status: 'approved' }]);
     expect(body.sessions).toHaveLength(1);
+    expect(body.passkeys).toMatchObject([{ name: 'Key ring', transports: ['usb'] }]);
+    expect(body.external_identities).toMatchObject([{ provider: 'google', subject: 'subject-1' }]);
     expect(body.messages).toMatchObject([{ recipient: who.user.phone, kind: 'sms.proof_code' }]);
     expect(body.notifications?.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
     expect(body.notifications?.[0]).toMatchObject({ description: 'A pool "opened"\n', object_data_number: 12.5 });

@@ -28,6 +28,8 @@ export function ownSections(database: Database): readonly ExportSection[] {
   });
   return [
     section('devices', 'devices', 'id', deviceColumns),
+    section('passkeys', 'passkeys', 'id', 'id, name, transports, backed_up, created_at, last_used_at'),
+    section('external_identities', 'external_identities', 'id', 'id, provider, issuer, subject, created_at'),
     section(
       'logins',
       'authentications',
