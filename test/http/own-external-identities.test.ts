@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOwnExternalIdentities } from '../../src/authentication/self-service/own-external-identities.js';
+import type { ActivityEntry } from '../../src/contract/account.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { ExternalIdentity } from '../../src/contract/external-identity.js';
 import type { Session } from '../../src/contract/session.js';
@@ -58,6 +59,12 @@ describe('linking an account at a provider', () => {
     expect(await login(sub)).toBe('approved');
     expect((await remove(who, body)).status).toBe(204);
     expect(await login(sub)).toBe(400);
+    const types = 'external_identity.linked;external_identity.unlinked';
+    const told = await ask<ActivityEntry[]>(who, 'GET', `/activity?filter=type:in:${types}`);
+    expect(told.body.map(({ text }) => text)).toEqual([
+      'An account elsewhere was unlinked: attic.',
+      'An account elsewhere was linked: attic.',
+    ]);
   });
 
   test('is told, and so is unlinking it', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ActivityEntry } from '../../src/contract/account.js';
 import type { Event } from '../../src/contract/administration.js';
 import type { NewTotp, RecoveryCodes } from '../../src/contract/factors.js';
 import type { User } from '../../src/contract/user.js';
@@ -241,6 +242,8 @@ describe('recovery codes', () => {
     const [event] = await eventsOf(who, 'login.approved');
     expect(event?.data).toMatchObject({ second_factor: 'recovery_code' });
     expect((await eventsOf(who, 'recovery_code.used')).map(({ data }) => data)).toEqual([{ left: 9 }]);
+    const told = await ask<ActivityEntry[]>(who, 'GET', '/activity?filter=type:recovery_code.used');
+    expect(told.body.map(({ text }) => text)).toEqual(['A recovery code was used; 9 are left.']);
     const next = await startWithPassword(who);
     expect((await answer(next.body.id, code)).status).toBe(400);
     expect((await answer(next.body.id, other)).status).toBe(201);

@@ -38,7 +38,7 @@ export const ownEventFilterFields: FilterFields = {
 const ownEvents = {
   columns: `id, type, ${whoseAct}, ${ownAddress}, data->>'device_id' as device_id, created_at,
             jsonb_strip_nulls(jsonb_build_object(
-              'field', data->'field', 'recovers', data->'recovers',
+              'field', data->'field', 'recovers', data->'recovers', 'provider', data->'provider', 'left', data->>'left',
               'fields', (select string_agg(f, ', ') from jsonb_array_elements_text(
                            case jsonb_typeof(data->'fields') when 'array' then data->'fields' else '[]' end) f))) as params`,
   from: 'events',
