@@ -188,8 +188,8 @@ export const Recovered = Type.Object({ id: Id, recovered: Type.Enum(recoverable)
 export type Recovered = Static<typeof Recovered>;
 
 export const RegistrationRequest = Type.Object(
-  { identity: ContactAddress },
-  { examples: [{ identity: { type: 'phone', value: '+15551234567' } }] },
+  { identity: ContactAddress, locale: NewUser.properties.locale },
+  { examples: [{ identity: { type: 'phone', value: '+15551234567' }, locale: 'es-MX' }] },
 );
 export type RegistrationRequest = Static<typeof RegistrationRequest>;
 

@@ -6,6 +6,7 @@ import { codeTo } from '../support/account.js';
 import { createAdministration } from '../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { startMailServer } from '../support/mail-server.js';
 import { createUser, newEmail, newPhone, passwordLogin, wrongCode } from '../support/people.js';
 
 let postern: TestApp;
@@ -60,6 +61,30 @@ test('goes by mail as it goes by SMS', async () => {
   const begun = await postern.api<{ id: string }>('POST', '/v1/registrations', { body });
   const secret = await codeTo(postern, email);
   expect((await complete(`/v1/registrations/${begun.body.id}`, { secret })).body).toMatchObject({ email, phone: null });
+});
+
+test('writes in the language that is asked for, and to who has the address in their own', async () => {
+  const server = await startMailServer();
+  const smtp = { SMTP_URL: `smtp://127.0.0.1:${server.port}?tls=none`, MAIL_FROM: 'no-reply@example.org' };
+  const mailing = await startTestApp({ ...smtp, REGISTRATION: 'on' });
+  try {
+    const { email: taken } = await createUser(mailing, { email: newEmail(), locale: 'es-MX' });
+    const fresh = newEmail();
+    for (const [value, locale] of [
+      [fresh, 'es'],
+      [taken, 'en'],
+    ]) {
+      const body = { identity: { type: 'email', value }, locale };
+      expect((await mailing.api('POST', '/v1/registrations', { body })).status).toBe(201);
+    }
+    const mailTo = (email: string | null) =>
+      eventually('a mail', async () => server.received.find(({ to }) => to.includes(email ?? ''))?.text);
+    expect(await mailTo(fresh)).toContain('Su código para registrarse en Postern');
+    expect(await mailTo(taken)).toContain('que ya tiene una cuenta');
+  } finally {
+    await mailing.close();
+    await server.close();
+  }
 });
 
 test('makes one account of 50 parallel requests', async () => {

@@ -47,6 +47,8 @@ export interface CodeToSend {
   readonly kind: CodeKind;
   /** Undefined for what tells something and holds no code. */
   readonly code: string | undefined;
+  /** The language to write in (BCP 47), for who is no user yet. */
+  readonly locale?: string | undefined;
 }
 
 export interface CodeSendingOptions {

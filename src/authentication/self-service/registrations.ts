@@ -32,19 +32,22 @@ export interface RegistrationsOptions extends SessionlessOptions {
 }
 
 const findTaken = prepared('registration_taken', 'select user_id from identities where digest = $1');
+const findLocale = prepared('registration_locale', 'select locale from users where id = $1');
 
 export function createRegistrations(options: RegistrationsOptions): Registrations {
   const { database, keys, users, limits, codes, sessionless, rules } = options;
 
   /** Everything hangs on the address's stand-in, whoever has the address: nothing of an existing account is touched. */
-  async function begin({ identity }: RegistrationRequest, origin: Origin): Promise<BegunChallenge> {
+  async function begin({ identity, locale }: RegistrationRequest, origin: Origin): Promise<BegunChallenge> {
     if (!options.isOn) throw new Problem('registration_off');
     const address = sessionless.readAddress(identity);
     const { type, canonical } = address;
     const userId = standInId(keys, address);
     await limits.loginFrom(origin.address);
     await limits.loginTo(userId, undefined);
-    const isTaken = (await database.query(findTaken, [identityDigest(address)])).length > 0;
+    const [taken] = await database.query<{ user_id: string }>(findTaken, [identityDigest(address)]);
+    // Asked of the stand-in too, so that both take the same way.
+    const [owner] = await database.query<{ locale: string | null }>(findLocale, [taken?.user_id ?? userId]);
     const asked = { userId, address, recipient: canonical, knownDevice: undefined, from: origin.address };
     const admitted = await codes.admit(asked);
     const id = newId();
@@ -56,9 +59,10 @@ export function createRegistrations(options: RegistrationsOptions): Registration
       });
       const recipient = admitted ? canonical : undefined;
       // Who has the address already is told that somebody tried, without a code.
-      const message = isTaken
-        ? ({ kind: 'registration_taken', code: undefined } as const)
-        : ({ kind: 'registration_code', code } as const);
+      const message =
+        taken === undefined
+          ? ({ kind: 'registration_code', code, locale: locale ?? undefined } as const)
+          : ({ kind: 'registration_taken', code: undefined, locale: owner?.locale ?? undefined } as const);
       await codes.send(tx, { userId, type, recipient, ...message });
       await recordEvent(tx, { userId, type: 'registration.started', origin, data: { field: type } });
       return begun;
