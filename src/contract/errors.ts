@@ -174,7 +174,7 @@ export const errors = {
     415,
     'The content type is not supported.',
     'El tipo de contenido no es compatible.',
-    'Send `Content-Type: application/json`, in UTF-8 and without a content encoding. Images may be `multipart/form-data` too.',
+    'Send `Content-Type: application/json`, in UTF-8 and without a content encoding. Images may be `multipart/form-data` too, and imports and publishing of any number take `application/x-ndjson`.',
   ),
   expectation_failed: error(
     417,
