@@ -63,7 +63,11 @@ function fieldFault({ keyword, instancePath, params }: FastifySchemaValidationEr
     case 'type':
       return { ...at(), code: 'invalid_type', params: { expected: [params.type].flat().join(', ') } };
     case 'enum':
-      return { ...at(), code: 'invalid_choice', params: { allowed: [params.allowedValues].flat().join(', ') } };
+      return {
+        ...at(),
+        code: 'invalid_choice',
+        params: { allowed: [params.allowedValues].flat().map(String).join(', ') },
+      };
     case 'maxLength':
       return { ...at(), code: 'too_long', params: { max: limit } };
     case 'minLength':
