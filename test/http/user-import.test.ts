@@ -237,15 +237,19 @@ describe('POST /admin/v1/users/import', () => {
   it('says with dry_run=true what would come of each line, and makes nothing', async () => {
     const other = await createUser(postern);
     const users = await countUsers();
-    const lines = await importLines(
-      [{ username: name(), password: 'a nanosecond of wire' }, { username: other.username }, { username: 'a b' }],
-      { query: '?dry_run=true' },
-    );
+    const username = name();
+    const twice = [{ username, password: 'a nanosecond of wire' }, { username }];
+    const lines = await importLines([...twice, { username: other.username }, { username: 'a b' }], {
+      query: '?dry_run=true',
+    });
     expect(outcomes(lines)).toEqual([
       [1, 'valid'],
       [2, 'exists'],
-      [3, 'failed', 'username'],
+      [3, 'exists'],
+      [4, 'failed', 'username'],
     ]);
+    // Who is not there has no id to be looked up by.
+    expect(lines.map(({ id }) => id)).toEqual([undefined, undefined, other.id, undefined]);
     expect(await countUsers()).toBe(users);
     const refused = await post('', { query: '?dry_run=yes' });
     expect([refused.status, refused.body.errors[0]?.field]).toEqual([422, 'dry_run']);

@@ -19,6 +19,7 @@ import { newUserValues } from './values.js';
 /** What became of one user: created or there already, under an id; or why not. `valid`: would be created. */
 export type ImportOutcome =
   | { readonly result: 'created' | 'exists'; readonly id: string }
+  | { readonly result: 'exists' }
   | { readonly result: 'valid' }
   | Problem;
 
@@ -143,7 +144,10 @@ async function forecast(
   const candidates = prepared.map(({ candidate }) => candidate);
   const known = await findKnown(database, candidates);
   const schemes = new Set([...known.schemes, ...foreseen]);
+  // Their ids are made for this answer alone: who asks would look for them in vain.
+  const imagined = new Set(candidates.filter(({ hasGivenId }) => !hasGivenId).map(({ id }) => id));
   return planImport(candidates, { ...known, schemes }).map((decision) => {
+    if ('exists' in decision && imagined.has(decision.exists)) return { result: 'exists' };
     if (!('create' in decision)) return outcomeOf(decision);
     if (decision.create.scheme !== undefined) foreseen.add(decision.create.scheme);
     return { result: 'valid' };
