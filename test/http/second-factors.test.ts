@@ -95,6 +95,8 @@ describe('enrolling an authenticator app', () => {
     const { app } = await enrolTotp(who);
     // What was begun before would need another proof now.
     expect((await ask(who, 'POST', `/totp/${begun.id}`, { secret: await app.code() })).status).toBe(400);
+    const asked = await ask<ProblemAnswer>(who, 'POST', '/proofs', { type: 'sms' });
+    expect([asked.status, ...codes(asked)]).toEqual([422, 'not_supported']);
     const proof = { type: 'code', id: randomUUID(), secret: '123456' };
     for (const [method, path] of [
       ['POST', '/totp'],

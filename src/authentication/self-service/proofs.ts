@@ -70,7 +70,7 @@ export interface Proven {
 export interface Proofs {
   /**
    * Begins a proof that needs a challenge.
-   * @throws Problem `validation_failed` when the user has nothing of the kind, `too_many_requests`
+   * @throws Problem `validation_failed` when the user has nothing of the kind or it would not count, `too_many_requests`
    */
   begin(prover: Prover, start: ProofStart): Promise<StartedProof>;
   /**
@@ -112,7 +112,11 @@ export function createProofs(options: ProofsOptions): Proofs {
   async function begin(prover: Prover, start: ProofStart): Promise<StartedProof> {
     const { userId, deviceId, origin } = prover;
     const user = await userOf(prover);
-    const method = methods.find((one): one is BegunProof => one.steps === 2 && one.starts.includes(start));
+    // A code would not count beside a second factor: it is not sent in the first place.
+    const counts = ({ type }: ProofMethod) => type !== 'code' || !hasSecondFactor(user);
+    const method = methods.find(
+      (one): one is BegunProof => one.steps === 2 && one.starts.includes(start) && counts(one),
+    );
     const id = newId();
     const begun = await method?.begin(user, start, id);
     if (method === undefined || begun === undefined) {
