@@ -2,3 +2,7 @@
 -- write meanwhile.
 alter table outbox validate constraint outbox_channel_check;
 alter table users validate constraint users_second_factor_check;
+
+-- The login in whose session a factor was enrolled: it has shown the factor by that, as a later login does.
+alter table totp add column authentication_id uuid;
+alter table passkeys add column authentication_id uuid;

@@ -156,9 +156,26 @@ function isForeignFailure(error: unknown): boolean {
 
 const clearBudgets = prepared('guess_clear', 'delete from guess_budgets where user_id = $1');
 
-/** An operator's unlock, or a recovery: forgets every failure of the account, permanent locks too. */
+/** An operator's unlock: forgets every failure of the account, permanent locks too. */
 export async function clearGuesses(tx: Queryable, userId: string): Promise<void> {
   await tx.query(clearBudgets, [userId]);
+}
+
+/**
+ * A user's recovery ends permanent locks. Where there is an authenticator app the locks stay as long as they have become:
+ * who reads the user's mail would get any number of guesses at its codes, a recovery for each few.
+ */
+const forgiveBudgets = prepared(
+  'guess_forgive',
+  `with app as (select 1 from totp where user_id = $1),
+   kept as (
+     update guess_budgets set permanent = false, total_failures = greatest(failures, 1), updated_at = db_now()
+     where user_id = $1 and exists (select 1 from app))
+   delete from guess_budgets where user_id = $1 and not exists (select 1 from app)`,
+);
+
+export async function forgiveGuesses(tx: Queryable, userId: string): Promise<void> {
+  await tx.query(forgiveBudgets, [userId]);
 }
 
 /** Lets those who wait for the same account go one after the other, and the first of them know when to look again. */

@@ -110,13 +110,14 @@ const adopt = prepared(
    insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, challenge, factor,
                                 challenge_ends_at, expires_at, created_at, updated_at, guesses)
    select $3, id, device_id, authenticator, 'pending', $4, device, '{}', factor,
-          challenge_ends_at, expires_at, created_at, db_now(), guesses
+          challenge_ends_at, expires_at, created_at, db_now(), ${maxGuesses}
    from nameless
    returning id`,
 );
 
 /**
- * Gives a login that began without a name to the user who turned out to be behind it, once; its challenge is used up.
+ * Gives a login that began without a name to the user who turned out to be behind it, once; its challenge is used up, and
+ * so are its guesses: an answer that comes later finds nothing to be guessed at.
  * Not a hot path, and the only statement that moves a row from one user to another.
  * @returns undefined when a parallel answer was first.
  */

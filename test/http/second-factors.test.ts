@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-const { person, ask, enrolTotp, enrolPasskey, startWithPassword, startWithPasskey, answer } = createFactors(
+const { person, again, ask, enrolTotp, enrolPasskey, startWithPassword, startWithPasskey, answer } = createFactors(
   () => postern,
 );
 const userOf = async ({ user }: Person) =>
@@ -112,6 +112,23 @@ describe('enrolling an authenticator app', () => {
     expect((await ask(who, 'PUT', '/password', change)).status).toBe(422);
     const byApp = { ...change, proof: { type: 'totp', secret: await app.code() } };
     expect((await ask(who, 'PUT', '/password', byApp)).status).toBe(200);
+  });
+
+  test('leaves who was in before, by the password alone, nothing to change with it', async () => {
+    const { refused } = createSelfService(() => postern);
+    const who = await person();
+    const before = await again(who.user);
+    const { app, recoveryCodes } = await enrolTotp(who);
+    const needsFactor = [422, 'proof.type invalid_choice'];
+    expect(await refused(before, 'DELETE', '/totp', { proof: byPassword })).toEqual(needsFactor);
+    expect(await refused(before, 'POST', '/passkeys', { proof: byPassword })).toEqual(needsFactor);
+    const password = 'nine dull horses';
+    expect(await refused(before, 'PUT', '/password', { password, proof: byPassword })).toEqual(needsFactor);
+    const byApp = { type: 'totp', secret: await app.code() };
+    expect((await ask(before, 'PUT', '/pin', { pin: '2468', proof: byApp })).status).toBe(200);
+    const byRecovery = { type: 'totp', secret: recoveryCodes[0] };
+    expect((await ask(before, 'DELETE', '/totp', { proof: byRecovery })).status).toBe(204);
+    expect((await ask(before, 'PUT', '/password', { password, proof: byPassword })).status).toBe(200);
   });
 
   test('is written down and told, and so is removing it', async () => {

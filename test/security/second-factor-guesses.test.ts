@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RecoveryCodes } from '../../src/contract/factors.js';
-import type { Person } from '../support/account.js';
+import { codeTo, type Person } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type AuthenticatorApp, createFactors } from '../support/factors.js';
-import { wrongCode } from '../support/people.js';
+import { passwordLogin, wrongCode } from '../support/people.js';
 
 const rounds = 20;
 /** Every round begins with logins by password, which cost what they cost. */
@@ -55,6 +55,23 @@ describe('who knows the password', { timeout }, () => {
     }
     expect(statuses).toEqual([400, 400, 400, 400, 400, 423, 423, 423]);
   });
+});
+
+test('who reads the messages and recovers the password gets no new guesses at codes by it', async () => {
+  const owner = await person();
+  const own = await enrolTotp(owner);
+  const wrong = wrongCode(await own.app.code());
+  for (let guess = 1; guess <= 5; guess += 1) await answer((await startWithPassword(owner)).body.id, wrong);
+  expect((await startWithPassword(owner)).status).toBe(423);
+
+  const phone = owner.user.phone ?? '';
+  const { body } = await postern.api<{ id: string }>('POST', '/v1/recoveries', {
+    body: { identity: { type: 'phone', value: phone }, purpose: 'password' },
+  });
+  const recovery = { secret: await codeTo(postern, phone), password: 'nine dull horses' };
+  expect((await postern.api('POST', `/v1/recoveries/${body.id}`, { body: recovery })).status).toBe(200);
+  const login = passwordLogin(owner.user.username, recovery.password);
+  expect((await postern.api('POST', '/v1/tokens', { body: login })).status).toBe(423);
 });
 
 describe('of fifty at once', { timeout }, () => {

@@ -93,8 +93,9 @@ export function listPasskeys(handle: Queryable, userId: string): Promise<Passkey
 
 const insert = prepared(
   'passkey_insert',
-  `insert into passkeys (user_id, id, credential_id, public_key, counter, transports, name, backed_up, created_at)
-   select $1, $2, $3, $4, $5, $6, $7, $8, db_now()
+  `insert into passkeys (user_id, id, credential_id, public_key, counter, transports, name, backed_up, created_at,
+                         authentication_id)
+   select $1, $2, $3, $4, $5, $6, $7, $8, db_now(), (select authentication_id from sessions where user_id = $1 and id = $10)
    where (select count(*) from passkeys where user_id = $1) < $9
    on conflict (user_id, credential_id) do nothing
    returning ${columns}`,
@@ -103,11 +104,12 @@ const insert = prepared(
 /** Undefined: the user has this one already, or as many as there may be. The user's row must be held. */
 export async function addPasskey(
   tx: Queryable,
-  userId: string,
+  { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
   name: string,
   { credentialId, publicKey, counter, transports, backedUp }: RegisteredCredential,
 ): Promise<Passkey | undefined> {
-  const values = [userId, newId(), credentialId, publicKey, counter, transports, name, backedUp, maxPasskeys];
+  const key = [credentialId, publicKey, counter, transports, name, backedUp];
+  const values = [userId, newId(), ...key, maxPasskeys, sessionId];
   const [passkey] = await tx.query<Passkey>(insert, values);
   return passkey;
 }

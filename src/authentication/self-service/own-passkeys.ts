@@ -72,7 +72,7 @@ export function createOwnPasskeys({ database, relyingParty, proofs, users, notic
       return database.lane(userId).transaction(async (tx) => {
         await holdProver(tx, prover);
         if (!(await endChallenge(tx, address))) throw new Problem('proof_rejected');
-        const passkey = await addPasskey(tx, userId, kept.name ?? defaultName, credential);
+        const passkey = await addPasskey(tx, prover, kept.name ?? defaultName, credential);
         if (passkey === undefined) throw new Problem('proof_rejected');
         await endChallengesOf(tx, userId, ['totp', 'passkey']);
         await recordEvent(tx, { userId, type: 'passkey.enrolled', origin, data: { passkey_id: passkey.id } });

@@ -73,7 +73,7 @@ export function createOwnTotp({ database, keys, proofs, users, notices, issuer }
       return database.lane(userId).transaction(async (tx) => {
         await holdProver(tx, prover);
         if (!(await endChallenge(tx, address))) throw new Problem('proof_rejected');
-        await putTotp(tx, userId, sealed, step);
+        await putTotp(tx, prover, sealed, step);
         await endChallengesOf(tx, userId, ['totp', 'passkey']);
         await recordEvent(tx, { userId, type: 'totp.enrolled', origin });
         await notices.notify(tx, { userId, kind: 'totp_added', origin });

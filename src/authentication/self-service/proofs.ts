@@ -95,6 +95,18 @@ export interface ProofsOptions {
 /** What counts for most changes: everything but the PIN, which is too short, and a second factor without the first. */
 export const usualProofs: readonly ProofType[] = ['password', 'code', 'passkey'];
 
+/** What counts in a session whose login has shown one factor only, once the account has a second: that one. */
+const secondFactorProofs: readonly ProofType[] = ['totp', 'passkey'];
+
+/** A login has shown a second factor when it used one, or when one was enrolled in it. */
+const readLogin = prepared(
+  'proof_login',
+  `select a.second_factor is not null
+          or exists (select 1 from totp t where t.user_id = a.user_id and t.authentication_id = a.id)
+          or exists (select 1 from passkeys p where p.user_id = a.user_id and p.authentication_id = a.id) as has_shown
+   from sessions s join authentications a on a.user_id = s.user_id and a.id = s.authentication_id
+   where s.user_id = $1 and s.id = $2`,
+);
 const readSession = prepared('proof_session', `select held.expires_at from (${heldSession('$1', '$2')}) held`);
 
 export function createProofs(options: ProofsOptions): Proofs {
@@ -149,7 +161,7 @@ export function createProofs(options: ProofsOptions): Proofs {
   async function check(prover: Prover, proof: Proof | undefined, allowed: readonly ProofType[]): Promise<Proven> {
     const { userId, deviceId, origin } = prover;
     const user = await userOf(prover);
-    const counting = hasSecondFactor(user) ? allowed.map((type) => (type === 'code' ? 'totp' : type)) : allowed;
+    const counting = await countingTypes(database.lane(userId), prover, user, allowed);
     const { method, secret, id } = readProof(methods, proof, counting);
     const address = { userId, id, purpose: 'proof', deviceId } as const;
     const evaluate = async (): Promise<boolean> => {
@@ -173,15 +185,29 @@ export function createProofs(options: ProofsOptions): Proofs {
       type: method.type,
       async use(tx) {
         await use(tx, prover, user, challenge);
-        if (method.type === 'code') await demandNoSecondFactor(tx, userId);
+        // Once more, under the lock of the user's row: a second factor may have been enrolled since.
+        const { user: now } = await getAccount(tx, userId);
+        const stillCounting = now && (await countingTypes(tx, prover, now, allowed));
+        if (stillCounting?.includes(method.type) !== true) throw new Problem('proof_rejected');
       },
     };
   }
 
-  /** Once more, under the lock of the user's row: one may have been enrolled since the proof was looked at. */
-  async function demandNoSecondFactor(tx: Queryable, userId: string): Promise<void> {
-    const { user } = await getAccount(tx, userId);
-    if (user === undefined || hasSecondFactor(user)) throw new Problem('proof_rejected');
+  /**
+   * Where more than the first secret stands before an account, a code of the app counts instead of a code to an address;
+   * and in a session from before, of who may know no more than the password, the second factor alone.
+   */
+  async function countingTypes(
+    handle: Queryable,
+    { userId, sessionId }: Prover,
+    user: AccountUser,
+    allowed: readonly ProofType[],
+  ): Promise<readonly ProofType[]> {
+    const usual: readonly ProofType[] = ['password', ...allowed];
+    if (!hasSecondFactor(user)) return usual;
+    const [login] = await handle.query<{ has_shown: boolean }>(readLogin, [userId, sessionId]);
+    if (login?.has_shown !== true) return secondFactorProofs;
+    return usual.map((type) => (type === 'code' ? 'totp' : type));
   }
 
   return { begin, check };
@@ -216,7 +242,7 @@ function readProof(
   allowed: readonly ProofType[],
 ): { method: ProofMethod; secret: string; id: string } {
   if (proof === undefined) throw new Problem('validation_failed', { errors: [{ field: 'proof', code: 'required' }] });
-  const counting = methods.filter(({ type }) => type === 'password' || allowed.includes(type));
+  const counting = methods.filter(({ type }) => allowed.includes(type));
   const method = counting.find(({ type }) => type === proof.type);
   const id = proof.id === undefined ? undefined : parseId(proof.id);
   const faults: FieldError[] = [];

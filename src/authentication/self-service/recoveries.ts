@@ -6,7 +6,7 @@ import { type FieldError, Problem, refuseFaults } from '../../lib/problem.js';
 import { findAccount } from '../accounts.js';
 import { findKnownDevice } from '../devices/queries.js';
 import { recordEvent } from '../events/events.js';
-import { clearGuesses } from '../guess-budget.js';
+import { forgiveGuesses } from '../guess-budget.js';
 import { identityDigest } from '../identities/identity-digest.js';
 import { codeDigest, codeLifetime, newCode } from '../secrets/codes.js';
 import { holdUserEpoch } from '../users/queries.js';
@@ -25,7 +25,7 @@ export interface Recoveries {
    */
   begin(request: RecoveryRequest, origin: Origin): Promise<BegunChallenge>;
   /**
-   * Makes the new secret count, ends every login of the user, and clears what was guessed wrong until now; never an
+   * Makes the new secret count, ends every login of the user, and forgives what was guessed wrong until now; never an
    * operator's lock.
    * @throws Problem `code_rejected`, `validation_failed`, `account_temporarily_locked`, `too_many_requests`
    */
@@ -78,7 +78,7 @@ export function createRecoveries(options: SessionlessOptions): Recoveries {
       await users.change(tx, userId, ready, origin, 'account_recovered');
       // A new password has ended every login; a new PIN does here.
       if (recovers === 'pin') await users.logout(tx, userId, origin);
-      await clearGuesses(tx, userId);
+      await forgiveGuesses(tx, userId);
       await recordEvent(tx, { userId, type: 'recovery.completed', origin, data: { recovers } });
     });
     return { id: checked.id, recovered: recovers };
