@@ -280,7 +280,9 @@ describe.concurrent('a PostgreSQL at the other end of a network', () => {
     expect(wrong(load.samples)).toEqual([]);
     expect(slow(load.samples)).toEqual([]);
     const during = load.samples.filter(({ startedAt }) => startedAt > hangsSince);
-    expect(new Set(during.map(({ kind, right }) => (right ? kind : 'a 503')))).toEqual(new Set(['liveness', 'a 503']));
+    // What was begun just before may last for all of the outage; then it is asked for below.
+    const answers = new Set(during.map(({ kind, right }) => (right ? kind : 'a 503')));
+    expect([...answers].filter((answer) => answer !== 'a 503')).toEqual(['liveness']);
     await expectUnavailable(service, requests);
     await expectRecovery(requests, proxy);
     const { body } = await service.api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(newPhone()) });
