@@ -79,24 +79,36 @@ export const Event = Type.Object({
 });
 export type Event = Static<typeof Event>;
 
+export const exampleDevice = {
+  ...{ id: '582a5abb-1335-4794-4855-11e067b8c55e', make: 'Apple', model: 'iPhone', os_name: 'iOS', os_version: '18.1' },
+  ...{ sdk_version: null, screen_width: '1179', screen_height: '2556' },
+  push: { ios: true, android: false, web: false },
+  last_login_at: '2017-10-19T17:02:03.181879Z',
+  created_at: '2017-10-19T17:02:03.181879Z',
+  updated_at: '2017-10-19T17:02:03.181879Z',
+};
+
 /** A device on which a login of the user was approved. */
-export const UserDevice = Type.Object({
-  id: Id,
-  make: NullableString,
-  model: NullableString,
-  os_name: NullableString,
-  os_version: NullableString,
-  sdk_version: NullableString,
-  screen_width: NullableString,
-  screen_height: NullableString,
-  push: Type.Object(
-    { ios: Type.Boolean(), android: Type.Boolean(), web: Type.Boolean() },
-    { description: 'Which kinds of push token are registered. The tokens themselves are never shown.' },
-  ),
-  last_login_at: Type.Unsafe<string>({ ...Time, description: 'When a login on it was last approved.' }),
-  created_at: Time,
-  updated_at: Time,
-});
+export const UserDevice = Type.Object(
+  {
+    id: Id,
+    make: NullableString,
+    model: NullableString,
+    os_name: NullableString,
+    os_version: NullableString,
+    sdk_version: NullableString,
+    screen_width: NullableString,
+    screen_height: NullableString,
+    push: Type.Object(
+      { ios: Type.Boolean(), android: Type.Boolean(), web: Type.Boolean() },
+      { description: 'Which kinds of push token are registered. The tokens themselves are never shown.' },
+    ),
+    last_login_at: Type.Unsafe<string>({ ...Time, description: 'When a login on it was last approved.' }),
+    created_at: Time,
+    updated_at: Time,
+  },
+  { examples: [exampleDevice] },
+);
 export type UserDevice = Static<typeof UserDevice>;
 
 /** A login of the user, from its start to the end of its authentication token. */

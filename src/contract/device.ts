@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { UserDevice } from './administration.js';
+import { exampleDevice, UserDevice } from './administration.js';
 import { DeviceInput } from './authentication.js';
 import { Id } from './common.js';
 
@@ -13,10 +13,13 @@ export const DeviceDescription = Type.Object(
 export type DeviceDescription = Static<typeof DeviceDescription>;
 
 /** One of the caller's own devices. */
-export const Device = Type.Object({
-  ...UserDevice.properties,
-  current: Type.Boolean({ description: 'Whether the session that asks is on this device.' }),
-});
+export const Device = Type.Object(
+  {
+    ...UserDevice.properties,
+    current: Type.Boolean({ description: 'Whether the session that asks is on this device.' }),
+  },
+  { examples: [{ ...exampleDevice, current: true }] },
+);
 export type Device = Static<typeof Device>;
 
-export const RemovedDevice = Type.Object({ id: Id });
+export const RemovedDevice = Type.Object({ id: Id }, { examples: [{ id: exampleDevice.id }] });
