@@ -75,11 +75,16 @@ describe('the trace of a notification', () => {
     const user = await createUser(app);
     const { session, authentication } = await signIn(app, user);
     const { id } = await publish(app, user);
+    const devices = [authentication.device_id];
+    await eventually('who is pushed to be decided', async () => {
+      const left = await app.database.query(sql('select from publications limit 1'));
+      return left.length === 0 ? true : undefined;
+    });
     await app.api('POST', '/v1/devices/tokens', {
       bearer: session.token,
       body: { type: 'android', token: 'registered-after' },
     });
-    const { push } = await settledTrace(app, id, [authentication.device_id]);
+    const { push } = await settledTrace(app, id, devices);
     expect(push).toMatchObject([{ state: 'none', reason: 'not_reachable_then' }]);
   });
 
