@@ -53,12 +53,9 @@ export const writeEvent = (from: string, type: string) => `
 /** The columns of an event's origin, as parameters from `$first` on. */
 export const eventInput = (first: number) =>
   `event as (select $${first}::uuid as id, $${first + 1}::text as actor, $${first + 2}::inet as address, $${first + 3}::text as request_id)`;
-export const eventValues = ({ actor, address, requestId }: Origin) => [
-  newId(),
-  actor,
-  address ?? null,
-  requestId ?? null,
-];
+export const eventValues = ({ actor, address, requestId }: Origin) => {
+  return [newId(), actor, address ?? null, requestId ?? null];
+};
 
 const insertApproved = prepared(
   'authentication_approve_at_once',
@@ -182,17 +179,8 @@ export async function insertOpenAuthentication(
   const { userId, id, device, authenticator, epoch, origin } = login;
   const { message } = extra;
   const [row] = await handle.query<AuthenticationRecord>(insertOpen, [
-    ...[
-      userId,
-      id,
-      device.id,
-      authenticator,
-      epoch,
-      device,
-      challenge.kept,
-      extra.pinRefused ?? false,
-      challenge.lifetime,
-    ],
+    ...[userId, id, device.id, authenticator, epoch, device],
+    ...[challenge.kept, extra.pinRefused ?? false, challenge.lifetime],
     ...[message?.id ?? null, message?.channel ?? null, message?.kind ?? null, message?.recipient ?? null],
     ...[message?.sealedCode ?? null, extra.factor, ...eventValues(origin)],
   ]);

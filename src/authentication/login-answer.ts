@@ -23,6 +23,7 @@ import {
   takeAuthenticationGuess,
 } from './open-authentications.js';
 import type { RequestLimits } from './request-limits.js';
+import { codeDigest, codeMatches } from './secrets/codes.js';
 import { pinIsRight } from './secrets/pin-check.js';
 
 /** A further secret as the client sends it. */
@@ -54,8 +55,6 @@ interface Evaluated {
   /** What the second factor was, where this was it. */
   readonly secondFactor?: string | undefined;
 }
-
-const bound = (authenticationId: string, secret: string) => `${authenticationId}:${secret}`;
 
 /** The second step of a login, and the second factor where one is asked for: see `Login.answer`. */
 export function createAnswer(
@@ -131,7 +130,7 @@ export function createAnswer(
   ): Promise<LoginResult> {
     const { token, digest } = newToken('authentication', [user.userId, open.id]);
     const issued = { digest, lifetime: options.tokenLifetime, tells: options.tells };
-    const approval = { key, secret: keys.digest('code', bound(open.id, secret)), secondFactor };
+    const approval = { key, secret: Buffer.from(codeDigest(keys, open.id, secret), 'base64'), secondFactor };
     const approved = await approveAuthentication(database.lane(user.userId), open, issued, approval, origin);
     if (approved === undefined) throw rejection(open.id);
     await claimTokens(user, open.device);
@@ -164,8 +163,8 @@ export function createAnswer(
     if (open === undefined) return undefined;
     const since = performance.now();
     if (open.status === 'approved') {
-      const approvedBy = open.approval_secret ?? Buffer.alloc(0);
-      return { open, isRight: keys.matches('code', bound(open.id, secret), approvedBy), isLast: true, since };
+      const isRight = codeMatches(keys, open.id, secret, open.approval_secret?.toString('base64') ?? '');
+      return { open, isRight, isLast: true, since };
     }
     const answered = { kept: open.challenge, authenticationId: open.id, secret, origin };
     if (open.factor === 2) {

@@ -91,6 +91,7 @@ export type ShownChallenge = Readonly<Record<string, unknown>> & { readonly type
 
 export interface ChallengeAnswer {
   readonly kept: ChallengeState;
+  /** Of the authentication, or of another challenge that is answered in the same way. */
   readonly authenticationId: string;
   readonly secret: string;
   /** Where it came from, for the audit trail. */

@@ -6,15 +6,12 @@ import { newPasskeyChallenge, parseAssertion, passkeyLifetime, type RelyingParty
 import { spendRecoveryCode } from './second-factor.js';
 import { useTotpCode } from './totp.js';
 
-/** Where no request is at hand, an event says at least who did it. */
-const origin = { actor: 'user' };
-
 /** A code of the app, which is used up by it; for who has lost the app, a recovery code. */
 export function totpProof(parts: { readonly database: Database; readonly keys: SecretKeys }): InstantProof {
   return {
     type: 'totp',
     steps: 1,
-    verify: async ({ userId }, secret) =>
+    verify: async ({ userId }, secret, origin) =>
       /^\d{6}$/.test(secret)
         ? useTotpCode(parts.database, parts.keys, userId, secret)
         : (await spendRecoveryCode(parts, userId, secret, origin)) !== undefined,
@@ -36,7 +33,7 @@ export function passkeyProof(parts: { readonly database: Database; readonly rely
       const options = relyingParty.requestOptions(challenge, verification, allowed);
       return { kept: { challenge }, lifetime: passkeyLifetime, challenge: options };
     },
-    async verify({ userId }, { challenge }, _id, secret) {
+    async verify({ userId }, { kept: { challenge }, secret, origin }) {
       const assertion = parseAssertion(secret);
       if (assertion === undefined || challenge === undefined) return false;
       return (await useAssertion(parts, assertion, { userId, challenge, verification, origin })) !== undefined;

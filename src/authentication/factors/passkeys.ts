@@ -31,7 +31,7 @@ export interface ExpectedAssertion {
 }
 
 /** An assertion that is signed by the right key. */
-export interface CheckedAssertion {
+export interface SignedAssertion {
   /** By a PIN or biometrics; else the owner was merely present. */
   readonly userVerified: boolean;
   /** Counts it. False when it is behind the authenticator's own count: then it is not good. */
@@ -43,7 +43,7 @@ export async function useAssertion(
   parts: Parameters<typeof checkAssertion>[0],
   assertion: Assertion,
   expected: ExpectedAssertion,
-): Promise<CheckedAssertion | undefined> {
+): Promise<SignedAssertion | undefined> {
   const checked = await checkAssertion(parts, assertion, expected);
   return (await checked?.count()) === true ? checked : undefined;
 }
@@ -56,7 +56,7 @@ export async function checkAssertion(
   { database, relyingParty }: { readonly database: Database; readonly relyingParty: RelyingParty },
   assertion: Assertion,
   { userId, challenge, verification, origin }: ExpectedAssertion,
-): Promise<CheckedAssertion | undefined> {
+): Promise<SignedAssertion | undefined> {
   if (assertion.userId !== undefined && assertion.userId !== userId) return undefined;
   const lane = database.lane(userId);
   const [key] = await lane.query<StoredKey>(findKey, [userId, assertion.credentialId]);

@@ -32,7 +32,7 @@ export function codeProof(keys: SecretKeys, codes: CodeSending): BegunProof {
       const kept = { code: codeDigest(keys, id, code), addressType: type, address: digestOf(type, to) };
       return { kept, lifetime: codeLifetime, message: { type, to, code } };
     },
-    async verify(user, kept, id, secret) {
+    async verify(user, { kept, authenticationId: id, secret }) {
       return hasAddress(user, kept) && codeMatches(keys, id, secret, kept.code ?? '');
     },
   };

@@ -4,7 +4,7 @@ import { newId, parseId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, refuseFaults } from '../../lib/problem.js';
 import { type AccountUser, getAccount } from '../accounts.js';
-import type { ChallengeState } from '../authenticators/authenticator.js';
+import type { ChallengeAnswer, ChallengeState } from '../authenticators/authenticator.js';
 import { recordEvent } from '../events/events.js';
 import type { GuessBudget } from '../guess-budget.js';
 import type { RequestLimits } from '../request-limits.js';
@@ -24,7 +24,7 @@ export interface InstantProof {
   readonly type: ProofType;
   readonly steps: 1;
   /** Must not throw for a wrong secret, nor when the user has nothing of the kind. */
-  verify(user: AccountUser, secret: string): Promise<boolean>;
+  verify(user: AccountUser, secret: string, origin: Origin): Promise<boolean>;
 }
 
 /** Begun by a request of its own, and decided from what that one kept. */
@@ -35,7 +35,7 @@ export interface BegunProof {
   readonly starts: readonly ProofStart[];
   /** @returns undefined when the user has nothing of the kind. */
   begin(user: AccountUser, start: ProofStart, id: string): Promise<ProofChallenge | undefined>;
-  verify(user: AccountUser, kept: ChallengeState, id: string, secret: string): Promise<boolean>;
+  verify(user: AccountUser, answer: ChallengeAnswer): Promise<boolean>;
 }
 
 export interface ProofChallenge {
@@ -165,11 +165,11 @@ export function createProofs(options: ProofsOptions): Proofs {
     const { method, secret, id } = readProof(methods, proof, counting);
     const address = { userId, id, purpose: 'proof', deviceId } as const;
     const evaluate = async (): Promise<boolean> => {
-      if (method.steps === 1) return method.verify(user, secret);
+      if (method.steps === 1) return method.verify(user, secret, origin);
       const kept = await takeChallengeGuess(database.lane(userId), address);
       // Nothing was there to be guessed: it does not count.
       if (kept?.type !== method.type) throw new Problem('proof_rejected');
-      return method.verify(user, kept, id, secret);
+      return method.verify(user, { kept, authenticationId: id, secret, origin });
     };
     const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () =>
       // A right one does not clear the budget: who knows one secret would get any number of guesses at the others.

@@ -83,6 +83,8 @@ export interface Users {
    * @throws Problem `not_found`
    */
   remove(tx: Queryable, id: string, origin: Origin): Promise<void>;
+  /** The user as it is until the transaction ends, for what depends on it. @throws Problem `not_found` */
+  hold(tx: Queryable, id: string): Promise<User>;
   /** @throws Problem `not_found`, `validation_failed` */
   lock(tx: Queryable, id: string, request: LockRequest, origin: Origin): Promise<User>;
   /** @throws Problem `not_found` */
@@ -143,6 +145,7 @@ export function createUsers(options: UsersOptions): Users {
       await recordEvent(tx, { userId: id, type: 'user.deleted', origin });
       await onRevoked?.(tx, id);
     },
+    hold: async (tx, id) => toUser(await found(holdUser(tx, id))),
     async lock(tx, id, request, origin) {
       const lock = readLock(request);
       await found(holdUser(tx, id));

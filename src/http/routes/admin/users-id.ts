@@ -69,8 +69,10 @@ export function adminUserRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      demandReach(callerOf(request), await users.get(id));
-      await database.lane(id).transaction((tx) => users.remove(tx, id, originOf(request)));
+      await database.lane(id).transaction(async (tx) => {
+        demandReach(callerOf(request), await users.hold(tx, id));
+        await users.remove(tx, id, originOf(request));
+      });
       return reply.code(204).send(null);
     },
   });

@@ -25,10 +25,11 @@ export function adminUserLockRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      demandReach(callerOf(request), await users.get(id));
-      return reply.send(
-        await database.lane(id).transaction((tx) => users.lock(tx, id, request.body, originOf(request))),
-      );
+      const locked = await database.lane(id).transaction(async (tx) => {
+        demandReach(callerOf(request), await users.hold(tx, id));
+        return users.lock(tx, id, request.body, originOf(request));
+      });
+      return reply.send(locked);
     },
   });
 
@@ -45,8 +46,11 @@ export function adminUserLockRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      demandReach(callerOf(request), await users.get(id));
-      return reply.send(await database.lane(id).transaction((tx) => users.unlock(tx, id, originOf(request))));
+      const unlocked = await database.lane(id).transaction(async (tx) => {
+        demandReach(callerOf(request), await users.hold(tx, id));
+        return users.unlock(tx, id, originOf(request));
+      });
+      return reply.send(unlocked);
     },
   });
 
@@ -63,8 +67,10 @@ export function adminUserLockRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      demandReach(callerOf(request), await users.get(id));
-      const ended = await database.lane(id).transaction((tx) => users.logout(tx, id, originOf(request)));
+      const ended = await database.lane(id).transaction(async (tx) => {
+        demandReach(callerOf(request), await users.hold(tx, id));
+        return users.logout(tx, id, originOf(request));
+      });
       return reply.send({ ended });
     },
   });
