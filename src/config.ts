@@ -97,7 +97,7 @@ export const settings = {
     parse: flag,
     fallback: 'true',
     about:
-      'Session checks that come in together are answered by one query; so are new sessions, and single notifications. false: one query each, which is better on a database that is spread over several machines (Citus).',
+      'Session checks that come in together are answered by one query, which also confirms what is remembered of sessions; new sessions and single notifications that come in together are written by one. false: one query each, and nothing is remembered, which is better on a database that is spread over several machines (Citus).',
   },
   PIN_POLICY: {
     parse: choice('required', 'optional', 'off'),

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ensureFirstKey } from './authentication/api-keys.js';
 import type { ShowNotice } from './authentication/messages/notice-sending.js';
+import { sessionChangesChore } from './authentication/session-changes.js';
 import { heldSession } from './authentication/sessions.js';
 import { eraseUser } from './authentication/users/erase.js';
 import { banner } from './banner.js';
@@ -150,8 +151,10 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     started(await startQueue({ target, log, lines, connections: share.jobs }), (queue) => queue.stop());
     started(pushParts.startRelay(), (relay) => relay.stop());
     started(
-      startChores(database, [...expiryChores(config.EVENT_RETENTION), ...retention.chores, tombstoneChore], (error) =>
-        log.warn({ err: error }, 'what has expired could not be removed'),
+      startChores(
+        database,
+        [...expiryChores(config.EVENT_RETENTION), sessionChangesChore, ...retention.chores, tombstoneChore],
+        (error) => log.warn({ err: error }, 'what has expired could not be removed'),
       ),
       (chores) => chores.stop(),
     );

@@ -1,13 +1,14 @@
 import type { Scope } from '../contract/administration.js';
 import type { NewSession, Session } from '../contract/session.js';
 import type { roles } from '../contract/user.js';
-import { batched } from '../database/batched.js';
+import { arrayText, byteaText } from '../database/array-text.js';
 import { type Database, prepared } from '../database/database.js';
 import { together } from '../database/together.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import { newToken, type ParsedToken } from '../lib/token-strings.js';
 import { lockHolds } from './accounts.js';
+import { createSessionChecks, sessionsThatHold } from './session-checks.js';
 
 /** Session tokens: short, made with an authentication token, good for everything else. */
 export interface Sessions {
@@ -112,36 +113,10 @@ const createFurtherSessions = prepared(
    returning id, user_id, device_id, created_at, expires_at`,
 );
 
-/** The sessions that hold right now: revoking one makes this join or one of these conditions fail. */
-const sessionsThatHold = `sessions s
-   join authentications a on a.user_id = s.user_id and a.id = s.authentication_id
-   join users u on u.id = s.user_id
-   where s.expires_at > db_now() and a.status = 'approved' and a.ended_at is null and a.epoch = u.epoch
-     and u.status = 'active' and not ${lockHolds}`;
-
-/** SQL: the session of a user's id, an id and a digest, if it holds. One row at most, by three primary keys. */
-const liveSession = (userId: string, id: string, digest: string) =>
-  `select s.device_id, s.created_at, s.expires_at
-   from ${sessionsThatHold} and s.user_id = ${userId} and s.id = ${id} and s.token_digest = ${digest}`;
-
-const findSession = prepared('session_verify', liveSession('$1', '$2', '$3'));
-
 const findOperator = prepared(
   'session_operator',
   `select u.role, a.second_factor is not null as used_second_factor
    from ${sessionsThatHold} and s.user_id = $1 and s.id = $2 and s.token_digest = $3`,
-);
-
-/**
- * The same for many. Lateral and limited, so that whatever the planner thinks of the arrays' length and of the tables
- * it can do nothing but go through the keys, one after the other. The arrays come by way of scalar subqueries: to a plan
- * that sees their length each length is worth a plan of its own, and planning costs more than the look-ups.
- */
-const findSessions = prepared(
-  'session_verify_many',
-  `select asked.place, found.*
-   from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::bytea[])) with ordinality asked (user_id, id, digest, place)
-   cross join lateral (${liveSession('asked.user_id', 'asked.id', 'asked.digest')} limit 1) found`,
 );
 
 /**
@@ -160,9 +135,7 @@ export interface SessionOptions {
 }
 
 export function createSessions(database: Database, { lifetime, batching }: SessionOptions): Sessions {
-  const find = batching
-    ? batched((tokens: readonly ParsedToken[]) => findMany(database, tokens))
-    : (token: ParsedToken) => findOne(database, token);
+  const check = createSessionChecks(database, { batching });
   const alone = async ({ token, id, digest }: Requested) => {
     const [userId = '', authenticationId] = token.ids;
     const values = [userId, authenticationId, token.digest, id, digest, lifetime];
@@ -186,10 +159,9 @@ export function createSessions(database: Database, { lifetime, batching }: Sessi
       return { ...toSession(row), token };
     },
     async verify(token) {
-      const live = await find(token);
-      if (live === undefined) throw new Problem('invalid_session_token');
-      const [user_id = '', id = ''] = token.ids;
-      return toSession({ ...live, id, user_id });
+      const session = await check(token);
+      if (session === undefined) throw new Problem('invalid_session_token');
+      return session;
     },
     async verifyOperator({ ids: [userId = '', id], digest }) {
       const [row] = await database.query<OperatorRow>(findOperator, [userId, id, digest]);
@@ -202,22 +174,6 @@ export function createSessions(database: Database, { lifetime, batching }: Sessi
   };
 }
 
-async function findOne(database: Database, { ids: [userId, id], digest }: ParsedToken): Promise<LiveRow | undefined> {
-  const [row] = await database.query<LiveRow>(findSession, [userId, id, digest]);
-  return row;
-}
-
-async function findMany(database: Database, tokens: readonly ParsedToken[]): Promise<(LiveRow | undefined)[]> {
-  const found = new Array<LiveRow | undefined>(tokens.length);
-  const rows = await database.query<LiveRow & { place: number }>(findSessions, [
-    arrayText(tokens.map(({ ids: [userId] }) => userId)),
-    arrayText(tokens.map(({ ids: [, id] }) => id)),
-    arrayText(tokens.map(({ digest }) => byteaText(digest))),
-  ]);
-  for (const row of rows) found[row.place - 1] = row;
-  return found;
-}
-
 async function createMany(
   database: Database,
   requests: readonly Requested[],
@@ -226,9 +182,9 @@ async function createMany(
   const rows = await database.query<SessionRow>(createFurtherSessions, [
     arrayText(requests.map(({ token }) => token.ids[0])),
     arrayText(requests.map(({ token }) => token.ids[1])),
-    arrayText(requests.map(({ token }) => byteaText(token.digest))),
+    arrayText(requests.map(({ token }) => byteaText(token.sha256))),
     arrayText(requests.map(({ id }) => id)),
-    arrayText(requests.map(({ digest }) => byteaText(digest))),
+    arrayText(requests.map(({ digest }) => byteaText(digest.toString('hex')))),
     lifetime,
   ]);
   const made = new Map(rows.map((row) => [row.id, { ...row, current: true, active: true, locked: false }]));
@@ -246,17 +202,6 @@ interface OperatorRow {
   role: (typeof roles)[number];
   used_second_factor: boolean;
 }
-
-/** PostgreSQL's text of an array of values that need no quotes: `pg` would search each for what to escape. */
-function arrayText(values: readonly (string | undefined)[]): string {
-  return `{${values.join(',')}}`;
-}
-
-function byteaText(bytes: Buffer): string {
-  return `\\\\x${bytes.toString('hex')}`;
-}
-
-type LiveRow = Pick<SessionRow, 'device_id' | 'created_at' | 'expires_at'>;
 
 type HeldRow = { current: boolean; active: boolean; locked: boolean } & ({ id: null } | SessionRow);
 

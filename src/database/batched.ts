@@ -5,11 +5,10 @@ export type LookUp<Key, Found> = (key: Key) => Promise<Found>;
 export type LookUpMany<Key, Found> = (keys: readonly Key[]) => Promise<readonly Found[]>;
 
 /**
- * Queries that are under way at a time, and keys of one: with a single query the process, the database and those who ask
- * would take turns, for while its answers are written nothing is looked up.
+ * Queries that are under way at a time: with a single one the process, the database and those who ask would take turns,
+ * for while its answers are written nothing is looked up.
  */
 const width = 2;
-const largest = 64;
 /** Keys that are worth a query beside one that is under way; fewer wait for it, since each query has its own costs. */
 const enough = 16;
 /** Milliseconds that a batch waits for those before it at most. Then they are slow, and keep nobody waiting any more. */
@@ -27,8 +26,9 @@ interface Asked<Key, Found> {
  *
  * A batch that fails fails its own members, and one that is slow delays its own members: others go on further
  * connections of the pool, whose limits hold for batches too.
+ * @param largest keys of one query at most; with more of them one query would keep the others waiting
  */
-export function batched<Key, Found>(find: LookUpMany<Key, Found>): LookUp<Key, Found> {
+export function batched<Key, Found>(find: LookUpMany<Key, Found>, largest = 64): LookUp<Key, Found> {
   const waiting: Asked<Key, Found>[] = [];
   /** The batches under way that the next ones wait for: what is asked meanwhile makes those larger. */
   const ahead = new Set<readonly Asked<Key, Found>[]>();

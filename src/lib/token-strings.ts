@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { idFromHex, idToBytes } from './ids.js';
-import { sha256 } from './sha256.js';
+import { sha256, sha256Hex } from './sha256.js';
 
 /**
  * Token strings: `psa_`, `pss_` or `psk_`, then base64url of routing ids, random bytes and a CRC-32.
@@ -11,9 +11,9 @@ import { sha256 } from './sha256.js';
  * so base64url has no padding and no spare bits: one token has exactly one spelling. Only a SHA-256 is stored.
  */
 const kinds = {
-  authentication: { prefix: 'psa_', ids: 2, random: 24 },
-  session: { prefix: 'pss_', ids: 2, random: 24 },
-  key: { prefix: 'psk_', ids: 1, random: 25 },
+  authentication: { prefix: 'psa_', prefixChecksum: crc32('psa_'), ids: 2, random: 24 },
+  session: { prefix: 'pss_', prefixChecksum: crc32('pss_'), ids: 2, random: 24 },
+  key: { prefix: 'psk_', prefixChecksum: crc32('psk_'), ids: 1, random: 25 },
 } as const;
 export type TokenKind = keyof typeof kinds;
 
@@ -26,25 +26,41 @@ export interface NewToken {
   readonly digest: Buffer;
 }
 
-export interface ParsedToken {
-  /** The routing ids in the order they were given: `[user id, id]`, or `[key id]`. */
-  readonly ids: readonly string[];
-  readonly digest: Buffer;
+/** A token as it was read. Most are asked for what is known of them already: what only a query needs is made when it is used. */
+export class ParsedToken {
+  /**
+   * @param routing its routing ids in the order they were given: `[user id, id]`, or `[key id]`, as 32 hexadecimal digits each
+   * @param sha256 of its string, in hexadecimal digits
+   */
+  constructor(
+    readonly routing: string,
+    readonly sha256: string,
+  ) {}
+
+  get ids(): readonly string[] {
+    const ids: string[] = [];
+    for (let at = 0; at < this.routing.length; at += 32) ids.push(idFromHex(this.routing.slice(at, at + 32)));
+    return ids;
+  }
+
+  get digest(): Buffer {
+    return Buffer.from(this.sha256, 'hex');
+  }
 }
 
 /** Makes a token of a kind. `ids` are its routing ids: user id and authentication or session id; for keys the key id. */
 export function newToken(kind: TokenKind, ids: readonly string[]): NewToken {
-  const { prefix, random } = kinds[kind];
+  const { prefix, random, prefixChecksum } = kinds[kind];
   const payload = Buffer.concat([...ids.map(idToBytes), randomBytes(random)]);
   const checksum = Buffer.alloc(checksumBytes);
-  checksum.writeUInt32BE(crc32(payload, crc32(prefix)));
+  checksum.writeUInt32BE(crc32(payload, prefixChecksum));
   const token = prefix + Buffer.concat([payload, checksum]).toString('base64url');
   return { token, digest: sha256(token) };
 }
 
 /** Reads a token of exactly this kind; undefined for anything else, without asking the database. */
 export function parseToken(kind: TokenKind, token: string): ParsedToken | undefined {
-  const { prefix, ids, random } = kinds[kind];
+  const { prefix, ids, random, prefixChecksum } = kinds[kind];
   const size = ids * 16 + random + checksumBytes;
   if (token.length !== prefix.length + (size / 3) * 4 || !token.startsWith(prefix)) return undefined;
   const encoded = token.slice(prefix.length);
@@ -52,8 +68,6 @@ export function parseToken(kind: TokenKind, token: string): ParsedToken | undefi
   if (!/^[A-Za-z0-9_-]+$/.test(encoded)) return undefined;
   const bytes = Buffer.from(encoded, 'base64url');
   const payload = bytes.subarray(0, size - checksumBytes);
-  if (bytes.readUInt32BE(size - checksumBytes) !== crc32(payload, crc32(prefix))) return undefined;
-  const hex = bytes.toString('hex', 0, ids * 16);
-  const routing = Array.from({ length: ids }, (_, index) => idFromHex(hex.slice(index * 32, index * 32 + 32)));
-  return { ids: routing, digest: sha256(token) };
+  if (bytes.readUInt32BE(size - checksumBytes) !== crc32(payload, prefixChecksum)) return undefined;
+  return new ParsedToken(bytes.toString('hex', 0, ids * 16), sha256Hex(token));
 }

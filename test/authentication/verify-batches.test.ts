@@ -171,6 +171,7 @@ describe('round trips to the database', () => {
     const tokens = [session.token, session.token, (await newSession(token)).token];
     const together = (on: TestApp) => queriesOf(() => Promise.all(tokens.map((text) => verifySession(on, text))));
     expect((await together(one)).map(({ name }) => name)).toEqual(['session_verify_many']);
+    expect((await together(one)).map(({ name }) => name)).toEqual(['session_changes']);
     expect((await together(unbatched)).map(({ name }) => name)).toEqual(Array(3).fill('session_verify'));
   });
 

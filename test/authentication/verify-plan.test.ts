@@ -3,6 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSessions } from '../../src/authentication/sessions.js';
 import { sql } from '../../src/database/database.js';
+import { sha256Hex } from '../../src/lib/sha256.js';
+import { ParsedToken } from '../../src/lib/token-strings.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { queriesOf, type SentQuery } from '../support/queries.js';
 
@@ -11,11 +13,11 @@ interface PlanNode {
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
   readonly 'Actual Loops': number;
+  readonly 'Actual Rows': number;
   readonly Plans?: readonly PlanNode[];
 }
 
 const users = 20_000;
-const digest = createHash('sha256').update('').digest();
 
 let db: TestDatabase;
 let client: pg.Client;
@@ -45,7 +47,7 @@ const uuid = (text: string) =>
     .update(text)
     .digest('hex')
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-const tokenOf = (user: number) => ({ ids: [uuid(`user${user}`), uuid(`user${user}`)], digest });
+const tokenOf = (user: number) => new ParsedToken(uuid(`user${user}`).replaceAll('-', '').repeat(2), sha256Hex(''));
 
 /** What the service sends to check the sessions of this many users at once. */
 async function checkOf(count: number, batching: boolean): Promise<SentQuery> {
@@ -68,6 +70,7 @@ async function scansOf({ text, values = [] }: SentQuery, mode: string): Promise<
 
 /** Untyped: a prepared statement knows the types of its parameters. */
 function literal(value: unknown): string {
+  if (value === null) return 'null';
   return Buffer.isBuffer(value) ? `'\\x${value.toString('hex')}'` : `'${String(value)}'`;
 }
 
@@ -87,6 +90,10 @@ function scans(node: PlanNode): PlanNode[] {
   return node['Relation Name'] === undefined && node['Node Type'] !== 'Bitmap Index Scan' ? below : [node, ...below];
 }
 
+/** Of the notes of changes; what says up to where they are kept is one row. */
+const isOfNotes = (scan: PlanNode) =>
+  [scan['Relation Name'], scan['Index Name']].some((name) => /^session_changes(_pkey)?$/.test(name ?? ''));
+
 /** Without statistics one of a user's indexes is as good as another to the planner; its rows are few. */
 const states = [
   { state: 'never analyzed', authentications: /^authentications_(pkey|by_device)$/ },
@@ -103,7 +110,8 @@ describe.each(states)('the plan of session checks on tables that were $state', (
   );
   test.each(cases)('goes by one index each, once a session, for $count at once ($mode)', async ({ mode, count }) => {
     for (const batching of count === 1 ? [true, false] : [true]) {
-      const found = await scansOf(await checkOf(count, batching), mode);
+      const all = await scansOf(await checkOf(count, batching), mode);
+      const found = all.filter((scan) => !isOfNotes(scan) && scan['Relation Name'] !== 'session_changes_floor');
       expect(found.map((scan) => scan['Index Name'] ?? scan['Node Type']).sort()).toEqual([
         expect.stringMatching(authentications),
         'sessions_pkey',
@@ -116,6 +124,28 @@ describe.each(states)('the plan of session checks on tables that were $state', (
   // PostgreSQL makes five plans to compare with one for all: planning costs several times what a look-up does.
   test.each([1, 2, 64])('is made five times at most, for %i at once', async (count) => {
     expect(await plansOf(await checkOf(count, true), 20)).toBe(5);
+  });
+});
+
+describe('the plan of asking for changes', () => {
+  test('goes by the index to what is new, whatever there is of older notes', async () => {
+    await db.database.query(
+      sql(`insert into session_changes (user_id, xid)
+      select gen_random_uuid(), (pg_current_xact_id()::text::bigint - 1)::text::xid8 from generate_series(1, 20000)`),
+    );
+    await db.database.query(sql('analyze session_changes'));
+    const { verify } = createSessions(db.database, { lifetime: 1000, batching: true });
+    const token = tokenOf(1);
+    for (let count = 0; count < 2; count += 1) await verify(token);
+    const [query] = await queriesOf(() => verify(token));
+    if (query === undefined) throw new Error('nothing was sent');
+    for (const mode of ['force_generic_plan', 'force_custom_plan']) {
+      const notes = (await scansOf(query, mode)).filter(isOfNotes);
+      expect(notes.map((scan) => scan['Index Name'])).toContain('session_changes_pkey');
+      expect(notes.map((scan) => scan['Actual Rows'])).toEqual(notes.map(() => 0));
+    }
+    expect(await plansOf(query, 20)).toBe(5);
+    await db.database.query(sql('truncate session_changes'));
   });
 });
 

@@ -1,0 +1,82 @@
+import type { Session } from '../contract/session.js';
+import type { ParsedToken } from '../lib/token-strings.js';
+
+/**
+ * Sessions that held when they were read. This is memory and nothing more: who answers by it must know that nothing has
+ * changed since, and forgets the users of whom that is not so.
+ */
+export interface KnownSessions {
+  /** The session of this very token. */
+  find(token: ParsedToken): Session | undefined;
+  remember(token: ParsedToken, session: Session): void;
+  /** @param userId in any form */
+  forget(userId: string): void;
+  forgetAll(): void;
+}
+
+interface Known {
+  readonly sha256: string;
+  readonly session: Session;
+}
+
+/** By a token's routing ids. */
+type OfUser = Map<string, Known>;
+
+/** Sessions of one user; of more than this the first ones make room. */
+const mostOfUser = 16;
+
+/**
+ * @param most users at most. Who was asked for lately stays: the memory is in two halves, and when the one is full of
+ *   those, the other with what nobody has asked for since is dropped.
+ */
+export function createKnownSessions(most: number): KnownSessions {
+  let recent = new Map<string, OfUser>();
+  let older = new Map<string, OfUser>();
+
+  function sessionsOf(user: string): OfUser | undefined {
+    const sessions = recent.get(user);
+    if (sessions !== undefined) return sessions;
+    const aged = older.get(user);
+    if (aged !== undefined) keep(user, aged);
+    return aged;
+  }
+
+  function keep(user: string, sessions: OfUser): void {
+    if (recent.size >= most / 2) {
+      older = recent;
+      recent = new Map();
+    }
+    older.delete(user);
+    recent.set(user, sessions);
+  }
+
+  return {
+    find({ routing, sha256 }) {
+      const known = sessionsOf(userIn(routing))?.get(routing);
+      // Both are digests of what is too long to be guessed: how far they agree tells nothing.
+      return known?.sha256 === sha256 ? known.session : undefined;
+    },
+    remember({ routing, sha256 }, session) {
+      const user = userIn(routing);
+      let sessions = sessionsOf(user);
+      if (sessions === undefined) {
+        sessions = new Map();
+        keep(user, sessions);
+      }
+      const [first] = sessions.keys();
+      if (first !== undefined && sessions.size >= mostOfUser && !sessions.has(routing)) sessions.delete(first);
+      sessions.set(routing, { sha256, session });
+    },
+    forget(userId) {
+      const user = userId.replaceAll('-', '');
+      recent.delete(user);
+      older.delete(user);
+    },
+    forgetAll() {
+      recent.clear();
+      older.clear();
+    },
+  };
+}
+
+const userIn = (routing: string) => routing.slice(0, 32);

@@ -1,0 +1,381 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createKnownSessions } from '../../src/authentication/known-sessions.js';
+import { sessionChangesChore } from '../../src/authentication/session-changes.js';
+import { createSessions } from '../../src/authentication/sessions.js';
+import type { Session } from '../../src/contract/session.js';
+import type { User } from '../../src/contract/user.js';
+import { finishChores } from '../../src/database/chores.js';
+import { type Database, sql } from '../../src/database/database.js';
+import { expiryChores } from '../../src/database/expiry.js';
+import { newToken, type ParsedToken, parseToken } from '../../src/lib/token-strings.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { createUser, login, password, passwordLogin, signIn } from '../support/people.js';
+import { queriesOf } from '../support/queries.js';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const rounds = 20;
+
+let one: TestApp;
+let other: TestApp;
+beforeAll(async () => {
+  one = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '100000' });
+  other = await one.another();
+});
+afterAll(async () => {
+  await other.close();
+  await one.close();
+});
+
+const statusOn = async (on: TestApp, token: string) =>
+  (await on.api('POST', '/v1/sessions/verify', { bearer: token })).status;
+/** Of both instances, asked twice each, so that what they remember is what they answer by. */
+async function statuses(token: string): Promise<number[]> {
+  const first = await Promise.all([one, other].map((on) => statusOn(on, token)));
+  const second = await Promise.all([one, other].map((on) => statusOn(on, token)));
+  return [...new Set([...first, ...second])];
+}
+
+const run = (text: string, values: readonly unknown[] = []) => one.database.query(sql(text), values);
+
+function parsed(token: string): ParsedToken {
+  const found = parseToken('session', token);
+  if (found === undefined) throw new Error('no token');
+  return found;
+}
+
+interface Signed {
+  readonly user: User;
+  readonly token: string;
+  readonly session: Session & { readonly token: string };
+}
+
+async function signedIn(): Promise<Signed> {
+  const user = await createUser(one);
+  return { user, ...(await signIn(one, user)) };
+}
+
+const admin = (method: string, path: string, body?: object) =>
+  one.api(method, path, { bearer: one.adminKey, ...(body && { body }) });
+
+describe('a session that both instances remember is refused by their next answer, 20 times', () => {
+  const ends: Record<string, (signed: Signed) => Promise<{ status: number }>> = {
+    'once its token is given back': ({ token }) => one.api('DELETE', '/v1/tokens', { basic: token }),
+    'once its user is locked': ({ user }) => admin('POST', `/admin/v1/users/${user.id}/lock`, { permanent: true }),
+    'once its user is deactivated': ({ user }) =>
+      admin('PATCH', `/admin/v1/users/${user.id}`, { status: 'deactivated' }),
+    'once its user is logged out everywhere': ({ user }) => admin('POST', `/admin/v1/users/${user.id}/logout`),
+    'once its user is deleted': ({ user }) => admin('DELETE', `/admin/v1/users/${user.id}`),
+    'once its password is changed by an operator': ({ user }) =>
+      admin('PATCH', `/admin/v1/users/${user.id}`, { password: `${password} and more` }),
+    'once a later login of its device is used': async ({ user, session }) => {
+      const { body } = await login(one, user, { id: session.device_id });
+      return one.api('POST', '/v1/sessions', { basic: body.token ?? '' });
+    },
+  };
+  test.each(Object.entries(ends))('%s', async (_, end) => {
+    for (let round = 0; round < rounds; round += 1) {
+      const signed = await signedIn();
+      expect(await statuses(signed.session.token)).toEqual([200]);
+      expect((await end(signed)).status).toBeLessThan(300);
+      expect(await statuses(signed.session.token)).toEqual([401]);
+    }
+  });
+});
+
+describe('whatever lets a session hold, changed by anybody’s SQL,', () => {
+  const changes = [
+    [`update users set status = 'deactivated' where id = $1`, `update users set status = 'active' where id = $1`],
+    ['update users set epoch = epoch + 1 where id = $1', 'update users set epoch = epoch - 1 where id = $1'],
+    [
+      `update users set lock_kind = 'temporary', locked_until = db_now() + interval '1 day' where id = $1`,
+      `update users set locked_until = db_now() where id = $1`,
+    ],
+    [
+      `update authentications set ended_at = db_now() where user_id = $1`,
+      'update authentications set ended_at = null where user_id = $1',
+    ],
+    [
+      `update authentications set status = 'rejected' where user_id = $1`,
+      `update authentications set status = 'approved' where user_id = $1`,
+    ],
+    [
+      'update authentications set epoch = epoch - 1 where user_id = $1',
+      'update authentications set epoch = epoch + 1 where user_id = $1',
+    ],
+    [
+      `update sessions set expires_at = expires_at - interval '1 year' where user_id = $1`,
+      `update sessions set expires_at = expires_at + interval '1 year' where user_id = $1`,
+    ],
+    [
+      `update sessions set token_digest = sha256(token_digest) where user_id = $1`,
+      `update sessions set token_digest = (select token_digest from kept_sessions k where k.id = sessions.id) where user_id = $1`,
+    ],
+    ['delete from sessions where user_id = $1', 'insert into sessions select * from kept_sessions where user_id = $1'],
+    [
+      'delete from authentications where user_id = $1',
+      'insert into authentications select * from kept_authentications where user_id = $1',
+    ],
+    ['delete from users where id = $1', 'insert into users select * from kept_users where id = $1'],
+  ] as const;
+
+  test.each(changes)('counts at once, and so does the way back: %s', async (there, back) => {
+    const { user, session } = await signedIn();
+    expect(await statuses(session.token)).toEqual([200]);
+    for (const table of ['users', 'authentications', 'sessions']) {
+      await run(`drop table if exists kept_${table}`);
+      await run(`create table kept_${table} as select * from ${table}`);
+    }
+    await run(there, [user.id]);
+    expect(await statuses(session.token)).toEqual([401]);
+    await run(back, [user.id]);
+    expect(await statuses(session.token)).toEqual([200]);
+  });
+});
+
+test('a change whose transaction began before others that were told, and commits after them, counts at once, 20 times', async () => {
+  const client = new pg.Client({ connectionString: one.config.DATABASE_URL });
+  await client.connect();
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      const [slow, quick] = [await signedIn(), await signedIn()];
+      await client.query('begin');
+      await client.query('update authentications set ended_at = db_now() where user_id = $1', [slow.user.id]);
+      for (const { session } of [slow, quick]) expect(await statuses(session.token)).toEqual([200]);
+      await run('update authentications set ended_at = db_now() where user_id = $1', [quick.user.id]);
+      expect(await statuses(quick.session.token)).toEqual([401]);
+      expect(await statuses(slow.session.token)).toEqual([200]);
+      await client.query('commit');
+      expect(await statuses(slow.session.token)).toEqual([401]);
+    }
+  } finally {
+    await client.end();
+  }
+});
+
+test('checks that race with the end of a login never answer 200 again after a 401, 20 times', async () => {
+  for (let round = 0; round < rounds; round += 1) {
+    const { token, session } = await signedIn();
+    let ended = false;
+    const ask = async (on: TestApp) => {
+      const answers: number[] = [];
+      // A few more when it is over.
+      for (let more = 5; more > 0; more -= ended ? 1 : 0) answers.push(await statusOn(on, session.token));
+      return answers;
+    };
+    const asked = [one, other, one, other].map(ask);
+    await one.api('DELETE', '/v1/tokens', { basic: token });
+    ended = true;
+    for (const answers of await Promise.all(asked)) {
+      expect(answers.at(-1)).toBe(401);
+      expect(answers.slice(answers.indexOf(401))).not.toContain(200);
+    }
+  }
+});
+
+/** The answers of checks, which come back in the order in which a test lets them. */
+function createCrossing() {
+  const held: (() => void)[] = [];
+  let holding = false;
+  const database: Database = {
+    ...one.database,
+    async query(statement, values) {
+      const wait = holding;
+      const rows = await one.database.query<never>(statement, values);
+      if (wait) await new Promise<void>((resolve) => held.push(resolve));
+      return rows;
+    },
+  };
+  const { verify } = createSessions(database, { lifetime: 60_000, batching: true });
+  return {
+    verify: (token: string) => verify(parsed(token)).then(({ id }) => id),
+    /** Asks, and keeps the answer on its way. */
+    async hold(token: string): Promise<() => Promise<string>> {
+      holding = true;
+      const answer = verify(parsed(token)).then(({ id }) => id);
+      answer.catch(() => undefined);
+      await eventually('the answer to be on its way', async () => (held.length > 0 ? true : undefined));
+      holding = false;
+      return () => {
+        held.shift()?.();
+        return answer;
+      };
+    },
+  };
+}
+
+describe('an answer that another one overtakes', () => {
+  const refused = expect.objectContaining({ code: 'invalid_session_token' });
+
+  test('is not remembered where the other one has told of a change', async () => {
+    const { verify, hold } = createCrossing();
+    const [{ user, session }, bystander] = [await signedIn(), await signedIn()];
+    await verify(bystander.session.token);
+    const release = await hold(session.token);
+    await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
+    expect(await verify(bystander.session.token)).toBe(bystander.session.id);
+    // Asked before the change, and answered as it was then.
+    expect(await release()).toBe(session.id);
+    await expect(verify(session.token)).rejects.toEqual(refused);
+  });
+
+  test('is not given by what was known, where the other one has told of a change', async () => {
+    const { verify, hold } = createCrossing();
+    const [{ user, session }, bystander] = [await signedIn(), await signedIn()];
+    for (const known of [bystander, { session }, bystander, { session }]) await verify(known.session.token);
+    const release = await hold(session.token);
+    await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
+    expect(await verify(bystander.session.token)).toBe(bystander.session.id);
+    await expect(release()).rejects.toEqual(refused);
+    await expect(verify(session.token)).rejects.toEqual(refused);
+  });
+});
+
+describe('what is known of sessions', () => {
+  test('saves their look-up: once known, a check asks for changes alone, in one round trip', async () => {
+    const { session } = await signedIn();
+    const { verify } = createSessions(one.database, { lifetime: 60_000, batching: true });
+    const namesOf = async () => (await queriesOf(() => verify(parsed(session.token)))).map(({ name }) => name);
+    // The first one does not know up to where changes were told.
+    expect([await namesOf(), await namesOf(), await namesOf()]).toEqual([
+      ['session_verify_many'],
+      ['session_verify_many'],
+      ['session_changes'],
+    ]);
+    await run('update sessions set expires_at = expires_at where user_id = $1', [session.user_id]);
+    expect(await namesOf()).toEqual(['session_changes', 'session_verify_many']);
+    expect(await namesOf()).toEqual(['session_changes']);
+  });
+
+  test('is good for its very token only', async () => {
+    const { session } = await signedIn();
+    expect(await statuses(session.token)).toEqual([200]);
+    for (let count = 0; count < 10; count += 1) {
+      expect(await statuses(newToken('session', [session.user_id, session.id]).token)).toEqual([401]);
+    }
+    expect(await statuses(session.token)).toEqual([200]);
+  });
+
+  test('ends with the session, by the clock of the database', async () => {
+    const { token } = await signedIn();
+    const { create, verify } = createSessions(one.database, { lifetime: 400, batching: true });
+    const held = parseToken('authentication', token);
+    if (held === undefined) throw new Error('no token');
+    const session = await create(held);
+    for (let count = 0; count < 3; count += 1) await verify(parsed(session.token));
+    await eventually('the session to end', async () =>
+      verify(parsed(session.token)).then(
+        () => undefined,
+        () => true,
+      ),
+    );
+    const [{ is_over } = { is_over: undefined }] = await one.database.query<{ is_over: boolean }>(
+      sql('select expires_at <= db_now() as is_over from sessions where id = $1'),
+      [session.id],
+    );
+    expect(is_over).toBe(true);
+  });
+
+  test('is forgotten where notes of changes may be gone', async () => {
+    const { user, session } = await signedIn();
+    expect(await statuses(session.token)).toEqual([200]);
+    await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
+    for (let rest = 0; rest < 2; rest += 1) await finishChores(one.database, [sessionChangesChore]);
+    expect(await run('select from session_changes where user_id = $1', [user.id])).toEqual([]);
+    expect(await statuses(session.token)).toEqual([401]);
+  });
+
+  test('is forgotten when another server answers, or the same one after a restart', async () => {
+    const { user, session } = await signedIn();
+    let server = 'one';
+    const database: Database = {
+      ...one.database,
+      async query<Row extends object>(...asked: Parameters<Database['query']>) {
+        const rows = await one.database.query<Row>(...asked);
+        return rows.map((row) => ('server' in row && row.server !== null ? { ...row, server } : row));
+      },
+    };
+    const { verify } = createSessions(database, { lifetime: 60_000, batching: true });
+    for (let count = 0; count < 3; count += 1) await verify(parsed(session.token));
+    await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
+    await run('delete from session_changes where user_id = $1', [user.id]);
+    // Nothing tells of the change, as on a server that came back from a copy: only its start is another.
+    expect((await verify(parsed(session.token))).id).toBe(session.id);
+    server = 'other';
+    await expect(verify(parsed(session.token))).rejects.toThrow('invalid_session_token');
+  });
+
+  test('is right on tables that were copied from a server with higher numbers, and remembered again after two rests', async () => {
+    const { user, session } = await signedIn();
+    await run(`insert into session_changes (user_id, xid) values ($1, '99999999999')`, [randomUUID()]);
+    await run(`update session_changes_floor set floor = '99999999999', next_floor = '99999999999'`);
+    expect(await statuses(session.token)).toEqual([200]);
+    await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
+    expect(await statuses(session.token)).toEqual([401]);
+    for (let rest = 0; rest < 2; rest += 1) await finishChores(one.database, [sessionChangesChore]);
+    expect(await run(`select from session_changes where xid >= '99999999999'`)).toEqual([]);
+    const next = await signedIn();
+    expect(await statuses(next.session.token)).toEqual([200]);
+    const queries = await queriesOf(() => statusOn(one, next.session.token));
+    expect(queries.map(({ name }) => name)).toEqual(['session_changes']);
+  });
+
+  test('is bounded: who was not asked for lately is dropped, and the oldest of many sessions of one user', () => {
+    const known = createKnownSessions(10);
+    const tokenOf = (userId: string) => parsed(newToken('session', [userId, randomUUID()]).token);
+    const session = {} as Session;
+    const [asked, ...others] = Array.from({ length: 30 }, () => tokenOf(randomUUID())) as [
+      ParsedToken,
+      ...ParsedToken[],
+    ];
+    known.remember(asked, session);
+    for (const token of others) {
+      known.remember(token, session);
+      expect(known.find(asked)).toBe(session);
+    }
+    const kept = others.filter((token) => known.find(token) !== undefined);
+    expect(kept.length).toBeGreaterThanOrEqual(4);
+    expect(kept.length).toBeLessThan(10);
+    expect(kept).toEqual(others.slice(-kept.length));
+
+    const userId = randomUUID();
+    const many = Array.from({ length: 20 }, () => tokenOf(userId));
+    for (const token of many) known.remember(token, session);
+    expect(many.map((token) => known.find(token) !== undefined)).toEqual(many.map((_, index) => index >= 4));
+    known.forget(userId);
+    expect(many.some((token) => known.find(token) !== undefined)).toBe(false);
+  });
+});
+
+describe('notes of changes', () => {
+  const notes = async () => (await run('select from session_changes')).length;
+
+  test('are not written by logins, new sessions, checks and what has expired', async () => {
+    const { user, token } = await signedIn();
+    await finishChores(one.database, [sessionChangesChore]);
+    const before = await notes();
+    await one.api('POST', '/v1/tokens', { body: passwordLogin(user.username) });
+    await one.api('POST', '/v1/tokens', { body: passwordLogin(user.username, 'wrong') });
+    const { body } = await one.api<Session>('POST', '/v1/sessions', { basic: token });
+    await run(`insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
+      select user_id, gen_random_uuid(), authentication_id, device_id, token_digest, created_at, db_now() - interval '2 days'
+      from sessions where id = '${body.id}'`);
+    expect(await finishChores(one.database, expiryChores(60_000))).toBeGreaterThan(0);
+    expect(await notes()).toBe(before);
+  });
+
+  test('are one for a user and a transaction, however much of the user’s it changes', async () => {
+    const { user, token } = await signedIn();
+    for (let count = 0; count < 5; count += 1) await one.api('POST', '/v1/sessions', { basic: token });
+    await run(
+      `with s as (update sessions set expires_at = db_now() where user_id = $1),
+            a as (update authentications set ended_at = db_now() where user_id = $1)
+       update users set epoch = epoch + 1 where id = $1`,
+      [user.id],
+    );
+    expect(await run('select from session_changes where user_id = $1', [user.id])).toHaveLength(1);
+  });
+});
