@@ -32,7 +32,8 @@ export type SecondFactorPolicy = (typeof secondFactorPolicies)[number];
 /** A lock that holds right now. */
 export type OperatorLock = { readonly permanent: true } | { readonly permanent: false; readonly retryAfter: number };
 
-interface UserRow {
+/** What `userColumns` give; of nobody all null. */
+export interface UserRow {
   id: string;
   status: string;
   epoch: number;
@@ -54,60 +55,27 @@ interface UserRow {
 export const lockHolds = `(u.lock_kind = 'permanent' or (u.lock_kind = 'temporary' and u.locked_until > db_now())) is true`;
 
 const findIdentity = prepared('account_identity', 'select user_id from identities where digest = $1');
-const userColumns = `u.id, u.status, u.epoch, u.role, u.password_hash, u.pin_hash, u.username, u.email, u.phone, u.locale,
+/** SQL: of the user `u`, for `activeUser`. */
+export const userColumns = `u.id, u.status, u.epoch, u.role, u.password_hash, u.pin_hash, u.username, u.email, u.phone, u.locale,
   u.lock_kind, extract(epoch from u.locked_until - db_now())::float8 as lock_seconds, u.second_factor,
   exists (select 1 from totp t where t.user_id = u.id) as has_totp,
   exists (select 1 from passkeys p where p.user_id = u.id) as has_passkey`;
 const findUser = prepared('account_user', `select ${userColumns} from users u where u.id = $1`);
-const findUserOnDevice = prepared(
-  'account_on_device',
-  `select ${userColumns}, d.id as known_device
-   from users u left join devices d on d.user_id = u.id and d.id = $2 where u.id = $1`,
-);
-
-/** An account with the device that a login comes from. */
-export interface AccountOnDevice extends Account {
-  /** The device's id when the user was approved on it before. */
-  readonly knownDevice: string | undefined;
-}
-
-/**
- * Finds the account that an identity names, and whether the user was here before: the identity by its digest, then the
- * user with the device, for known and unknown identities alike. Each statement goes by one key of distribution.
- */
-export async function findAccountOnDevice(
-  handle: Queryable,
-  keys: SecretKeys,
-  identity: Identity,
-  deviceId: string,
-): Promise<AccountOnDevice> {
-  const userId = await findUserId(handle, keys, identity);
-  const [row] = await handle.query<UserRow & { known_device: string | null }>(findUserOnDevice, [userId, deviceId]);
-  return {
-    userId,
-    user: row?.status === 'active' ? toUser(row) : undefined,
-    knownDevice: row?.known_device ?? undefined,
-  };
-}
-
-/** The user whom an identity names, or the stand-in. */
-async function findUserId(handle: Queryable, keys: SecretKeys, identity: Identity): Promise<string> {
-  const [named] = await handle.query<{ user_id: string }>(findIdentity, [identityDigest(identity)]);
-  return named?.user_id ?? standInId(keys, identity);
-}
-
 /** Finds the account that an identity names. Two look-ups by key, for known and unknown identities alike. */
 export async function findAccount(handle: Queryable, keys: SecretKeys, identity: Identity): Promise<Account> {
-  return getAccount(handle, await findUserId(handle, keys, identity));
+  const [named] = await handle.query<{ user_id: string }>(findIdentity, [identityDigest(identity)]);
+  return getAccount(handle, named?.user_id ?? standInId(keys, identity));
 }
 
 /** The account of a user id, which may be a stand-in. */
 export async function getAccount(handle: Queryable, userId: string): Promise<Account> {
   const [row] = await handle.query<UserRow>(findUser, [userId]);
-  return { userId, user: row?.status === 'active' ? toUser(row) : undefined };
+  return { userId, user: activeUser(row) };
 }
 
-function toUser(row: UserRow): AccountUser {
+/** The user of a row; a deactivated one is nobody. */
+export function activeUser(row: UserRow | undefined): AccountUser | undefined {
+  if (row?.status !== 'active') return undefined;
   return {
     userId: row.id,
     epoch: row.epoch,

@@ -6,6 +6,7 @@ import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import type { Challenge } from './authenticators/authenticator.js';
 import { holdKnownDevice, recordDevice } from './devices/queries.js';
+import { type GuessParameters, settleRightGuess } from './guess-budget.js';
 import { addMessageJobs } from './messages/enqueue.js';
 import { tellOfNewDevice } from './messages/notices.js';
 
@@ -59,8 +60,9 @@ export const eventValues = ({ actor, address, requestId }: Origin) => {
 
 const insertApproved = prepared(
   'authentication_approve_at_once',
-  `with clock as materialized (select db_now() as now), ${eventInput(9)},
-   held_device as materialized (${holdKnownDevice('$1', '$13')}),
+  `with settled as materialized (${settleRightGuess('$1', 15)}),
+   clock as materialized (select db_now() as now from settled), ${eventInput(9)},
+   held_device as materialized (${holdKnownDevice('$1', '$13', 'settled')}),
    authentication as (
      insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, token_digest,
                                   expires_at, created_at, updated_at, approved_at)
@@ -71,8 +73,15 @@ const insertApproved = prepared(
    device as (${recordDevice('authentication')}),
    logged as (${writeEvent('authentication', "'login.approved'")}),
    ${tellOfNewDevice('$14')}
-   select ${record}, (select count(*) from told) as told from authentication`,
+   select ${record}, (select count(*) from told) as told from settled left join authentication on true`,
 );
+
+/** What an approving statement returns: no id where the approval does not stand. */
+export type MaybeRecord = AuthenticationRecord | { readonly id: null };
+
+export function approvedRecord(row: MaybeRecord | undefined): AuthenticationRecord | undefined {
+  return row === undefined || row.id === null ? undefined : row;
+}
 
 /** The token of a login that is approved. */
 export interface IssuedToken {
@@ -84,7 +93,8 @@ export interface IssuedToken {
 }
 
 /**
- * Records a login that was approved in one step, its device, and the fact; all or nothing, in one round trip.
+ * Records a login that was approved in one step, its device, and the fact, and settles its guess; all or nothing, in one
+ * round trip. Where the approval does not stand, the guess was right all the same.
  * @returns undefined when the user was changed or the known device removed meanwhile, so that the approval no longer
  * stands.
  */
@@ -92,15 +102,15 @@ export async function insertApprovedAuthentication(
   handle: Queryable,
   login: NewAuthentication,
   token: IssuedToken,
+  guess: GuessParameters,
 ): Promise<AuthenticationRecord | undefined> {
   const { userId, id, device, authenticator, epoch, origin } = login;
-  const [row] = await handle.query<AuthenticationRecord>(insertApproved, [
+  const [row] = await handle.query<MaybeRecord>(insertApproved, [
     ...[userId, id, device.id, authenticator, epoch, device, token.digest, token.lifetime],
     ...eventValues(origin),
-    login.knownDevice ?? null,
-    token.tells,
+    ...[login.knownDevice ?? null, token.tells, ...guess],
   ]);
-  return row;
+  return approvedRecord(row);
 }
 
 const insertRejected = prepared(

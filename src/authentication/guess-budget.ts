@@ -22,7 +22,28 @@ export interface GuessBudget {
    * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after 5 s.
    */
   guess(account: GuessedAccount, evaluate: () => Promise<Verdict>): Promise<Verdict>;
+  /** The parameters of `takeGuessFor`: the guess's slot, and the limits. */
+  parameters(slot: string | undefined): unknown[];
+  /**
+   * A guess that another statement tried to take. If every guess that is left was being evaluated, it waits as above.
+   * @throws Problem as above
+   */
+  taken(account: GuessedAccount, slot: string, tried: TriedGuess): Promise<Guess>;
 }
+
+/** A guess that was taken: to be evaluated at once, for in 15 s it counts as wrong. */
+export interface Guess {
+  /**
+   * Evaluates one secret. What came of it is settled when this returns, but for `right`: then `approve` has to follow.
+   * When `work` throws, nothing counts, but see `isForeignFailure`.
+   */
+  evaluate(work: () => Promise<Verdict>): Promise<Verdict>;
+  /** Settles a right guess by the statement that approves: it has `settleRightGuess` in it, with these parameters. */
+  approve<T>(statement: (parameters: GuessParameters) => Promise<T>): Promise<T>;
+}
+
+/** A guess as a statement names it beside the user: its bucket and its slot. */
+export type GuessParameters = readonly [bucket: string, slot: string];
 
 /**
  * What became of a guess: `right` clears the budget, `wrong` counts. `halfway` does neither: a right first secret that
@@ -64,7 +85,8 @@ export interface GuessLimits {
   readonly lockMax: number;
 }
 
-type Taken =
+/** What came of trying to take a guess. */
+export type TriedGuess =
   | { readonly outcome: 'taken' | 'busy' | 'permanent'; readonly retry_after: null }
   | { readonly outcome: 'locked'; readonly retry_after: number };
 
@@ -73,6 +95,16 @@ const settleGuess = prepared('guess_settle', 'select settle_guess($1, $2, $3, $4
 
 /** The bucket of all unknown devices. */
 const strangers = '00000000-0000-0000-0000-000000000000';
+
+/** SQL of a table: tries to take a guess, with `GuessBudget.parameters` from `$first` on; a row `TriedGuess`. */
+export const takeGuessFor = (userId: string, knownDevice: string, first: number) => {
+  const [slot, ...limits] = [0, 1, 2, 3, 4].map((nth) => `$${first + nth}`);
+  return `take_guess(${userId}, coalesce(${knownDevice}, '${strangers}'), ${slot}::uuid, ${limits.join(', ')})`;
+};
+
+/** SQL: settles a right guess, with `GuessParameters` from `$first` on. Of the limits only wrong ones need any. */
+export const settleRightGuess = (userId: string, first: number) =>
+  `select settle_guess(${userId}, $${first}::uuid, $${first + 1}::uuid, 'right', 1, 0, 0, 0)`;
 
 /** Milliseconds: how long a guess waits for its turn, and how often it looks for what other instances settled. */
 const longestWait = 5000;
@@ -83,27 +115,22 @@ export function createGuessBudget(
   limits: GuessLimits,
   notices: Pick<Notices, 'notify'>,
 ): GuessBudget {
-  const valuesOf = ({ bucket }: GuessedAccount) => [
+  const valuesOf = (bucket: string | undefined) => [
     ...[limits.limit, bucket === undefined ? limits.permanentLimit : 0, limits.lock / 1000, limits.lockMax / 1000],
   ];
   const bucketOf = ({ bucket, knownDevice }: GuessedAccount) => bucket ?? knownDevice ?? strangers;
   const line = createLine();
 
   async function tryOnce(account: GuessedAccount, slot: string): Promise<boolean> {
-    const { userId } = account;
-    const values = [userId, bucketOf(account), slot, ...valuesOf(account)];
-    const [taken] = await database.lane(userId).query<Taken>(takeGuess, values);
-    if (taken?.outcome === 'permanent') throw new Problem('account_locked');
-    if (taken?.outcome === 'locked') {
-      throw new Problem('account_temporarily_locked', { retryAfter: Math.ceil(taken.retry_after) });
-    }
-    return taken?.outcome === 'taken';
+    const { userId, bucket } = account;
+    const values = [userId, bucketOf(account), slot, ...valuesOf(bucket)];
+    const [tried] = await database.lane(userId).query<TriedGuess>(takeGuess, values);
+    return isTaken(tried);
   }
 
   /** Only the first in line asks the database again: a crowd at one account must not become a crowd at the database. */
-  async function take(account: GuessedAccount, slot: string): Promise<void> {
+  async function waitForTurn(account: GuessedAccount, slot: string): Promise<void> {
     const deadline = performance.now() + longestWait;
-    if (await tryOnce(account, slot)) return;
     await line.inTurn(account.userId, async () => {
       while (performance.now() < deadline) {
         if (await tryOnce(account, slot)) return;
@@ -113,37 +140,68 @@ export function createGuessBudget(
     });
   }
 
+  async function settle(account: GuessedAccount, slot: string, result: 'right' | 'wrong' | 'none'): Promise<void> {
+    const { userId, deviceId, knownDevice, bucket, origin } = account;
+    const settled = [userId, bucketOf(account), slot, result, ...valuesOf(bucket)];
+    const [row] = await database.lane(userId).query<{ started_lock: boolean }>(settleGuess, settled);
+    line.wake(userId);
+    if (row?.started_lock !== true) return;
+    const data = { device_id: deviceId, known_device: knownDevice !== undefined };
+    const what = bucket === undefined ? data : { codes_without_session: true };
+    await database.transaction(async (tx) => {
+      await recordEvent(tx, { userId, type: 'account.locked_by_guesses', origin, data: what });
+      await notices.notify(tx, { userId, kind: 'account_locked', origin });
+    });
+  }
+
+  function guessOf(account: GuessedAccount, slot: string): Guess {
+    /** After a failure. If this fails too, the slot runs out by itself and counts as wrong. */
+    async function settleAfter(error: unknown, result: 'right' | 'wrong' | 'none'): Promise<never> {
+      const settled = settle(account, slot, result).catch(() => undefined);
+      if (!isStorageFailure(error)) await settled;
+      throw error;
+    }
+    return {
+      async evaluate(work) {
+        const verdict = await work().catch((error: unknown) =>
+          settleAfter(error, isForeignFailure(error) ? 'wrong' : 'none'),
+        );
+        if (verdict !== 'right') await settle(account, slot, verdict === 'halfway' ? 'none' : verdict);
+        return verdict;
+      },
+      async approve(statement) {
+        const approved = await statement([bucketOf(account), slot]).catch((error: unknown) =>
+          settleAfter(error, 'right'),
+        );
+        line.wake(account.userId);
+        return approved;
+      },
+    };
+  }
+
   return {
     async guess(account, evaluate) {
       const slot = newId();
-      await take(account, slot);
-      const settle = async (result: Verdict | 'none') => {
-        const { userId, deviceId, knownDevice, origin } = account;
-        const outcome = result === 'halfway' ? 'none' : result;
-        const settled = [userId, bucketOf(account), slot, outcome, ...valuesOf(account)];
-        const [row] = await database.lane(userId).query<{ started_lock: boolean }>(settleGuess, settled);
-        line.wake(userId);
-        if (row?.started_lock !== true) return;
-        const data = { device_id: deviceId, known_device: knownDevice !== undefined };
-        const what = account.bucket === undefined ? data : { codes_without_session: true };
-        await database.transaction(async (tx) => {
-          await recordEvent(tx, { userId, type: 'account.locked_by_guesses', origin, data: what });
-          await notices.notify(tx, { userId, kind: 'account_locked', origin });
-        });
-      };
-      let verdict: Verdict;
-      try {
-        verdict = await evaluate();
-      } catch (error) {
-        // If this fails too, the slot runs out by itself and counts as wrong.
-        const settled = settle(isForeignFailure(error) ? 'wrong' : 'none').catch(() => undefined);
-        if (!isStorageFailure(error)) await settled;
-        throw error;
-      }
-      await settle(verdict);
+      if (!(await tryOnce(account, slot))) await waitForTurn(account, slot);
+      const verdict = await guessOf(account, slot).evaluate(evaluate);
+      if (verdict === 'right') await settle(account, slot, verdict);
       return verdict;
     },
+    parameters: (slot) => [slot ?? null, ...valuesOf(undefined)],
+    async taken(account, slot, tried) {
+      if (!isTaken(tried)) await waitForTurn(account, slot);
+      return guessOf(account, slot);
+    },
   };
+}
+
+/** @throws Problem of a lock. False: every guess that is left is being evaluated. */
+function isTaken(tried: TriedGuess | undefined): boolean {
+  if (tried?.outcome === 'permanent') throw new Problem('account_locked');
+  if (tried?.outcome === 'locked') {
+    throw new Problem('account_temporarily_locked', { retryAfter: Math.ceil(tried.retry_after) });
+  }
+  return tried?.outcome === 'taken';
 }
 
 /**

@@ -7,10 +7,10 @@ import { sha256 } from '../lib/sha256.js';
 import { newToken } from '../lib/token-strings.js';
 import { type AccountUser, getAccount } from './accounts.js';
 import { type Authenticator, type Challenge, namesUser } from './authenticators/authenticator.js';
-import { findKnownDevice } from './devices/queries.js';
 import type { SecondFactors } from './factors/second-factor.js';
-import type { GuessBudget } from './guess-budget.js';
+import type { Guess, GuessBudget } from './guess-budget.js';
 import { type LoginEnd, type LoginEndOptions, type LoginResult, withChallenge } from './login-end.js';
+import { createLoginEntry } from './login-entry.js';
 import { rejection } from './login-request.js';
 import {
   type AuthenticationOwner,
@@ -62,7 +62,8 @@ export function createAnswer(
   registry: ReadonlyMap<string, Authenticator>,
   { refuseLocked, claimTokens, enrolFirstPin }: LoginEnd,
 ): (id: string, answer: Answer, origin: Origin) => Promise<LoginResult> {
-  const { database, keys, pins, pinPolicy, guesses, limits, secondFactors } = options;
+  const { database, keys, pins, pinPolicy, limits, secondFactors } = options;
+  const entry = createLoginEntry(options);
 
   async function answer(givenId: string, given: Answer, origin: Origin): Promise<LoginResult> {
     const id = parseId(givenId);
@@ -80,21 +81,18 @@ export function createAnswer(
     const approvalKey = given.idempotencyKey === undefined ? undefined : sha256(given.idempotencyKey);
     const named = isNameless(owner) ? await identify(owner, given.secret, origin) : undefined;
     const userId = named?.open.user_id ?? owner.userId;
-    const knownDevice = await findKnownDevice(database, userId, owner.deviceId);
-    await limits.loginTo(userId, knownDevice);
-    const { user } = await getAccount(database, userId);
+    const { user, guess } = await entry.findToGuess({ userId, deviceId: owner.deviceId, origin });
 
     let evaluated: Evaluated | undefined = named;
     let second: Challenge | undefined;
-    const verdict = await guesses.guess({ userId, deviceId: owner.deviceId, knownDevice, origin }, async () => {
+    const verdict = await guess.evaluate(async () => {
       evaluated ??= await evaluate(owner, user, given.secret, approvalKey, origin);
       const pinRight = !judgesPin || (await pinIsRight(pins, pinPolicy, user, given.pin));
       // Nothing was there to be guessed: it does not count.
       if (evaluated === undefined) throw rejection(givenId);
       if (user === undefined || !evaluated.isRight || !pinRight || evaluated.open.pin_refused) return 'wrong';
-      if (evaluated.isLast) return 'right';
-      second = await secondFactors.ask(user, evaluated.open);
-      return second === undefined ? 'right' : 'halfway';
+      if (!evaluated.isLast) second = await secondFactors.ask(user, evaluated.open);
+      return second === undefined && user.lock === undefined ? 'right' : 'halfway';
     });
     if (evaluated === undefined || user === undefined || verdict === 'wrong') {
       if (evaluated !== undefined) await refuse(evaluated, user, origin);
@@ -102,7 +100,7 @@ export function createAnswer(
     }
     await refuseLocked(user, { ...evaluated.open, userId, origin });
     if (second !== undefined) return goOn(user, evaluated.open, second);
-    const approved = await approve(user, evaluated, { secret: given.secret, key: approvalKey }, origin);
+    const approved = await approve(user, evaluated, guess, { secret: given.secret, key: approvalKey, origin });
     if (judgesPin) await enrolFirstPin(user, given.pin);
     return approved;
   }
@@ -125,13 +123,15 @@ export function createAnswer(
   async function approve(
     user: AccountUser,
     { open, secondFactor }: Evaluated,
-    { secret, key }: { readonly secret: string; readonly key: Buffer | undefined },
-    origin: Origin,
+    guess: Guess,
+    { secret, key, origin }: { readonly secret: string; readonly key: Buffer | undefined; readonly origin: Origin },
   ): Promise<LoginResult> {
     const { token, digest } = newToken('authentication', [user.userId, open.id]);
     const issued = { digest, lifetime: options.tokenLifetime, tells: options.tells };
     const approval = { key, secret: Buffer.from(codeDigest(keys, open.id, secret), 'base64'), secondFactor };
-    const approved = await approveAuthentication(database.lane(user.userId), open, issued, approval, origin);
+    const approved = await guess.approve((settling) =>
+      approveAuthentication(database.lane(user.userId), open, { issued, approval, origin, settling }),
+    );
     if (approved === undefined) throw rejection(open.id);
     await claimTokens(user, open.device);
     return { ...approved, token };

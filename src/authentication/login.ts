@@ -2,7 +2,6 @@ import type { TokenRequest } from '../contract/authentication.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { newToken } from '../lib/token-strings.js';
-import { type Account, findAccountOnDevice } from './accounts.js';
 import {
   insertApprovedAuthentication,
   insertOpenAuthentication,
@@ -22,6 +21,7 @@ import type { Identity } from './identities/identity.js';
 import { identityDigest } from './identities/identity-digest.js';
 import { type Answer, type AnswerOptions, createAnswer } from './login-answer.js';
 import { createLoginEnd, type LoginResult, withChallenge } from './login-end.js';
+import { createLoginEntry, type Visit } from './login-entry.js';
 import { checkRequest } from './login-request.js';
 import { pinIsRight } from './secrets/pin-check.js';
 
@@ -45,41 +45,43 @@ export interface LoginOptions extends AnswerOptions {
   readonly defaultRegion: string | undefined;
 }
 
+/** A login, before it is known whose it is. */
+type Begun = Pick<NewAuthentication, 'id' | 'authenticator' | 'device' | 'origin'>;
+
 export function createLogin(options: LoginOptions): Login {
-  const { database, keys, pins, pinPolicy, guesses, limits, secondFactors } = options;
+  const { database, keys, pins, pinPolicy, limits, secondFactors } = options;
+  const entry = createLoginEntry(options);
   const end = createLoginEnd(options);
   const registry = new Map(options.authenticators.map((authenticator) => [authenticator.name, authenticator]));
 
   async function start(request: TokenRequest, origin: Origin): Promise<LoginResult> {
     const checked = checkRequest(request, registry.get(request.authenticator), options.defaultRegion);
     const { authenticator, device } = checked;
-    await limits.loginFrom(origin.address);
     const begun = { id: newId(), authenticator: authenticator.name, device, origin };
     if (checked.identity === undefined) return beginNameless(checked.authenticator, begun);
-    const account = await findAccountOnDevice(database, keys, checked.identity, device.id);
-    const { knownDevice } = account;
-    await limits.loginTo(account.userId, knownDevice);
-    const login = { ...begun, userId: account.userId, epoch: account.user?.epoch ?? 0, knownDevice };
-    if (authenticator.steps === 1) return decideAtOnce(authenticator, account, login, request);
-    return begin(checked.authenticator as TwoStep, account, login, { identity: checked.identity, pin: request.pin });
+    const userId = await entry.identify(checked.identity, origin.address);
+    const visit = { ...begun, userId, deviceId: device.id };
+    if (authenticator.steps === 1) return decideAtOnce(authenticator, visit, request);
+    return begin(checked.authenticator as TwoStep, visit, { identity: checked.identity, pin: request.pin });
   }
 
   /** Both proofs are always evaluated, so that the time does not tell which one was wrong. */
   async function decideAtOnce(
     authenticator: SingleStep,
-    { user }: Account,
-    login: NewAuthentication,
+    visit: Begun & Visit,
     { secret = '', pin }: TokenRequest,
   ): Promise<LoginResult> {
+    const { user, knownDevice, guess } = await entry.findToGuess(visit);
+    const login = { ...visit, epoch: user?.epoch ?? 0, knownDevice };
     let second: Challenge | undefined;
     let since = 0;
-    const verdict = await guesses.guess({ ...login, deviceId: login.device.id }, async () => {
+    const verdict = await guess.evaluate(async () => {
       since = performance.now();
       const secretRight = await authenticator.verify(user, secret, login.id);
       const pinRight = await pinIsRight(pins, pinPolicy, user, pin);
       if (user === undefined || !secretRight || !pinRight) return 'wrong';
       second = await secondFactors.ask(user, login);
-      return second === undefined ? 'right' : 'halfway';
+      return second === undefined && user.lock === undefined ? 'right' : 'halfway';
     });
     // The failure is counted by now, so that one which cannot be paid for is no free guess.
     if (verdict === 'wrong') await authenticator.refused?.(user, since);
@@ -88,7 +90,9 @@ export function createLogin(options: LoginOptions): Login {
     if (second !== undefined) return open(login, second, { factor: 2 });
     const { token, digest } = newToken('authentication', [user.userId, login.id]);
     const issued = { digest, lifetime: options.tokenLifetime, tells: options.tells };
-    const approved = await insertApprovedAuthentication(database.lane(user.userId), login, issued);
+    const approved = await guess.approve((settling) =>
+      insertApprovedAuthentication(database.lane(user.userId), login, issued, settling),
+    );
     // The user was changed between look-up and approval: what was proven no longer counts.
     if (approved === undefined) return reject(login);
     await end.claimTokens(user, login.device);
@@ -105,11 +109,11 @@ export function createLogin(options: LoginOptions): Login {
    */
   async function begin(
     authenticator: TwoStep,
-    { user }: Account,
-    login: NewAuthentication,
-    asked: { readonly identity: Identity; readonly pin: string | undefined },
+    visit: Begun & Visit,
+    { identity, pin }: { readonly identity: Identity; readonly pin: string | undefined },
   ): Promise<LoginResult> {
-    const { identity, pin } = asked;
+    const { user, knownDevice } = await entry.find(visit);
+    const login = { ...visit, epoch: user?.epoch ?? 0, knownDevice };
     const challenge = await authenticator.begin(user, login.id);
     const message =
       challenge.message === undefined ? undefined : await admitMessage(challenge.message, login, identity);
@@ -118,10 +122,8 @@ export function createLogin(options: LoginOptions): Login {
   }
 
   /** Whose login it is will be known from the answer. Until then it is nobody's, under an id of its own. */
-  async function beginNameless(
-    authenticator: SelfNaming,
-    begun: Pick<NewAuthentication, 'id' | 'authenticator' | 'device' | 'origin'>,
-  ): Promise<LoginResult> {
+  async function beginNameless(authenticator: SelfNaming, begun: Begun): Promise<LoginResult> {
+    await limits.loginFrom(begun.origin.address);
     const login = { ...begun, userId: newId(), epoch: 0, knownDevice: undefined };
     return open(login, await authenticator.begin(login.id), { factor: 1 });
   }

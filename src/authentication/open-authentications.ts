@@ -4,15 +4,19 @@ import type { Origin } from '../lib/origin.js';
 import {
   type AuthenticationRecord,
   type AuthenticationStatus,
+  approvedRecord,
   eventInput,
   eventValues,
   type IssuedToken,
+  type MaybeRecord,
   openFor,
   record,
   writeEvent,
 } from './authentications.js';
 import type { Challenge, ChallengeState } from './authenticators/authenticator.js';
 import { holdKnownDevice, recordDevice } from './devices/queries.js';
+import type { GuessParameters } from './guess-budget.js';
+import { settleRightGuess } from './guess-budget.js';
 import { tellOfNewDevice } from './messages/notices.js';
 
 /** Authentications that wait for a secret: taking a guess, going on to the second one, approving, rejecting. */
@@ -132,8 +136,8 @@ export async function adoptAuthentication(
 
 const approveOpen = prepared(
   'authentication_approve',
-  `with ${eventInput(8)},
-   held_device as materialized (${holdKnownDevice('$1', '$12')}),
+  `with settled as materialized (${settleRightGuess('$1', 16)}), ${eventInput(8)},
+   held_device as materialized (${holdKnownDevice('$1', '$12', 'settled')}),
    authentication as (
      update authentications a
      set status = 'approved', token_digest = $3, expires_at = n.now + $4 * interval '1 ms', updated_at = n.now,
@@ -147,7 +151,7 @@ const approveOpen = prepared(
    device as (${recordDevice('authentication')}),
    logged as (${writeEvent('authentication', "'login.approved'")}),
    ${tellOfNewDevice('$15')}
-   select ${record}, (select count(*) from told) as told from authentication`,
+   select ${record}, (select count(*) from told) as told from settled left join authentication on true`,
 );
 
 /** What approves an authentication. */
@@ -160,26 +164,32 @@ export interface Approval {
   readonly secondFactor: string | undefined;
 }
 
+/** An approval with the token that it issues, and the guess that it settles. */
+export interface Approving {
+  readonly issued: IssuedToken;
+  readonly approval: Approval;
+  readonly origin: Origin;
+  readonly settling: GuessParameters;
+}
+
 /**
- * Approves an open authentication, once: of parallel right answers one wins, the others get undefined. The device is
- * locked before the authentication, as its removal does, so that the two cannot wait for each other.
+ * Approves an open authentication, once: of parallel right answers one wins, the others get undefined. Either way its
+ * guess is settled, for it was right. The device is locked before the authentication, as its removal does, so that the two cannot wait for each other.
  * A repeat by the same Idempotency-Key replaces the unused token instead.
  */
 export async function approveAuthentication(
   handle: Queryable,
   open: OpenAuthentication,
-  token: IssuedToken,
-  approval: Approval,
-  origin: Origin,
+  { issued, approval, origin, settling }: Approving,
 ): Promise<AuthenticationRecord | undefined> {
   const key = approval.key ?? null;
   const isRepeat = open.status === 'approved';
-  const [row] = await handle.query<AuthenticationRecord>(approveOpen, [
-    ...[open.user_id, open.id, token.digest, token.lifetime, key],
+  const [row] = await handle.query<MaybeRecord>(approveOpen, [
+    ...[open.user_id, open.id, issued.digest, issued.lifetime, key],
     ...[isRepeat ? ['approved'] : ['created', 'pending'], isRepeat ? key : null, ...eventValues(origin)],
-    ...[open.device.id, approval.secret, approval.secondFactor ?? null, token.tells],
+    ...[open.device.id, approval.secret, approval.secondFactor ?? null, issued.tells, ...settling],
   ]);
-  return row;
+  return approvedRecord(row);
 }
 
 const rejectOpen = prepared(

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { MessageChannel } from '../contract/administration.js';
-import { type Database, prepared } from '../database/database.js';
+import { type Database, prepared, type Queryable } from '../database/database.js';
 import { Problem } from '../lib/problem.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
 
@@ -17,6 +17,9 @@ export interface RequestLimits {
    * @throws Problem `too_many_requests`
    */
   loginTo(userId: string, knownDevice: string | undefined): Promise<void>;
+  /** What the two count, for a statement that counts it along with what else it does. */
+  ofAddress(address: string | undefined): RequestCount;
+  ofAccount(userId: string, knownDevice: string | undefined): RequestCount;
   /** Counts a code that an address asks for. @throws Problem `too_many_requests` */
   messageFrom(address: string | undefined): Promise<void>;
   /**
@@ -40,6 +43,18 @@ export interface Recipient {
   readonly knownDevice: string | undefined;
 }
 
+/** What is counted, how many there may be in a window (0: any number, and no key), and the window in seconds. */
+export type RequestCount = readonly [key: Buffer | null, size: number, window: number];
+
+/** SQL: counts a request, of a `RequestCount` as parameters; the seconds to wait, or null where it may go on. */
+export const countRequest = (key: string, size: string, window: string) =>
+  `case when ${size}::integer > 0 then take_request(${key}, ${size}::integer, ${window}::float8) end`;
+
+/** @throws Problem `too_many_requests` where what was counted has to wait */
+export function refuseEarly(seconds: number | null | undefined): void {
+  if (seconds) throw new Problem('too_many_requests', { retryAfter: Math.ceil(seconds) });
+}
+
 /** Requests per window; 0 is no limit. */
 export interface RequestLimitsOptions {
   readonly database: Database;
@@ -55,7 +70,7 @@ export interface RequestLimitsOptions {
 const minute = 60;
 const hour = 3600;
 
-const takeRequest = prepared('limit_request', 'select take_request($1, $2, $3) as wait');
+const takeRequest = prepared('limit_request', `select ${countRequest('$1::bytea', '$2', '$3')} as wait`);
 const takeMessage = prepared('limit_message', 'select take_message($1) as wait');
 
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
@@ -66,25 +81,35 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     return keys.digest('limit', `${kind}\n${subject}`).subarray(0, 16);
   }
 
-  async function secondsToWait(kind: string, subject: string, size: number, window: number): Promise<number> {
-    if (size === 0) return 0;
-    const [row] = await database.query<{ wait: number | null }>(takeRequest, [keyOf(kind, subject), size, window]);
+  const counted = (kind: string, subject: string, size: number, window: number): RequestCount => {
+    return [size === 0 ? null : keyOf(kind, subject), size, window];
+  };
+  async function secondsToWait(count: RequestCount, handle: Queryable = database): Promise<number> {
+    if (count[1] === 0) return 0;
+    const [row] = await handle.query<{ wait: number | null }>(takeRequest, count);
     return row?.wait ?? 0;
   }
   async function demand(seconds: Promise<number>): Promise<void> {
-    const wait = await seconds;
-    if (wait > 0) throw new Problem('too_many_requests', { retryAfter: Math.ceil(wait) });
+    refuseEarly(await seconds);
   }
   async function messageWait(kind: string, subject: string): Promise<number> {
     const [row] = await database.query<{ wait: number | null }>(takeMessage, [keyOf(kind, subject)]);
     return row?.wait ?? 0;
   }
 
+  const ofAddress: RequestLimits['ofAddress'] = (address) =>
+    counted('login-from', network(address), options.loginsPerAddress, minute);
+  const ofAccount: RequestLimits['ofAccount'] = (userId, knownDevice) =>
+    counted('login-to', `${userId} ${knownDevice ?? ''}`, options.loginsPerAddress, minute);
+
   return {
-    loginFrom: (address) => demand(secondsToWait('login-from', network(address), options.loginsPerAddress, minute)),
-    loginTo: (userId, knownDevice) =>
-      demand(secondsToWait('login-to', `${userId} ${knownDevice ?? ''}`, options.loginsPerAddress, minute)),
-    messageFrom: (address) => demand(secondsToWait('message-from', network(address), options.messagesPerAddress, hour)),
+    ofAddress,
+    ofAccount,
+    loginFrom: (address) => demand(secondsToWait(ofAddress(address))),
+    // In the user's lane: the row is held for as long as a login waits for the guess that it is counted with.
+    loginTo: (userId, knownDevice) => demand(secondsToWait(ofAccount(userId, knownDevice), database.lane(userId))),
+    messageFrom: (address) =>
+      demand(secondsToWait(counted('message-from', network(address), options.messagesPerAddress, hour))),
     messageOf: (identity, knownDevice) =>
       demand(messageWait('message-of', `${identity.toString('hex')} ${knownDevice ?? ''}`)),
     async messageTo({ userId, channel, address, knownDevice }) {
@@ -94,9 +119,10 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
       const free = (await messageWait(kind, `${to} ${knownDevice ?? ''}`)) === 0;
       // What every SMS costs, and where, is no matter of mail.
       if (channel !== 'sms') return free;
-      const prefix = await secondsToWait(`${kind}-prefix`, to.slice(0, prefixLength), options.messagesPerPrefix, hour);
-      const total = await secondsToWait(`${kind}-total`, '', options.messagesInTotal, hour);
-      return free && prefix === 0 && total === 0;
+      const prefix = to.slice(0, prefixLength);
+      const wait = await secondsToWait(counted(`${kind}-prefix`, prefix, options.messagesPerPrefix, hour));
+      const waitInTotal = await secondsToWait(counted(`${kind}-total`, '', options.messagesInTotal, hour));
+      return free && wait === 0 && waitInTotal === 0;
     },
   };
 }

@@ -10,9 +10,12 @@ import { prepared, type Queryable } from '../../database/database.js';
  * rejected, or its device gone.
  */
 
-/** SQL: holds a device that is known already until the statement's transaction ends; no row when it is gone. */
-export const holdKnownDevice = (userId: string, deviceId: string) =>
-  `select d.id from devices d where d.user_id = ${userId} and d.id = ${deviceId}::uuid for key share`;
+/**
+ * SQL: holds a device that is known already until the statement's transaction ends; no row when it is gone.
+ * @param after what is done before, a row of which is waited for: locks are always taken in one order
+ */
+export const holdKnownDevice = (userId: string, deviceId: string, after: string) =>
+  `select d.id from ${after}, devices d where d.user_id = ${userId} and d.id = ${deviceId}::uuid for key share of d`;
 
 /** SQL: makes the devices of the approved authentications `from` known, or renews what is known of them; `is_new` tells which. */
 export const recordDevice = (from: string) => `
