@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import type { User } from '../../src/contract/user.js';
+import { sql } from '../../src/database/database.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { codeOf, createUser, newPhone, password, passwordLogin, smsLogin } from '../support/people.js';
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '10', TRUST_PROXY: '127.0.0.1' });
+});
+afterAll(() => postern.close());
+
+/** From an address of its own, so that no other login counts against it. */
+const post = (path: string, body: unknown) => {
+  const headers = { 'x-forwarded-for': `2001:db8:${randomUUID().slice(0, 4)}:${randomUUID().slice(0, 4)}::1` };
+  return postern.api<Authentication>('POST', path, { body, headers });
+};
+const logIn = (user: User, secret = password, device: object = {}) =>
+  post('/v1/tokens', passwordLogin(user.username, secret, device));
+
+interface Budget {
+  readonly failures: number;
+  readonly slots: number;
+}
+const budgets = (user: User) =>
+  postern.database.query<Budget>(
+    sql('select total_failures as failures, cardinality(slots) as slots from guess_budgets where user_id = $1'),
+    [user.id],
+  );
+
+/** Has the user's devices locked, as a transaction does that somebody has left open, until `meanwhile` is done. */
+const withLockedDevices = <T>(user: User, meanwhile: () => Promise<T>) =>
+  postern.database.transaction(async (tx) => {
+    expect(await tx.query(sql('select from devices where user_id = $1 for update'), [user.id])).not.toEqual([]);
+    return { answer: await meanwhile() };
+  });
+
+test('a right secret whose approval cannot be written down counts as no failure, in either step', async () => {
+  const user = await createUser(postern, { phone: newPhone() });
+  const device = { id: randomUUID() };
+  expect((await logIn(user, password, device)).body.status).toBe('approved');
+  const { body } = await post('/v1/tokens', smsLogin(user.phone, device));
+  const code = { secret: await codeOf(postern, body.id), pin: '1234' };
+  const attempts = [() => logIn(user, password, device), () => post(`/v1/tokens/${body.id}/secret`, code)];
+  for (const attempt of attempts) {
+    expect((await withLockedDevices(user, attempt)).answer.status).toBe(503);
+    await eventually('the guess to be given back', async () => ((await budgets(user)).length === 0 ? true : undefined));
+    expect((await attempt()).body.status).toBe('approved');
+  }
+});
+
+test('a right secret of an account that an operator has locked neither counts nor clears', async () => {
+  const user = await createUser(postern);
+  expect((await logIn(user, 'wrong')).body.status).toBe('rejected');
+  const lock = { bearer: postern.adminKey, body: { permanent: true } };
+  expect((await postern.api('POST', `/admin/v1/users/${user.id}/lock`, lock)).status).toBe(200);
+  for (let time = 0; time < 6; time += 1) expect((await logIn(user)).status).toBe(403);
+  expect(await budgets(user)).toEqual([{ failures: 1, slots: 0 }]);
+});
+
+test('a login that is too many for its account takes no guess', async () => {
+  const user = await createUser(postern);
+  const statuses = [];
+  for (let time = 0; time < 13; time += 1) statuses.push((await logIn(user, password, { id: randomUUID() })).status);
+  expect(statuses).toEqual([...Array(10).fill(201), ...Array(3).fill(429)]);
+  expect(await budgets(user)).toEqual([]);
+});
