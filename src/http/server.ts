@@ -5,6 +5,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { answerBrokenRequest, answerUnmetExpectation } from './broken-requests.js';
 import { authorizationPlugin } from './plugins/authorization.js';
+import { handlerLimitPlugin } from './plugins/handler-limit.js';
 import { alwaysHeaders, headersPlugin } from './plugins/headers.js';
 import { jsonBodyPlugin } from './plugins/json-body.js';
 import { ndjsonBodyPlugin } from './plugins/ndjson-body.js';
@@ -24,10 +25,7 @@ export interface ServerOptions {
   readonly trustProxy: number | readonly string[] | undefined;
 }
 
-/**
- * Milliseconds. `request`: until a request has arrived whole; `handler`: until it is answered, counted from the same
- * start, so it is the longer one: a slow sender gets 408 and nothing after it.
- */
+/** Milliseconds. `request`: until a request has arrived whole; `handler`: from then on until it is answered. */
 const timeouts = { connection: 10_000, request: 12_000, handler: 15_000, keepAlive: 72_000 };
 /** Milliseconds: how long a closing server waits for a request on a connection that has brought none. */
 const patience = 1000;
@@ -72,9 +70,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  app.addHook('onRoute', (route) => {
-    if (route.config?.isBounded !== true) route.handlerTimeout ??= timeouts.handler;
-  });
+  handlerLimitPlugin(app, timeouts.handler);
   problemsPlugin(app);
   headersPlugin(app, { behindTls });
   if (options.corsOrigins.length > 0) {
