@@ -43,15 +43,16 @@ const tombstoneColumns = notificationColumns
   .join(', ');
 
 /**
- * Many inboxes in one statement: each costs a few look-ups by key, and `$3` rows at most. It is planned at each use: a
- * plan that was kept from when the tables were nearly empty reads all of a table for each inbox.
+ * Many inboxes in one statement: each costs a few look-ups by key, and `$3` rows at most. Lateral and limited, with arrays
+ * of a length that no plan sees, so that the planner can only go from key to key. It is planned at each use: a plan that
+ * was kept from when the tables were nearly empty reads all of a table for each inbox.
  */
 const selectChanges = sql(
   `select want.nth::int as nth, head.last_change_sequence as head, head.forgotten_change_sequence as forgotten,
           markers.last_read_sequence as marker, change.*
-   from unnest($1::uuid[], $2::bigint[]) with ordinality as want (user_id, after, nth)
-     join inboxes head on head.user_id = want.user_id
-     left join markers on markers.user_id = want.user_id
+   from unnest((select $1::uuid[]), (select $2::bigint[])) with ordinality as want (user_id, after, nth)
+     cross join lateral (select * from inboxes where user_id = want.user_id limit 1) head
+     left join lateral (select * from markers where user_id = want.user_id limit 1) markers on true
      left join lateral (
        (select true as is_kept, change_sequence, ${notificationColumns}
         from notifications where user_id = want.user_id and change_sequence > want.after

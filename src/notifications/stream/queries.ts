@@ -79,8 +79,9 @@ export function createStreamQueries(database: Database, heldSession: HeldSession
        cross join lateral (${heldSession('want.user_id', 'want.session_id')}) held`,
   );
   /**
-   * Every stream in a few look-ups by key; nearly always there is nothing to be done and no row comes back. Planned at
-   * each use, as what reads changes is.
+   * Every stream in a few look-ups by key; nearly always there is nothing to be done and no row comes back. Lateral and
+   * limited, so that whatever the planner thinks of the tables, it can only go from key to key: left the choice, it has
+   * joined the sessions of everybody and looked through them for each stream. Planned at each use, as what reads changes is.
    */
   const selectFindings = sql(
     `select nth, expires_at, is_expiring, is_behind
@@ -89,11 +90,11 @@ export function createStreamQueries(database: Database, heldSession: HeldSession
               held.expires_at < db_now() + want.lead * interval '1 millisecond' and want.lead > 0 as is_expiring,
               head.last_change_sequence <> want.position or coalesce(markers.last_read_sequence > want.marker, false)
                 as is_behind
-       from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::float8[]) with ordinality
-           as want (user_id, session_id, position, marker, lead, nth)
-         left join lateral (${heldSession('want.user_id', 'want.session_id')}) held on true
-         left join inboxes head on head.user_id = want.user_id
-         left join markers on markers.user_id = want.user_id
+       from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::bigint[]), (select $4::bigint[]),
+                   (select $5::float8[])) with ordinality as want (user_id, session_id, position, marker, lead, nth)
+         left join lateral (${heldSession('want.user_id', 'want.session_id')} limit 1) held on true
+         left join lateral (select * from inboxes where user_id = want.user_id limit 1) head on true
+         left join lateral (select * from markers where user_id = want.user_id limit 1) markers on true
      ) finding
      where expires_at is null or is_expiring or is_behind`,
   );
