@@ -15,16 +15,19 @@ export interface Pump {
   wake(stream: Stream): void;
 }
 
-/** Streams that one query reads for; the changes that it gives all of them, and the changes of one stream at most. */
-const batch = { streams: 500, changes: 2000, perStream: 100 };
+/** Streams that one query reads for; the changes that it gives all of them, and the changes of one inbox at most. */
+const batch = { streams: 500, changes: 2000, perInbox: 100 };
+/** Queries under way at a time: the database reads for some streams while others are written to. */
+const width = 2;
 /** Characters that are handed over at a time. */
 const chunk = 16 * 1024;
 /** Milliseconds after a failed read. */
 const pause = 250;
 
 /**
- * One loop reads for all streams that were woken, many in one query, and writes without ever waiting for a client. A
- * stream whose socket is full is left alone until that has drained: then it is read for again from where it stands.
+ * Reads for all streams that were woken, many in one query, and writes without ever waiting for a client. A stream whose
+ * socket is full is left alone until that has drained: then it is read for again from where it stands. Nobody is read for
+ * twice at a time, so what comes of a query is what follows on what the stream was told.
  */
 export function createPump(
   database: Database,
@@ -32,13 +35,27 @@ export function createPump(
   log: { warn(fields: object, message: string): void },
 ): Pump {
   const woken = new Set<Stream>();
-  let running = false;
+  const read = new Set<Stream>();
+  let loops = 0;
+  let isDue = false;
   let isAway = false;
 
+  /** Some of those that were woken, none that is being read for: that one stays until it has been. */
+  function take(): Stream[] {
+    const taken: Stream[] = [];
+    for (const stream of woken) {
+      if (taken.length === batch.streams) break;
+      if (read.has(stream)) continue;
+      woken.delete(stream);
+      if (!stream.hasEnded && stream.blockedAt === undefined) taken.push(stream);
+    }
+    for (const stream of taken) read.add(stream);
+    return taken;
+  }
+
   async function run(): Promise<void> {
-    running = true;
-    while (woken.size > 0) {
-      const streams = take(woken, batch.streams);
+    loops += 1;
+    for (let streams = take(); streams.length > 0; streams = take()) {
       try {
         for (const stream of await tellAll(database, imageUrlsOf, streams)) woken.add(stream);
         isAway = false;
@@ -49,33 +66,42 @@ export function createPump(
         for (const stream of streams) woken.add(stream);
         await wait(pause, undefined, { ref: false });
       }
+      for (const stream of streams) read.delete(stream);
     }
-    running = false;
+    loops -= 1;
   }
 
   return {
     wake(stream) {
       woken.add(stream);
-      if (!running) void run();
+      if (isDue || loops === width) return;
+      isDue = true;
+      // After everybody was woken whom a signal names.
+      setImmediate(() => {
+        isDue = false;
+        for (let free = width - loops; free > 0; free -= 1) void run();
+      });
     },
   };
 }
 
-function take(woken: Set<Stream>, count: number): Stream[] {
-  const taken: Stream[] = [];
-  for (const stream of woken) {
-    if (taken.length === count) break;
-    woken.delete(stream);
-    if (!stream.hasEnded && stream.blockedAt === undefined) taken.push(stream);
+/** Streams that stand at the same place of the same inbox: it is read once for all of them. */
+function byPlace(streams: readonly Stream[]): Stream[][] {
+  const places = new Map<string, Stream[]>();
+  for (const stream of streams) {
+    const place = `${stream.userId} ${stream.position}`;
+    const others = places.get(place);
+    if (others === undefined) places.set(place, [stream]);
+    else others.push(stream);
   }
-  return taken;
+  return [...places.values()];
 }
 
 /** @returns those for which there is more */
 async function tellAll(database: Database, imageUrlsOf: ImageUrls, streams: readonly Stream[]): Promise<Stream[]> {
-  if (streams.length === 0) return [];
-  const limit = Math.min(batch.perStream, Math.ceil(batch.changes / streams.length));
-  const wanted = streams.map(({ userId, position }) => ({ userId, after: position }));
+  const places = byPlace(streams);
+  const wanted = places.flatMap(([first]) => (first ? { userId: first.userId, after: first.position } : []));
+  const limit = Math.min(batch.perInbox, Math.ceil(batch.changes / wanted.length));
   const found = await readChanges(database, wanted, limit);
   const [notificationOf, markers] = await Promise.all([
     notificationsOf(
@@ -83,33 +109,47 @@ async function tellAll(database: Database, imageUrlsOf: ImageUrls, streams: read
       imageUrlsOf,
       found.flatMap((inbox) => inbox?.changes ?? []),
     ),
-    movedMarkers(database, streams, found),
+    movedMarkers(database, places, found),
   ]);
   const more: Stream[] = [];
-  for (const [index, stream] of streams.entries()) {
+  for (const [index, listeners] of places.entries()) {
     const inbox = found[index];
     // Without an inbox there is no user, and then no session: that is for who watches the sessions.
-    if (inbox === undefined || stream.hasEnded) continue;
-    if (!tell(stream, inbox, { notificationOf, limit, marker: markers.get(stream.userId) })) more.push(stream);
+    if (inbox === undefined) continue;
+    const news = inbox.changes.map((change) => ({ change, notification: notificationOf(change) }));
+    const { head } = inbox;
+    for (const stream of listeners) {
+      if (stream.hasEnded) continue;
+      const isDone = tell(stream, { head, news, isAll: news.length < limit, marker: markers.get(stream.userId) });
+      if (!isDone) more.push(stream);
+    }
   }
   return more;
+}
+
+/** What has happened in an inbox since a place. */
+interface News {
+  readonly head: number;
+  readonly news: readonly Item[];
+  /** Whether nothing follows up to the head. */
+  readonly isAll: boolean;
+  readonly marker: Marker | undefined;
+}
+
+/** A change, put into words when the first client is told of it. */
+interface Item {
+  readonly change: ChangeRow;
+  readonly notification: Notification | null;
+  text?: string;
 }
 
 /**
  * A fault of one stream is its own: it is cut, so that its client goes on from the last id that it was given.
  * @returns false when there is more for it
  */
-function tell(
-  stream: Stream,
-  inbox: Found,
-  news: {
-    readonly notificationOf: (change: ChangeRow) => Notification | null;
-    readonly limit: number;
-    readonly marker: Marker | undefined;
-  },
-): boolean {
+function tell(stream: Stream, news: News): boolean {
   try {
-    const isDone = tellChanges(stream, inbox, news.notificationOf, news.limit);
+    const isDone = tellChanges(stream, news);
     if (stream.blockedAt !== undefined) return true;
     tellMarker(stream, news.marker);
     return isDone;
@@ -121,20 +161,18 @@ function tell(
 
 function movedMarkers(
   database: Database,
-  streams: readonly Stream[],
+  places: readonly (readonly Stream[])[],
   found: readonly (Found | undefined)[],
 ): Promise<Map<string, Marker>> | Map<string, Marker> {
-  const moved = streams.filter((stream, index) => (found[index]?.marker ?? -1) > stream.marker);
+  const moved = places.flatMap((streams, index) => {
+    const marker = found[index]?.marker ?? -1;
+    return streams.filter((stream) => marker > stream.marker);
+  });
   return moved.length === 0 ? new Map() : findMarkers(database, [...new Set(moved.map(({ userId }) => userId))]);
 }
 
 /** Writes until the socket has enough. @returns whether the client is up to date */
-function tellChanges(
-  stream: Stream,
-  { head, changes }: Found,
-  notificationOf: (change: ChangeRow) => Notification | null,
-  limit: number,
-): boolean {
+function tellChanges(stream: Stream, { head, news, isAll }: News): boolean {
   // The database is an older one, of a backup: what the client has seen since does not exist.
   if (stream.position > head) {
     stream.position = head;
@@ -148,17 +186,18 @@ function tellChanges(
     text = '';
     return wantsMore;
   };
-  for (const change of changes) {
-    const notification = notificationOf(change);
+  for (const item of news) {
+    const { change, notification } = item;
     if (isWanted(stream, change, notification)) {
-      text += frames.changed(change, notification);
+      item.text ??= frames.changed(change, notification);
+      text += item.text;
       stream.toldPosition = change.change_sequence;
     }
     stream.position = change.change_sequence;
     if (text.length >= chunk && !flush()) return false;
   }
   const wantsMore = flush();
-  if (changes.length === limit) return false;
+  if (!isAll) return false;
   // The head and its changes are of one snapshot.
   stream.position = head;
   return wantsMore;
