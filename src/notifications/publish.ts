@@ -241,10 +241,14 @@ function inOrder(
   const notifications: Notification[] = [];
   for (const [index, { deliveries }] of items.entries()) {
     const content = contents[index];
+    /** What all of an item have in common is put together with the first of them. */
+    let common: Notification | undefined;
     for (const { id } of deliveries) {
       const row = rowsById.get(id);
       if (row === undefined || content === undefined) return undefined;
-      notifications.push(toNotification({ ...content, ...row, updated_at: row.created_at }, images));
+      const { user_id, sequence, created_at } = row;
+      common ??= toNotification({ ...content, ...row, updated_at: created_at }, images);
+      notifications.push({ ...common, id, user_id, sequence, created_at, updated_at: created_at });
     }
   }
   return notifications;
