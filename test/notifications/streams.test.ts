@@ -8,7 +8,16 @@ import { createStreams, type Streams } from '../../src/notifications/stream/stre
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { startFaultyProxy } from '../support/faulty-proxy.js';
-import { createInbox, createTestNotifications, imageUrlsOf, input, problemOf, publishAll } from './inbox.js';
+import { queriesOf } from '../support/queries.js';
+import {
+  createInbox,
+  createInboxes,
+  createTestNotifications,
+  imageUrlsOf,
+  input,
+  problemOf,
+  publishAll,
+} from './inbox.js';
 
 let test: TestDatabase;
 let notifications: Notifications;
@@ -165,6 +174,63 @@ describe('a stream', () => {
       await streams.open({ userId: user, sessionId: user, start: 'now', filter: [], connect });
     }
     expect(streams.count()).toBe(0);
+  });
+});
+
+describe('a publication to many', () => {
+  /** Streams that no look of the watch comes between, and that are up to date. */
+  async function openAll(users: readonly string[], each: number) {
+    const streams = createTestStreams({ check: 600_000 });
+    const sinks: Sink[] = [];
+    for (const user of users) {
+      for (let n = 0; n < each; n += 1) sinks.push(await open(streams, user));
+    }
+    const publishToAll = () =>
+      publishAll(
+        { database: test.database, notifications },
+        users.map((user) => input(user)),
+      );
+    const told = (count: number) =>
+      eventually('everybody to be told', async () =>
+        sinks.every(({ sequences }) => sequences.length === count) ? true : undefined,
+      );
+    await publishToAll();
+    streams.wake(users);
+    await told(1);
+    return { streams, sinks, publishToAll, told };
+  }
+
+  it.each([
+    { users: 1200, each: 1, read: [500, 500, 200] },
+    { users: 60, each: 20, read: [25, 25, 10] },
+  ])(
+    'is read for 500 streams at a time, once an inbox: $users users with $each each',
+    async ({ users, each, read }) => {
+      const ids = await createInboxes(test.database, users);
+      const { streams, publishToAll, told } = await openAll(ids, each);
+      await publishToAll();
+      const sent = await queriesOf(async () => {
+        streams.wake(ids);
+        streams.wake(ids);
+        await told(2);
+      });
+      expect(sent.map(({ values = [] }) => [values[0]].flat().length)).toEqual(read);
+    },
+  );
+
+  it('is told once to each, in order, however often they are woken meanwhile', async () => {
+    const ids = await createInboxes(test.database, 100);
+    const { streams, sinks, publishToAll, told } = await openAll(ids, 6);
+    for (let round = 0; round < 20; round += 1) {
+      await publishToAll();
+      for (let n = 0; n < 5; n += 1) {
+        streams.wake(ids);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    await told(21);
+    const all = Array.from({ length: 21 }, (_, n) => n + 1);
+    expect(sinks.filter(({ sequences }) => JSON.stringify(sequences) !== JSON.stringify(all))).toEqual([]);
   });
 });
 
