@@ -1,85 +1,117 @@
-// How much memory idle streams take, and how long one publication takes to reach all of them.
-// npm run build && node bench/streams.mjs [streams]; needs as many open files as streams, and some (ulimit -n).
-import { spawn } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
+// How much memory idle streams take, how long one publication takes to reach all of them, and what that costs.
+// npm run build && node bench/streams.mjs [streams [rounds]]; needs as many open files as streams, and some (ulimit -n).
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { newToken } from '../dist/lib/token-strings.js';
+import { postgresCpu, processCpu, residentMegabytes, shown, summarise, table } from './measure.mjs';
+import { openPostgres, startPostern } from './service.mjs';
 
-const count = Number(process.argv[2] ?? 10_000);
-const rounds = 5;
+const [count = 10_000, rounds = 9] = process.argv.slice(2).map(Number);
+/** Streams of one user: a client for each, and as many as one may have. */
+const shapes = [1, 20];
 const say = (line) => void process.stdout.write(`${line}\n`);
-const adminKey = randomBytes(24).toString('hex');
-const folder = await mkdtemp(join(tmpdir(), 'postern-bench-'));
-const service = spawn(process.execPath, [fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url)), 'serve'], {
-  cwd: folder,
-  env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: folder, ADMIN_API_KEY: adminKey, LOG_LEVEL: 'warn' },
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
+const dataDir = await mkdtemp(join(tmpdir(), 'postern-bench-'));
+const postgres = await openPostgres(dataDir);
+await postgres.migrate();
+const pool = postgres.pool();
+const postern = await startPostern(dataDir);
+const address = new URL(postern.url);
+/** All clients read into it: each looks at its bytes before the next one reads. */
+const read = Buffer.alloc(16 * 1024);
 try {
-  await measure(await ready(service));
+  const results = [];
+  for (const perUser of shapes) results.push(await measure(perUser, perUser === shapes[0]));
+  say(`${count} streams, ${rounds} publications to all of them after one to warm up. Times are from the publishing request's start, in
+ms; CPU is in µs for each stream that was reached, of everything from the request to a second after the last arrival.\n`);
+  const headings = ['Streams', 'answer', 'half', 'last', 'least', 'most', 'last - answer', 'CPU', 'of PostgreSQL'];
+  say(table([headings, ...results]));
 } finally {
-  service.kill('SIGTERM');
-  await once(service, 'exit');
-  await rm(folder, { recursive: true });
+  await postern.stop();
+  await postgres.close();
+  await rm(dataDir, { recursive: true });
 }
 
-/** @param {URL} url */
-async function measure(url) {
-  const people = await createPeople();
-  await wait(1000);
-  const idle = await memory();
+/** @returns a row of the table: medians of the rounds */
+async function measure(perUser, isFirst) {
+  const people = await createPeople(Math.ceil(count / perUser));
+  const idle = residentMegabytes(postern.pid);
   const startedAt = performance.now();
   const clients = [];
-  for (let from = 0; from < people.length; from += 100) {
-    clients.push(...(await Promise.all(people.slice(from, from + 100).map(({ token }) => openStream(url, token)))));
+  for (let from = 0; from < count; from += 100) {
+    const some = Array.from({ length: Math.min(100, count - from) }, (_, n) => people[(from + n) % people.length]);
+    clients.push(...(await Promise.all(some.map(({ token }) => openStream(token)))));
   }
-  say(`${count} streams opened in ${Math.round(performance.now() - startedAt)} ms`);
-  await wait(20_000);
-  say(`memory of the service: ${idle} MB idle, ${await memory()} MB with ${count} idle streams`);
-  const cpu = await cpuTime();
-  await wait(10_000);
-  say(`processor of the service for idle streams: ${(await cpuTime()) - cpu} ms in 10 s`);
-  for (let round = 0; round < rounds; round += 1) await publishOnce(url, people, clients);
-  say(`memory of the service afterwards: ${await memory()} MB`);
+  if (isFirst) {
+    say(`${count} streams opened in ${shown(performance.now() - startedAt)} ms`);
+    await wait(20_000);
+    const memory = residentMegabytes(postern.pid);
+    say(`memory of the service: ${shown(idle)} MB idle, ${shown(memory)} MB with ${count} idle streams`);
+    const before = cpu();
+    await wait(10_000);
+    const [service, database] = cpu().map((now, who) => (now - before[who]) / 10);
+    say(`CPU of idle streams: ${shown(service / 1000)} ms a second, and ${shown(database / 1000)} ms of PostgreSQL`);
+  }
+  const results = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const before = cpu();
+    const result = await publishOnce(people, clients);
+    await wait(1000);
+    const [service, database] = cpu().map((now, who) => (now - before[who]) / count);
+    if (round > 0) results.push({ ...result, service, database });
+  }
+  if (isFirst) say(`memory of the service afterwards: ${shown(residentMegabytes(postern.pid))} MB\n`);
   for (const { socket } of clients) socket.destroy();
+  const sorted = (key) => results.map((result) => result[key]).sort((one, other) => one - other);
+  const middle = (key) => shown(summarise(sorted(key), 1).p50);
+  const last = sorted('last');
+  return [
+    perUser === 1 ? 'one a user' : `${perUser} a user`,
+    ...['answer', 'half', 'last'].map(middle),
+    ...[shown(last[0]), shown(last.at(-1))],
+    ...['afterAnswer', 'service', 'database'].map(middle),
+  ];
 }
 
-async function publishOnce(url, people, clients) {
-  const arrivals = clients.map((client) => new Promise((resolve) => client.onEvent(() => resolve(performance.now()))));
-  const sentAt = performance.now();
-  const answer = await fetch(new URL('/admin/v1/notifications', url), {
-    method: 'POST',
-    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      user_ids: people.map(({ userId }) => userId),
-      notification_type: 'payment',
-      description: 'Grace Hopper paid you 12.50',
-    }),
+/** Of the service and of PostgreSQL, in µs. */
+function cpu() {
+  return [processCpu(postern.pid), postgresCpu(dataDir)];
+}
+
+/** Times in ms from the beginning of the request. */
+async function publishOnce(people, clients) {
+  const body = JSON.stringify({
+    user_ids: people.map(({ userId }) => userId),
+    notification_type: 'payment',
+    description: 'Grace Hopper paid you 12.50',
   });
+  const sentAt = performance.now();
+  const all = await Promise.all([publish(body), ...clients.map((client) => client.arrival())]);
+  const [answer, ...arrivals] = all.map((at) => at - sentAt);
+  arrivals.sort((one, other) => one - other);
+  const last = arrivals.at(-1);
+  return { answer, half: arrivals[arrivals.length >> 1], last, afterAnswer: last - answer };
+}
+
+/** @returns when the answer began to arrive */
+async function publish(body) {
+  const headers = { authorization: `Bearer ${postern.adminKey}`, 'content-type': 'application/json' };
+  const sent = request(new URL('/admin/v1/notifications', address), { method: 'POST', headers }).end(body);
+  const [answer] = await once(sent, 'response');
   const answeredAt = performance.now();
-  if (answer.status !== 201) throw new Error(await answer.text());
-  await answer.arrayBuffer();
-  const times = (await Promise.all(arrivals)).sort((one, other) => one - other);
-  const after = (time) => `${Math.round(time - answeredAt)} ms`;
-  say(
-    `one publication to ${count}: answered after ${Math.round(answeredAt - sentAt)} ms; ` +
-      `after the answer the first client had it in ${after(times[0])}, half in ${after(times[times.length >> 1])}, ` +
-      `the last in ${after(times.at(-1))}`,
-  );
+  if (answer.statusCode !== 201) throw new Error(`the publication was refused with ${answer.statusCode}`);
+  answer.resume();
+  return answeredAt;
 }
 
 /** Users with a session each, written where the service would write them: logging in is not what is measured. */
-async function createPeople() {
-  const client = new pg.Client({ host: join(folder, 'postgres'), user: 'postern', database: 'postern' });
-  await client.connect();
-  const people = Array.from({ length: count }, () => {
+async function createPeople(size) {
+  const people = Array.from({ length: size }, () => {
     const [userId, sessionId] = [randomUUID(), randomUUID()];
     return { userId, sessionId, ...newToken('session', [userId, sessionId]) };
   });
@@ -91,65 +123,40 @@ async function createPeople() {
     `insert into authentications (user_id, id, device_id, authenticator, status, epoch, expires_at, created_at, updated_at)
      select user_id, session_id, session_id, 'password', 'approved', 0, now() + interval '1 day', now(), now() ${users}`,
   ]) {
-    await client.query(statement, values);
+    await pool.query(statement, values);
   }
-  await client.query(
+  await pool.query(
     `insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
      select user_id, session_id, session_id, session_id, digest, now(), now() + interval '1 day'
      from unnest($1::uuid[], $2::uuid[], $3::bytea[]) as person (user_id, session_id, digest)`,
     [...values, people.map(({ digest }) => digest)],
   );
-  await client.query('analyze');
-  await client.end();
+  await pool.query('analyze');
   return people;
 }
 
 /** As little of a client as there can be: the clients share the machine with the service. */
-async function openStream({ hostname, port }, token) {
-  const socket = connect(Number(port), hostname);
+async function openStream(token) {
   let hear = () => {};
-  let begun = () => {};
-  const beginning = new Promise((resolve) => {
-    begun = resolve;
-  });
-  socket.on('data', (chunk) => {
-    if (chunk.includes('HTTP/1.1 200')) begun();
-    if (chunk.includes('data: ')) hear();
-  });
+  let fail = () => {};
+  const next = (mark) =>
+    new Promise((resolve, reject) => {
+      hear = (bytes) => bytes.includes(mark) && resolve(performance.now());
+      fail = () => reject(new Error('a stream has ended'));
+    });
+  const onread = {
+    buffer: read,
+    callback(length) {
+      hear(read.subarray(0, length));
+      return true;
+    },
+  };
+  const socket = connect({ port: Number(address.port), host: address.hostname, onread });
+  socket.once('close', () => fail());
+  const begun = next('HTTP/1.1 200');
   socket.write(
     `GET /v1/notifications HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${token}\r\n\r\n`,
   );
-  await beginning;
-  return {
-    socket,
-    onEvent(listener) {
-      hear = listener;
-    },
-  };
-}
-
-async function ready({ stdout }) {
-  stdout.setEncoding('utf8');
-  let text = '';
-  for await (const chunk of stdout) {
-    text += chunk;
-    const [, url] = /^Postern is ready at (\S+)/m.exec(text) ?? [];
-    if (url !== undefined) {
-      stdout.resume();
-      return new URL(url);
-    }
-  }
-  throw new Error(`the service did not start: ${text}`);
-}
-
-/** Of the service's process, in MB. */
-async function memory() {
-  const status = await readFile(`/proc/${service.pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
-}
-
-/** Milliseconds that the service's process has used. */
-async function cpuTime() {
-  const fields = (await readFile(`/proc/${service.pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10;
+  await begun;
+  return { socket, arrival: () => next('data: ') };
 }
