@@ -103,7 +103,7 @@ export async function askOnce(url, message) {
 async function open(url) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setNoDelay(true);
-  let pending = Buffer.alloc(0);
+  let chunks = [];
   let asked;
   const fail = (error) => asked?.reject(error);
   socket.on('error', fail);
@@ -113,12 +113,11 @@ async function open(url) {
     socket.once('connect', resolve);
   });
   socket.on('data', (chunk) => {
-    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-    const head = pending.indexOf(endOfHead);
-    if (head < 0 || !isWhole(pending, head)) return;
+    chunks.push(chunk);
+    if (!isWhole(chunks)) return;
     const { resolve, reject, mayRefuse } = asked;
-    const message = pending;
-    pending = Buffer.alloc(0);
+    const message = joined(chunks);
+    chunks = [];
     const status = statusOf(message);
     if (status < 300 || (mayRefuse && status === 503)) resolve(message);
     else reject(new Error(`not a success: ${message}`));
@@ -141,10 +140,21 @@ function statusOf(message) {
   return Number(message.latin1Slice(9, 12));
 }
 
-function isWhole(message, head) {
-  const fields = message.latin1Slice(0, head);
+/** Answers of megabytes come in many pieces: these are not to be joined for each that comes. */
+function isWhole(chunks) {
+  const beginning = joined(chunks.slice(0, 2));
+  const head = beginning.indexOf(endOfHead);
+  if (head < 0) return false;
+  const fields = beginning.latin1Slice(0, head);
   const length = /\r\ncontent-length: (\d+)/i.exec(fields)?.[1];
-  if (length !== undefined) return message.length >= head + endOfHead.length + Number(length);
-  if (/\r\ntransfer-encoding: chunked/i.test(fields)) return message.subarray(-endOfChunks.length).equals(endOfChunks);
+  const received = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  if (length !== undefined) return received >= head + endOfHead.length + Number(length);
+  if (/\r\ntransfer-encoding: chunked/i.test(fields)) {
+    return joined(chunks.slice(-2)).subarray(-endOfChunks.length).equals(endOfChunks);
+  }
   return true;
+}
+
+function joined(chunks) {
+  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
 }
