@@ -16,11 +16,14 @@ const pool = postgres.pool({ max: connections });
 const stored = await hash(password, parameters);
 const random = (count) => 1 + Math.floor(Math.random() * count);
 
-/** The columns that the service writes; a user of nobody's, so that no inbox gets rows that its head does not know. */
+/**
+ * The columns and the kind of id that the service writes; a user of nobody's, so that no inbox gets rows that its head does
+ * not know.
+ */
 const insertNotification = `insert into notifications (user_id, id, sequence, change_sequence, actor_id, actor,
     notification_type, notification_key, object_id, object_data_number, object_data_string, description, image_id,
     created_at, updated_at)
-  select gen_random_uuid(), gen_random_uuid(), n, n, null, 'Grace Hopper', 'payment', null, null, 12.5, '',
+  select gen_random_uuid(), uuidv7(), n, n, null, 'Grace Hopper', 'payment', null, null, 12.5, '',
     'Grace Hopper paid you 12.50', null, now(), now()`;
 
 /** One of each kind of work. `width`: how many at a time. */

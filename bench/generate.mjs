@@ -57,14 +57,15 @@ const fills = {
       lateral (select n % every = 0 as is_first, n - n / every - 1 as k, ($notifications - $inbox) / $each as owners),
       lateral (select case when is_first then 1 else 2 + k % owners end as owner,
                       case when is_first then n / every + 1 else 1 + k / owners end as place)`,
-  inboxes: `select bench.id('user', n), total, at, total, 0
+  inboxes: `select bench.id('user', n), total, at, total, 0, total / 1024
     from generate_series(1, $users) n,
       lateral (select case when n = 1 then $inbox when n < 2 + ($notifications - $inbox) / $each then $each else 0 end as total,
                       case when n < 2 + ($notifications - $inbox) / $each then now() else '-infinity' end as at)`,
 };
 
-/** What is counted, once its rows are there. */
-const blocks = `select user_id, sequence / 1024, notification_type, count(*) from notifications group by 1, 2, 3`;
+/** What is counted, once its rows are there: full blocks, which the first user alone has. */
+const blocks = `select user_id, sequence / 1024, notification_type, count(*) from notifications
+  where user_id = bench.id('user', 1) and sequence / 1024 < $inbox / 1024 group by 1, 2, 3`;
 
 /**
  * @param {import('pg').Pool} pool
@@ -79,13 +80,9 @@ export async function generate(pool, sizes, report = (_line) => undefined) {
   await pool.query(helpers);
   await inBulk(pool, async () => {
     await inLanes(Object.entries(fills), async ([table, select]) => {
-      await fill(
-        pool,
-        table,
-        select.replaceAll(/\$(\w+)/g, (_, name) => values[name]),
-        report,
-      );
-      if (table === 'notifications') await fill(pool, 'inbox_blocks', blocks, report);
+      const sized = (sql) => sql.replaceAll(/\$(\w+)/g, (_, name) => values[name]);
+      await fill(pool, table, sized(select), report);
+      if (table === 'notifications') await fill(pool, 'inbox_blocks', sized(blocks), report);
     });
   });
   // For whoever measures on it later.

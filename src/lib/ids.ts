@@ -13,6 +13,17 @@ export function newId(): string {
   return randomUUID();
 }
 
+/**
+ * Gives new ids that begin with the time in milliseconds (RFC 9562 version 7: 74 random bits), that of this call: what is
+ * made in a moment lies side by side in an index. For rows that are made in masses, whose time is no secret and whose id
+ * is no capability.
+ */
+export function orderedIds(): () => string {
+  const time = Date.now().toString(16).padStart(12, '0');
+  const beginning = `${time.slice(0, 8)}-${time.slice(8)}-7`;
+  return () => beginning + randomUUID().slice(15);
+}
+
 export function idToBytes(id: string): Buffer {
   return Buffer.from(id.replaceAll('-', ''), 'hex');
 }

@@ -2,7 +2,7 @@ import { prepared, type Queryable, type Statement, sql } from '../database/datab
 import type { FilterClause } from '../lib/filter/fields.js';
 import { filterSql } from '../lib/filter/sql.js';
 import type { Instant } from '../lib/times.js';
-import { blockSize, placeInBlocks, rowsBeyond } from './blocks.js';
+import { blockSize, countedBlocks, placeInBlocks, rowsBeyond } from './blocks.js';
 import type { Anchor, NotificationSort } from './cursor.js';
 import { type NotificationRow, notificationColumns } from './row.js';
 
@@ -107,7 +107,7 @@ export function listStatement(userId: string, query: NotificationQuery): { state
   const isBackwards = (anchor?.side === 'before') !== (sort.direction === 'desc');
 
   const text = `with recursive head as (
-      select last_change_sequence, total from inboxes where user_id = $1
+      select last_change_sequence, total, ${countedBlocks} as counted_blocks from inboxes where user_id = $1
     )${bounds}
     select head.last_change_sequence, ${totalOf(query, matching, markValue)} as total, page.*
     from head left join (

@@ -9,7 +9,8 @@ import { notificationFilterFields } from './filter-fields.js';
 import { findImages } from './images/rows.js';
 import type { CheckUrl, ImageUrls } from './images/url.js';
 import { type NotificationQuery, type PageOfRows, selectChangeSequence, selectPage } from './list-queries.js';
-import { createOnePublisher, faultsOfEach, publish, tryPublish, type WouldBe } from './publish.js';
+import { faultsOfEach, publish, tryPublish, type WouldBe } from './publish.js';
+import { createOnePublisher } from './publish-one.js';
 import { toNotification } from './row.js';
 
 /** One page of an inbox. */

@@ -1,12 +1,26 @@
 import { prepared, type Queryable } from '../database/database.js';
-import { blockSize } from './blocks.js';
+import { instantFromPg } from '../lib/times.js';
+import { blockSize, hasFullBlocks } from './blocks.js';
 
 /** What the database decides of a notification that it makes. */
 export interface CreatedRow {
-  id: string;
-  user_id: string;
-  sequence: number;
-  created_at: string;
+  readonly sequence: number;
+  readonly created_at: string;
+}
+
+export interface Created {
+  /** One for each delivery, in their order; undefined where the inbox does not exist. */
+  readonly rows: readonly (CreatedRow | undefined)[];
+  /** Users whose inboxes have blocks that are full: they want to be counted (`countFullBlocks`). */
+  readonly full: readonly string[];
+}
+
+/** One for all: of thousands of rows each would cost more to send and to read than what is in it. */
+interface CreatedTogether {
+  /** With a comma between two, as `times` are, and nothing where there is none. */
+  sequences: string;
+  times: string;
+  full: string[];
 }
 
 /** Where a statement gets what is to be made, and which heads that needs. */
@@ -18,14 +32,16 @@ interface Source {
   readonly whenLocked?: 'wait' | 'skip locked';
 }
 
+const microseconds = (count: string) => `${count} * interval '1 microsecond'`;
+
 /*
- * The heads are locked in the order of their users, so that two publishers never wait for each other, and read when
- * they are locked: after a wait, PostgreSQL gives the rows as they are then (EvalPlanQual), not as this statement's
- * snapshot has them. `clock` counts the locked heads first, so that its time is read under all the locks. Numbers and
- * times of the rows come from `head` alone, and the heads are moved to where the rows that were made ended.
+ * The heads are locked in the order of their users, so that two publishers never wait for each other, and moved when all
+ * are locked: after a wait, PostgreSQL gives the rows as they are then (EvalPlanQual), not as this statement's snapshot
+ * has them. `clock` counts the locked heads first, so that its time is read under all the locks. Numbers and times of the
+ * rows come from `moved` alone. Where an inbox does not exist, or is left out, they are null and nothing is made.
  *
- * One statement whatever the number of items and users: an item's content travels once, however many get it. Ids are
- * made by the caller, who needs them to find each row again: an INSERT promises no order of what it returns.
+ * One statement whatever the number of items and users: an item's content travels once, however many get it. What comes
+ * back has the order of the deliveries, and nothing in it that the caller knows.
  */
 const insertFrom = (name: string, { delivery, content, heads, whenLocked = 'wait' }: Source, publication: string) =>
   prepared(
@@ -34,40 +50,39 @@ const insertFrom = (name: string, { delivery, content, heads, whenLocked = 'wait
     delivery as (${delivery}),
     content as (${content}),
     head as materialized (
-      select user_id, last_change_sequence, last_time from inboxes where ${heads} for update${whenLocked === 'wait' ? '' : ` ${whenLocked}`}
+      select user_id from inboxes where ${heads} for update${whenLocked === 'wait' ? '' : ` ${whenLocked}`}
     ),
     clock as materialized (select count(*) as locked, db_now() as now from head),
+    moved as (
+      update inboxes
+      set last_change_sequence = last_change_sequence + rows,
+          last_time = greatest(now, last_time + ${microseconds('1')}) + ${microseconds('(rows - 1)')},
+          total = total + rows,
+          counted_blocks = coalesce(counted_blocks, last_change_sequence / ${blockSize})
+      from (
+        select user_id, count(*) as rows, now from delivery join head using (user_id) cross join clock group by user_id, now
+      ) added
+      where inboxes.user_id = added.user_id
+      returning inboxes.user_id, last_change_sequence - rows as before, last_time - ${microseconds('(rows - 1)')} as start,
+        ${hasFullBlocks} as is_full
+    ),
     numbered as (
-      select delivery.id, user_id, item, last_change_sequence,
-             greatest(now, last_time + interval '1 microsecond') as start,
-             row_number() over (partition by user_id order by place) as nth
-      from delivery join head using (user_id) cross join clock
+      select place, delivery.id, delivery.user_id, item,
+             before + row_number() over inbox as sequence, start + ${microseconds('(row_number() over inbox - 1)')} as time
+      from delivery left join moved using (user_id)
+      window inbox as (partition by delivery.user_id order by place)
     ),
     created as (
       insert into notifications (user_id, id, sequence, change_sequence, actor_id, actor, notification_type,
         notification_key, object_id, object_data_number, object_data_string, description, image_id, created_at, updated_at)
-      select user_id, id, last_change_sequence + nth, last_change_sequence + nth, actor_id, actor, notification_type,
+      select user_id, id, sequence, sequence, actor_id, actor, notification_type,
         notification_key, object_id, object_data_number, object_data_string, description, image_id, time, time
-      from numbered
-        join content using (item)
-        cross join lateral (select start + (nth - 1) * interval '1 microsecond' as time) moment
-      returning id, user_id, sequence, notification_type, created_at
-    ),
-    moved as (
-      update inboxes
-      set last_change_sequence = added.sequence, last_time = added.time, total = total + added.rows
-      from (
-        select user_id, max(sequence) as sequence, max(created_at) as time, count(*) as rows
-        from created group by user_id
-      ) added
-      where inboxes.user_id = added.user_id
-    ),
-    counted as (
-      insert into inbox_blocks (user_id, block, notification_type, rows)
-      select user_id, sequence / ${blockSize}, notification_type, count(*) from created group by 1, 2, 3
-      on conflict (user_id, block, notification_type) do update set rows = inbox_blocks.rows + excluded.rows
+      from numbered join content using (item) where sequence is not null
     )${publication}
-  select id, user_id, sequence, created_at from created`,
+  select string_agg(coalesce(sequence::text, ''), ',' order by place) as sequences,
+         string_agg(coalesce(time::text, ''), ',' order by place) as times,
+         array(select user_id from moved where is_full) as full
+  from numbered`,
   );
 
 /**
@@ -108,8 +123,8 @@ const one: Source = {
 const forPush = `,
     publication as (
       insert into publications (id, user_ids, notification_ids, size, created_at)
-      select gen_random_uuid(), array_agg(user_id), array_agg(id), count(*), min(created_at)
-      from created having count(*) > 0
+      select gen_random_uuid(), array_agg(user_id), array_agg(id), count(*), min(time)
+      from numbered where sequence is not null having count(*) > 0
     )`;
 
 const inserts = {
@@ -125,11 +140,11 @@ const inserts = {
 export type Columns = readonly (readonly unknown[])[];
 
 /** Makes notifications in the inboxes that exist. */
-export async function insertNotifications(tx: Queryable, columns: Columns, pushes: boolean): Promise<CreatedRow[]> {
+export async function insertNotifications(tx: Queryable, columns: Columns, pushes: boolean): Promise<Created> {
   if (columns.every((column) => column.length === 1)) {
-    return tx.query<CreatedRow>(pushes ? inserts.oneForPush : inserts.one, columns.flat());
+    return read(await tx.query<CreatedTogether>(pushes ? inserts.oneForPush : inserts.one, columns.flat()));
   }
-  return tx.query<CreatedRow>(pushes ? inserts.manyForPush : inserts.many, columns);
+  return read(await tx.query<CreatedTogether>(pushes ? inserts.manyForPush : inserts.many, asArrays(columns)));
 }
 
 /**
@@ -141,12 +156,38 @@ export async function insertTogether(
   database: Queryable,
   requests: readonly Columns[],
   pushes: boolean,
-): Promise<(CreatedRow[] | undefined)[]> {
-  const [ids = [], userIds, , ...contents] =
+): Promise<(Created | undefined)[]> {
+  const [ids = [], userIds = [], , ...contents] =
     requests[0]?.map((_, column) => requests.map((each) => each[column]?.[0])) ?? [];
   const items = requests.map((_, index) => index + 1);
   const statement = pushes ? inserts.togetherForPush : inserts.together;
-  const rows = await database.query<CreatedRow>(statement, [ids, userIds, items, ...contents]);
-  const made = new Map(rows.map((row) => [row.id, [row]]));
-  return ids.map((id) => made.get(String(id)));
+  const values = asArrays([ids, userIds, items, ...contents]);
+  const { rows, full } = read(await database.query<CreatedTogether>(statement, values));
+  return rows.map((row, place) => row && { rows: [row], full: full.filter((userId) => userId === userIds[place]) });
+}
+
+/**
+ * Ids and numbers need no quoting, which for thousands of them takes longer than all else that is done here. And nothing
+ * is sent of what is null in all contents: `unnest` fills up what is shorter.
+ */
+function asArrays([ids = [], userIds = [], items = [], ...contents]: Columns): unknown[] {
+  return [
+    ...[ids, userIds, items].map((values) => `{${values.join(',')}}`),
+    ...contents.map((values) => (values.every((value) => value === null) ? [] : values)),
+  ];
+}
+
+function read([created]: readonly CreatedTogether[]): Created {
+  if (created === undefined) throw new Error('an aggregate had no row');
+  const times = created.times.split(',');
+  // Whoever is published to in one request mostly gets the same time.
+  let last = { text: '', time: '' };
+  const timeOf = (text: string) => {
+    if (text !== last.text) last = { text, time: instantFromPg(text) };
+    return last.time;
+  };
+  const rows = created.sequences.split(',').map((sequence, place) => {
+    return sequence === '' ? undefined : { sequence: Number(sequence), created_at: timeOf(times[place] ?? '') };
+  });
+  return { rows, full: created.full };
 }

@@ -1,12 +1,12 @@
 import type { Image, Notification, NotificationInput } from '../contract/notification.js';
-import { type Database, prepared, type Queryable } from '../database/database.js';
-import { together } from '../database/together.js';
-import { newId } from '../lib/ids.js';
+import { prepared, type Queryable } from '../database/database.js';
+import { orderedIds } from '../lib/ids.js';
 import { type FieldError, refuseFaults } from '../lib/problem.js';
+import { countFullBlocks } from './block-counts.js';
 import { type ContentRules, contentFaults, contentOf, imageIds, imageUrls, type Written } from './content.js';
 import { findImages, holdImages, referToImages } from './images/rows.js';
-import { type Columns, type CreatedRow, insertNotifications, insertTogether } from './publish-queries.js';
-import { type Content, toNotification } from './row.js';
+import { type Columns, type Created, insertNotifications } from './publish-queries.js';
+import { type Content, notificationOf } from './row.js';
 
 /** Notifications that one request may make. */
 export const maxDeliveries = 10_000;
@@ -15,8 +15,8 @@ export const maxDeliveries = 10_000;
 interface Delivery {
   readonly id: string;
   readonly userId: string;
-  /** Where the request names the user. */
-  readonly field: string;
+  /** Where the item's `user_ids` name the user; undefined: its `user_id` does. */
+  readonly place: number | undefined;
 }
 
 /** One item of a request. */
@@ -50,7 +50,7 @@ export async function publish(
   rules: PublishRules,
   request: NotificationInput | readonly NotificationInput[],
   numbers: readonly (string | undefined)[],
-  insert: (columns: Columns) => Promise<CreatedRow[]> = (columns) => insertNotifications(tx, columns, rules.pushes),
+  insert: (columns: Columns) => Promise<Created> = (columns) => insertAndCount(tx, columns, rules.pushes),
 ): Promise<Notification[]> {
   const items = readItems(request, numbers);
   const found = await holdImages(tx, imageIds(items), rules.imageUrlsOf);
@@ -60,53 +60,14 @@ export async function publish(
 
   const created = await referToImages(tx, imageUrls(items));
   const contents = items.map((item) => contentOf(item, created));
-  const rows = await insert(statementValues(items, contents));
+  const { rows } = await insert(statementValues(items, contents));
   const result = inOrder(items, contents, rows, new Map([...found, ...byId(created)]));
   // The only thing that can be missing now is a user, and who got a row exists.
   if (result === undefined) {
-    refuseFaults(requestFaults(items, rules, { images: found, users: new Set(rows.map((row) => row.user_id)) }));
+    refuseFaults(requestFaults(items, rules, { images: found, users: usersOf(items, rows) }));
     throw new Error('a notification was not made, but its user was found');
   }
   return result;
-}
-
-/**
- * One notification to one user, as `publish` makes it. Without an image it is one statement that commits by itself; what
- * is published meanwhile shares one.
- */
-export function createOnePublisher(
-  database: Pick<Database, 'query' | 'lane'>,
-  rules: PublishRules,
-  batching: boolean,
-): (request: NotificationInput, numbers: readonly (string | undefined)[]) => Promise<Notification> {
-  const insertAlone = ({ userId, columns }: Addressed) =>
-    insertNotifications(database.lane(userId), columns, rules.pushes);
-  const insert = batching
-    ? together({
-        alone: insertAlone,
-        many: (requests: readonly Addressed[]) =>
-          insertTogether(
-            database,
-            requests.map(({ columns }) => columns),
-            rules.pushes,
-          ),
-      })
-    : insertAlone;
-  return async (request, numbers) => {
-    const userId = request.user_id?.toLowerCase() ?? '';
-    const inTurn = (columns: Columns) => insert({ userId, columns });
-    const isShown = (request.image_id ?? request.image ?? null) !== null;
-    const [notification] = isShown
-      ? await database.lane(userId).transaction((tx) => publish(tx, rules, request, numbers))
-      : await publish(database, rules, request, numbers, inTurn);
-    if (notification === undefined) throw new Error('one notification was published, and none came of it');
-    return notification;
-  };
-}
-
-interface Addressed {
-  readonly userId: string;
-  readonly columns: Columns;
 }
 
 /**
@@ -120,7 +81,8 @@ export async function faultsOfEach(
   requests: readonly NotificationInput[],
   numbers: readonly (string | undefined)[],
 ): Promise<FieldError[][]> {
-  const items = requests.map((input, index) => readItem(input, '', numbers[index]));
+  const nextId = orderedIds();
+  const items = requests.map((input, index) => readItem({ input, path: '', number: numbers[index] }, nextId));
   const users = await existingUsers(handle, items);
   const images = await findImages(handle, imageIds(items), rules.imageUrlsOf);
   return items.map((item) => requestFaults([item], rules, { images, users }));
@@ -152,31 +114,37 @@ export async function tryPublish(
   });
 }
 
+async function insertAndCount(tx: Queryable, columns: Columns, pushes: boolean): Promise<Created> {
+  const created = await insertNotifications(tx, columns, pushes);
+  await countFullBlocks(tx, created.full);
+  return created;
+}
+
 function readItems(
   request: NotificationInput | readonly NotificationInput[],
   numbers: readonly (string | undefined)[],
 ): Item[] {
+  const nextId = orderedIds();
   return isMany(request)
-    ? request.map((input, index) => readItem(input, `${index}.`, numbers[index]))
-    : [readItem(request, '', numbers[0])];
+    ? request.map((input, index) => readItem({ input, path: `${index}.`, number: numbers[index] }, nextId))
+    : [readItem({ input: request, path: '', number: numbers[0] }, nextId)];
 }
 
 function isMany<T>(value: T | readonly T[]): value is readonly T[] {
   return Array.isArray(value);
 }
 
-function readItem(input: NotificationInput, path: string, number: string | undefined): Item {
-  const delivery = (id: string, field: string) => ({ id: newId(), userId: id.toLowerCase(), field: path + field });
-  const one = input.user_id === undefined ? [] : [delivery(input.user_id, 'user_id')];
-  const many = (input.user_ids ?? []).map((id, index) => delivery(id, `user_ids.${index}`));
-  return { input, number, path, deliveries: [...one, ...many] };
+function readItem({ input, path, number }: Written<NotificationInput>, nextId: () => string): Item {
+  const delivery = (id: string, place?: number) => ({ id: nextId(), userId: id.toLowerCase(), place });
+  const deliveries = input.user_ids?.map(delivery) ?? [];
+  if (input.user_id !== undefined) deliveries.unshift(delivery(input.user_id));
+  return { input, number, path, deliveries };
 }
 
 function requestFaults(items: readonly Item[], rules: ContentRules, known: Known): FieldError[] {
-  const faults = items.flatMap((item) => [
-    ...recipientFaults(item, known.users),
-    ...contentFaults(item, rules, known.images),
-  ]);
+  const faults: FieldError[] = [];
+  for (const item of items)
+    faults.push(...recipientFaults(item, known.users), ...contentFaults(item, rules, known.images));
   const total = items.reduce((sum, { deliveries }) => sum + deliveries.length, 0);
   if (total > maxDeliveries) faults.push({ code: 'too_many_deliveries', params: { max: maxDeliveries } });
   return faults;
@@ -189,9 +157,10 @@ function recipientFaults({ input, path, deliveries }: Item, users: ReadonlySet<s
     faults.push({ field: `${path}user_ids`, code: 'conflicting_fields', params: { fields: 'user_id, user_ids' } });
   }
   const seen = new Set<string>();
-  for (const { userId, field } of deliveries) {
-    if (seen.has(userId)) faults.push({ field, code: 'duplicate_items' });
-    else if (users?.has(userId) === false) faults.push({ field, code: 'unknown_user' });
+  for (const { userId, place } of deliveries) {
+    const field = () => path + (place === undefined ? 'user_id' : `user_ids.${place}`);
+    if (seen.has(userId)) faults.push({ field: field(), code: 'duplicate_items' });
+    else if (users?.has(userId) === false) faults.push({ field: field(), code: 'unknown_user' });
     seen.add(userId);
   }
   return faults;
@@ -223,6 +192,12 @@ function statementValues(items: readonly Item[], contents: readonly Content[]): 
   ];
 }
 
+/** Who got these rows. */
+function usersOf(items: readonly Item[], rows: Created['rows']): Set<string> {
+  const deliveries = items.flatMap((item) => item.deliveries);
+  return new Set(deliveries.filter((_, place) => rows[place] !== undefined).map(({ userId }) => userId));
+}
+
 function byId(images: ReadonlyMap<string, Image>): Map<string, Image> {
   return new Map([...images.values()].map((image) => [image.id, image]));
 }
@@ -234,21 +209,19 @@ function byId(images: ReadonlyMap<string, Image>): Map<string, Image> {
 function inOrder(
   items: readonly Item[],
   contents: readonly Content[],
-  rows: readonly CreatedRow[],
+  rows: Created['rows'],
   images: ReadonlyMap<string, Image>,
 ): Notification[] | undefined {
-  const rowsById = new Map(rows.map((row) => [row.id, row]));
+  let place = 0;
   const notifications: Notification[] = [];
   for (const [index, { deliveries }] of items.entries()) {
     const content = contents[index];
-    /** What all of an item have in common is put together with the first of them. */
-    let common: Notification | undefined;
-    for (const { id } of deliveries) {
-      const row = rowsById.get(id);
+    for (const { id, userId } of deliveries) {
+      const row = rows[place++];
       if (row === undefined || content === undefined) return undefined;
-      const { user_id, sequence, created_at } = row;
-      common ??= toNotification({ ...content, ...row, updated_at: created_at }, images);
-      notifications.push({ ...common, id, user_id, sequence, created_at, updated_at: created_at });
+      const { sequence, created_at } = row;
+      const made = { id, user_id: userId, sequence, created_at, updated_at: created_at };
+      notifications.push(notificationOf(content, made, images));
     }
   }
   return notifications;

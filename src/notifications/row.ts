@@ -29,21 +29,30 @@ export const notificationColumns = `id, user_id, sequence, actor_id, actor, noti
 
 /** `images` must hold the row's own image. */
 export function toNotification(row: NotificationRow, images: ReadonlyMap<string, Image>): Notification {
+  return notificationOf(row, row, images);
+}
+
+/** A notification of what its publisher wrote and what the database made of it. `images` must hold its image. */
+export function notificationOf(
+  content: Content,
+  made: Omit<NotificationRow, keyof Content>,
+  images: ReadonlyMap<string, Image>,
+): Notification {
   return {
-    id: row.id,
-    user_id: row.user_id,
-    sequence: row.sequence,
-    actor_id: row.actor_id,
-    actor: row.actor,
-    notification_type: row.notification_type,
-    notification_key: row.notification_key,
-    object_id: row.object_id,
+    id: made.id,
+    user_id: made.user_id,
+    sequence: made.sequence,
+    actor_id: content.actor_id,
+    actor: content.actor,
+    notification_type: content.notification_type,
+    notification_key: content.notification_key,
+    object_id: content.object_id,
     // Exact: at most 15 significant digits come back from a double as they were.
-    object_data_number: row.object_data_number === null ? null : Number(row.object_data_number),
-    object_data_string: row.object_data_string,
-    description: row.description,
-    image: row.image_id === null ? null : (images.get(row.image_id) ?? null),
-    created_at: row.created_at,
-    updated_at: row.updated_at,
+    object_data_number: content.object_data_number === null ? null : Number(content.object_data_number),
+    object_data_string: content.object_data_string,
+    description: content.description,
+    image: content.image_id === null ? null : (images.get(content.image_id) ?? null),
+    created_at: made.created_at,
+    updated_at: made.updated_at,
   };
 }

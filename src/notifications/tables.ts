@@ -1,6 +1,6 @@
 /** What this module keeps of a user, for whoever removes a deleted user's rows. */
 export const notificationTables = [
-  { table: 'notifications', key: 'id' },
+  { table: 'notifications', key: 'sequence' },
   { table: 'inbox_blocks', key: 'block' },
   { table: 'notification_tombstones', key: 'change_sequence' },
   { table: 'markers', key: 'user_id' },

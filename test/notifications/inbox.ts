@@ -68,6 +68,26 @@ export async function headOf(database: Database, userId: string): Promise<Head> 
   return head;
 }
 
+/** Full blocks of an inbox that are counted, and those of them whose count of a type is not what there is. */
+export async function countedBlocksOf(database: Database, userId: string): Promise<{ counted: number; wrong: number }> {
+  const [found] = await database.query<{ counted: number; wrong: number }>(
+    sql(`with head as (
+           select user_id, coalesce(counted_blocks, last_change_sequence / 1024) as counted_blocks from inboxes
+           where user_id = $1)
+         select counted_blocks as counted, (select count(*) from (
+             select block, notification_type, b.rows::bigint from inbox_blocks b join head using (user_id)
+             where block < counted_blocks and b.rows <> 0
+           ) told full join (
+             select sequence / 1024 as block, notification_type, count(*) as rows from notifications join head using (user_id)
+             where sequence / 1024 < counted_blocks group by 1, 2
+           ) actual using (block, notification_type, rows) where told.block is null or actual.block is null) as wrong
+         from head`),
+    [userId],
+  );
+  if (found === undefined) throw new Error(`user ${userId} has no inbox`);
+  return found;
+}
+
 /** The faults that a refused act names; the act must be refused as `validation_failed`. */
 export async function faultsOf(act: Promise<unknown>): Promise<readonly FieldError[]> {
   const problem = await problemOf(act);

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { orderedIds, parseId } from '../../src/lib/ids.js';
+
+test('ordered ids are UUIDs of version 7 that begin with the time of their request, and are all different', () => {
+  const before = Date.now();
+  const nextId = orderedIds();
+  const ids = Array.from({ length: 10_000 }, nextId);
+  const after = Date.now();
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const id of ids) {
+    expect(parseId(id)).toBe(id);
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const time = Number.parseInt(id.slice(0, 13).replace('-', ''), 16);
+    expect(time).toBeGreaterThanOrEqual(before);
+    expect(time).toBeLessThanOrEqual(after);
+  }
+});
