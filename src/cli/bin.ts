@@ -1,5 +1,8 @@
 #!/usr/bin/env node
+import { collectAlone } from './garbage.js';
 import { run } from './run.js';
+
+collectAlone();
 
 const { stdin, stdout, stderr } = process;
 const code = await run(process.argv.slice(2), {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Account } from './account.js';
 import { type Binaries, SERVER_ENVIRONMENT } from './binaries.js';
@@ -38,7 +39,6 @@ const SETTINGS = {
   port: '5432',
   // Sixteen workers with every channel of push, in a rolling restart, and commands beside them.
   max_connections: '300',
-  shared_buffers: '128MB',
   // The queries are short: compiling them costs more than it saves.
   jit: 'off',
   timezone: 'UTC',
@@ -66,12 +66,24 @@ const SETTINGS = {
 };
 
 /**
+ * Megabytes in which the server keeps pages of tables: an eighth of what this machine or container has, since the system
+ * keeps files too and Postern runs beside it. It is taken as it is filled. Beyond 1 GB a database is worth a server of its own.
+ */
+function sharedBuffers(): number {
+  // 0 or more than there is: no limit.
+  const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  const megabytes = Math.min(totalmem(), limit) / 2 ** 20;
+  return Math.round(Math.min(1024, Math.max(128, megabytes / 8)));
+}
+
+/**
  * Starts a server in its own session, so that neither a terminal's Ctrl-C nor this process's end takes it down.
  * Whether it got ready is to be found out by connecting.
  */
 export function spawnServer({ binaries, data, account, logFile }: Server): StartedServer {
   const directory = inheritedName(data.path);
-  const settings = { ...SETTINGS, unix_socket_directories: directory, cluster_name: data.clusterName };
+  const memory = { shared_buffers: `${sharedBuffers()}MB` };
+  const settings = { ...SETTINGS, ...memory, unix_socket_directories: directory, cluster_name: data.clusterName };
   const log = openLog(logFile);
   try {
     const server = spawn(
