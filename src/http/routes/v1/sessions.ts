@@ -28,7 +28,7 @@ export function sessionRoutes(app: App, { sessions }: { sessions: Sessions }): v
       schema: {
         operationId: method === 'POST' ? 'verifySession' : 'getSession',
         summary: 'Check a session token',
-        description: 'Decided now, in the clock of the database, on every instance: nothing is cached.',
+        description: 'Decided now, by the database and in its clock, on every instance.',
         tags: ['Sessions'],
         response: { 200: { ...Session, description: 'The session token is valid and active.' } },
       },
