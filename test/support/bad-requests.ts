@@ -162,7 +162,8 @@ function createSnapshot(database: Database): () => Promise<unknown> {
     const tables = await database.query<{ name: string }>(
       sql(
         `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'public'
-           and tablename not in ('guess_budgets', 'request_limits', 'message_limits', 'chores') order by 1`,
+           and tablename not in ('guess_budgets', 'request_limits', 'message_limits', 'chores',
+             'session_changes', 'session_changes_floor') order by 1`,
       ),
     );
     return tables
