@@ -26,12 +26,14 @@ type OfUser = Map<string, Known>;
 const mostOfUser = 16;
 
 /**
- * @param most users at most. Who was asked for lately stays: the memory is in two halves, and when the one is full of
+ * @param most sessions at most, and sixteen of one user. Who was asked for lately stays: the memory is in two halves, and when the one is full of
  *   those, the other with what nobody has asked for since is dropped.
  */
 export function createKnownSessions(most: number): KnownSessions {
   let recent = new Map<string, OfUser>();
   let older = new Map<string, OfUser>();
+  /** Sessions in `recent`. */
+  let count = 0;
 
   function sessionsOf(user: string): OfUser | undefined {
     const sessions = recent.get(user);
@@ -42,12 +44,17 @@ export function createKnownSessions(most: number): KnownSessions {
   }
 
   function keep(user: string, sessions: OfUser): void {
-    if (recent.size >= most / 2) {
-      older = recent;
-      recent = new Map();
-    }
+    makeRoom();
     older.delete(user);
     recent.set(user, sessions);
+    count += sessions.size;
+  }
+
+  function makeRoom(): void {
+    if (count < most / 2) return;
+    older = recent;
+    recent = new Map();
+    count = 0;
   }
 
   return {
@@ -58,21 +65,26 @@ export function createKnownSessions(most: number): KnownSessions {
     },
     remember({ routing, sha256 }, session) {
       const user = userIn(routing);
+      makeRoom();
       let sessions = sessionsOf(user);
       if (sessions === undefined) {
         sessions = new Map();
         keep(user, sessions);
       }
       const [first] = sessions.keys();
-      if (first !== undefined && sessions.size >= mostOfUser && !sessions.has(routing)) sessions.delete(first);
+      const before = sessions.size;
+      if (first !== undefined && before >= mostOfUser && !sessions.has(routing)) sessions.delete(first);
       sessions.set(routing, { sha256, session });
+      count += sessions.size - before;
     },
     forget(userId) {
       const user = userId.replaceAll('-', '');
+      count -= recent.get(user)?.size ?? 0;
       recent.delete(user);
       older.delete(user);
     },
     forgetAll() {
+      count = 0;
       recent.clear();
       older.clear();
     },

@@ -5,8 +5,9 @@ import { sql } from '../database/database.js';
 const mostRemoved = 1000;
 
 const moveFloor = sql(
-  `update session_changes_floor set floor = least(next_floor, now.xmin), next_floor = now.xmin
-   from (select pg_snapshot_xmin(pg_current_snapshot()) as xmin) now`,
+  `insert into session_changes_floor as f (floor, next_floor)
+   select now.xmin, now.xmin from (select pg_snapshot_xmin(pg_current_snapshot()) as xmin) now
+   on conflict (only_one) do update set floor = least(f.next_floor, excluded.next_floor), next_floor = excluded.next_floor`,
 );
 /** Numbers that no transaction had yet are of another server, from which the tables were copied. */
 const removeBelow = sql(

@@ -26,19 +26,22 @@ const mostChanges = 10_000;
 /**
  * Whose sessions may have changed since an earlier snapshot of the database, up to the one that this reads.
  *
- * A transaction that the earlier one could not see has a number from its `xmin` on. `complete` is false where the note of
- * one might be gone already; `server` is another when what it has numbered may be another history.
+ * A transaction that the earlier one could not see ran then or has a later number: looked up as those, a transaction that
+ * lasts for hours costs nothing. `complete` is false where the note of one might be gone already; `server` is another when what it has numbered may be another history.
  *
  * Parameters come by way of scalar subqueries, here and below: to a plan that sees their values, or the length of arrays,
  * each is worth a plan of its own, and planning costs more than the look-ups. The order of the notes leads to their
  * index, where a plan that does not see the snapshot takes a third of them for new.
  */
 const changesSince = (snapshot: string) => `db_now() as now,
-     pg_current_snapshot()::text as snapshot, pg_postmaster_start_time()::text as server,
+     pg_current_snapshot()::text as snapshot,
+     (select concat_ws(' ', pg_postmaster_start_time(), tableoid, run) from session_changes_floor) as server,
      (select floor <= (select pg_snapshot_xmin(${snapshot})) from session_changes_floor) as complete,
-     array(select c.user_id from session_changes c
-           where c.xid >= (select pg_snapshot_xmin(${snapshot})) and not pg_visible_in_snapshot(c.xid, (select ${snapshot}))
-           order by c.xid limit ${mostChanges}) as changed`;
+     array((select c.user_id from session_changes c where c.xid >= (select pg_snapshot_xmax(${snapshot}))
+            order by c.xid limit ${mostChanges})
+           union all
+           select c.user_id from pg_snapshot_xip((select ${snapshot})) as running(xid) cross join lateral (
+             select user_id from session_changes c where c.xid = running.xid order by c.xid limit ${mostChanges}) c) as changed`;
 
 const findChanges = prepared(
   'session_changes',
@@ -79,8 +82,8 @@ export function createSessionChecks(
 
 /** Tokens of one query: most are known, and cost it nothing. */
 const mostTokens = 256;
-/** Users whose sessions are remembered at most, with about half a kilobyte each. */
-const mostUsers = 50_000;
+/** Sessions that are remembered at most, with about a kilobyte each. */
+const mostSessions = 50_000;
 
 /** What was told while a check was under way: what it read of these users might be older than that. */
 interface ToldMeanwhile {
@@ -99,13 +102,13 @@ interface ToldMeanwhile {
  * been told when its answer is made, at the latest by the query that was sent for it.
  */
 function createRememberingChecks(database: Database): LookUpMany<ParsedToken, Session | undefined> {
-  const known = createKnownSessions(mostUsers);
+  const known = createKnownSessions(mostSessions);
   const underWay = new Set<ToldMeanwhile>();
   let seen: Seen | undefined;
 
   /** @param since what the query went on from */
   function follow({ snapshot, server, complete, changed }: Changes, since: Seen | undefined): void {
-    if (since?.server === server && complete === true && changed.length < mostChanges) {
+    if (server !== null && since?.server === server && complete === true && changed.length < mostChanges) {
       for (const userId of changed) {
         known.forget(userId);
         for (const told of underWay) told.users.add(userId);
@@ -188,7 +191,8 @@ function sessionOf({ ids: [user_id = '', id = ''] }: ParsedToken, row: SessionRo
 /** Up to where changes were told: a snapshot of the database, and of which run of which server. */
 interface Seen {
   readonly snapshot: string;
-  readonly server: string;
+  /** Null after a crash, until the chore has begun anew. */
+  readonly server: string | null;
 }
 
 interface Changes extends Seen {
