@@ -97,7 +97,7 @@ export const settings = {
     parse: flag,
     fallback: 'true',
     about:
-      'Session checks that come in together are answered by one query, which also confirms what is remembered of sessions; new sessions and single notifications that come in together are written by one. false: one query each, and nothing is remembered, which is better on a database that is spread over several machines (Citus).',
+      'Session checks that come in together are answered by one query, which also confirms what is remembered of sessions; new sessions and single notifications that come in together are written by one. false: one query each, and nothing is remembered. A database that is spread over several machines (Citus) needs that: it has no common order of transactions.',
   },
   PIN_POLICY: {
     parse: choice('required', 'optional', 'off'),

@@ -4,6 +4,7 @@ import type { AuthenticationErrorCode } from '../contract/errors.js';
 import { prepared, type Queryable } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
+import { lockHolds } from './accounts.js';
 import type { Challenge } from './authenticators/authenticator.js';
 import { holdKnownDevice, recordDevice } from './devices/queries.js';
 import { type GuessParameters, settleRightGuess } from './guess-budget.js';
@@ -67,7 +68,7 @@ const insertApproved = prepared(
      insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, token_digest,
                                   expires_at, created_at, updated_at, approved_at)
      select u.id, $2, $3, $4, 'approved', u.epoch, $6::jsonb, $7, now + $8 * interval '1 ms', now, now, now
-     from users u, clock where u.id = $1 and u.epoch = $5 and u.status = 'active'
+     from users u, clock where u.id = $1 and u.epoch = $5 and u.status = 'active' and not ${lockHolds}
        and ($13::uuid is null or exists (select 1 from held_device))
      returning *),
    device as (${recordDevice('authentication')}),

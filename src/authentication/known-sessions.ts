@@ -26,8 +26,8 @@ type OfUser = Map<string, Known>;
 const mostOfUser = 16;
 
 /**
- * @param most sessions at most, and sixteen of one user. Who was asked for lately stays: the memory is in two halves, and when the one is full of
- *   those, the other with what nobody has asked for since is dropped.
+ * @param most sessions at most, and sixteen of one user. Who was asked for lately stays: the memory is in two halves, and
+ *   when the one is full of those, the other with what nobody has asked for since is dropped.
  */
 export function createKnownSessions(most: number): KnownSessions {
   let recent = new Map<string, OfUser>();

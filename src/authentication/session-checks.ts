@@ -27,7 +27,8 @@ const mostChanges = 10_000;
  * Whose sessions may have changed since an earlier snapshot of the database, up to the one that this reads.
  *
  * A transaction that the earlier one could not see ran then or has a later number: looked up as those, a transaction that
- * lasts for hours costs nothing. `complete` is false where the note of one might be gone already; `server` is another when what it has numbered may be another history.
+ * lasts for hours costs nothing. `complete` is false where the note of one might be gone already; `server` is another when
+ * what it has numbered may be another history.
  *
  * Parameters come by way of scalar subqueries, here and below: to a plan that sees their values, or the length of arrays,
  * each is worth a plan of its own, and planning costs more than the look-ups. The order of the notes leads to their
