@@ -1,31 +1,17 @@
 // What of the machine's bare argon2id rate logging in with a password keeps, and what checks of sessions take meanwhile:
 // `npm run build && node bench/login.mjs [rounds] [seconds]`.
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { generate } from './generate.mjs';
 import { closedLoop, openLoop } from './load.mjs';
 import { shown, takeTurns } from './measure.mjs';
 import { operations, sample } from './operations.mjs';
-import { openPostgres, startBare, startPostern } from './service.mjs';
+import { startBare, withFilledPostern } from './service.mjs';
 
 const [rounds = 5, seconds = 4] = process.argv.slice(2).map(Number);
 const sizes = { users: 10_000, notifications: 40_000, inbox: 10_000 };
 const connections = 16;
 
-const dataDir = await mkdtemp(join(tmpdir(), 'postern-bench-'));
-const stops = [() => rm(dataDir, { recursive: true, force: true })];
-try {
-  const postgres = await openPostgres(dataDir);
-  stops.unshift(() => postgres.close());
-  await postgres.migrate();
-  const pool = postgres.pool();
-  await generate(pool, sizes);
-  const postern = await startPostern(dataDir);
-  stops.unshift(() => postern.stop());
-  const bare = await startBare(dataDir);
-  stops.unshift(() => bare.stop());
+await withFilledPostern({ sizes }, async ({ postern, pool, dataDir, keep }) => {
+  const bare = keep(await startBare(dataDir));
   const { login, verify } = operations(postern, await sample(pool, { ...sizes, owners: 1500 }));
   const logIn = (extra = 0) => closedLoop({ ...postern, next: login, connections, seconds: seconds + extra });
   const [own, argon2id, checks] = await takeTurns(
@@ -56,9 +42,7 @@ checks of sessions meanwhile: p50 ${shown(checks.p50)} ms, p99 ${shown(checks.p9
     const result = await work();
     return { ...result, main: (mainThreadCpu(postern.pid) - before) / result.count };
   }
-} finally {
-  for (const stop of stops) await stop();
-}
+});
 
 /** Microseconds of CPU that the main thread of a process has used. */
 function mainThreadCpu(pid) {

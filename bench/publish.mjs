@@ -1,13 +1,9 @@
 // What publishing keeps of the rate of a bare INSERT of the same rows: `npm run build && node bench/publish.mjs [rounds]
 // [seconds]`. With a folder in BENCH_DIR that one is filled, kept, and used again.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { generate } from './generate.mjs';
 import { closedLoop } from './load.mjs';
 import { shown, table, takeTurns } from './measure.mjs';
 import { operations, sample } from './operations.mjs';
-import { openPostgres, startBare, startPostern } from './service.mjs';
+import { startBare, withFilledPostern } from './service.mjs';
 
 const [rounds = 5, seconds = 2] = process.argv.slice(2).map(Number);
 const sizes = { users: 200_000, notifications: 1_000_000, inbox: 250_000 };
@@ -18,31 +14,18 @@ const kinds = [
   { operation: 'publishUsers', title: 'One item to 10,000 users', connections: 1, rows: 10_000, kind: 'insert select' },
 ];
 
-const { BENCH_DIR: kept } = process.env;
-const dataDir = kept ?? (await mkdtemp(join(tmpdir(), 'postern-bench-')));
-const stops = kept === undefined ? [() => rm(dataDir, { recursive: true, force: true })] : [];
-try {
-  const postgres = await openPostgres(dataDir);
-  stops.unshift(() => postgres.close());
-  await postgres.migrate();
-  const pool = postgres.pool();
-  const { rows: found } = await pool.query("select to_regnamespace('bench') as filled");
-  if (found[0].filled === null) await generate(pool, sizes);
-  const postern = await startPostern(dataDir);
-  stops.unshift(() => postern.stop());
-  const bare = await startBare(dataDir);
-  stops.unshift(() => bare.stop());
+await withFilledPostern({ sizes, folder: process.env.BENCH_DIR }, async ({ postern, pool, dataDir, keep }) => {
+  const bare = keep(await startBare(dataDir));
   const ops = operations(postern, await sample(pool, { ...sizes, owners }));
   const lines = [];
-  for (const each of kinds) lines.push(lineOf(each, await takeTurns(contenders(each, { ops, postern, bare }), rounds)));
+  for (const each of kinds)
+    lines.push(lineOf(each, await takeTurns(contenders(each, { ops, postern, bare, dataDir }), rounds)));
   const heads = ['Publish', 'a second', 'bare', 'ratio', 'by CPU', 'CPU µs', 'of PostgreSQL', 'bare', 'of PostgreSQL'];
   console.log(table([heads, ...lines]));
-} finally {
-  for (const stop of stops) await stop();
-}
+});
 
 /** Counts notifications, not requests. */
-function contenders({ operation, connections, rows, kind }, { ops, postern, bare }) {
+function contenders({ operation, connections, rows, kind }, { ops, postern, bare, dataDir }) {
   const counted = async (run) => {
     const result = await run;
     return { ...result, count: result.count * rows, rate: result.rate * rows };

@@ -2,11 +2,15 @@
 import { fork, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { connectionFields } from '../dist/database/database.js';
 import { migrate } from '../dist/database/migrate.js';
 import { openTarget } from '../dist/database/open.js';
+import { generate } from './generate.mjs';
 
 const program = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));
 const silent = { info() {}, warn: console.error, error: console.error };
@@ -95,4 +99,31 @@ export async function startBare(dataDir) {
       await ended;
     },
   };
+}
+
+/**
+ * Does `work` with a Postern on a database that is filled, and stops all of it afterwards.
+ * @param {{ sizes: object, settings?: object, folder?: string }} options
+ *   sizes: of `generate`; settings: more of the environment; folder: is filled once and kept, instead of a temporary one
+ * @param {(parts: { postern: object, pool: pg.Pool, dataDir: string, keep: <T>(started: T) => T }) => Promise<void>} work
+ *   keep: for what else was started, to be stopped too
+ */
+export async function withFilledPostern({ sizes, settings = {}, folder }, work) {
+  const dataDir = folder ?? (await mkdtemp(join(tmpdir(), 'postern-bench-')));
+  const stops = folder === undefined ? [() => rm(dataDir, { recursive: true, force: true })] : [];
+  const keep = (started) => {
+    stops.unshift(() => started.stop());
+    return started;
+  };
+  try {
+    const postgres = await openPostgres(dataDir);
+    stops.unshift(() => postgres.close());
+    await postgres.migrate();
+    const pool = postgres.pool();
+    const { rows } = await pool.query("select to_regnamespace('bench') as filled");
+    if (rows[0].filled === null) await generate(pool, sizes);
+    await work({ postern: keep(await startPostern(dataDir, settings)), pool, dataDir, keep });
+  } finally {
+    for (const stop of stops) await stop();
+  }
 }

@@ -1,31 +1,17 @@
 // What of an empty route's rate checking a session keeps: `npm run build && node bench/verify.mjs [rounds] [seconds]`.
 // The settings of the environment that start with VERIFY_ are Postern's: `VERIFY_BATCHING=false node bench/verify.mjs`.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { generate } from './generate.mjs';
 import { closedLoop, request } from './load.mjs';
 import { shown, takeTurns } from './measure.mjs';
 import { operations, sample } from './operations.mjs';
-import { openPostgres, startPostern, startProcess } from './service.mjs';
+import { startProcess, withFilledPostern } from './service.mjs';
 
 const [rounds = 5, seconds = 2] = process.argv.slice(2).map(Number);
 const sizes = { users: 10_000, notifications: 40_000, inbox: 10_000 };
 const settings = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('VERIFY_')));
 
-const dataDir = await mkdtemp(join(tmpdir(), 'postern-bench-'));
-const stops = [() => rm(dataDir, { recursive: true, force: true })];
-try {
-  const postgres = await openPostgres(dataDir);
-  stops.unshift(() => postgres.close());
-  await postgres.migrate();
-  const pool = postgres.pool();
-  await generate(pool, sizes);
-  const postern = await startPostern(dataDir, settings);
-  stops.unshift(() => postern.stop());
-  const empty = await startProcess([fileURLToPath(new URL('empty-route.mjs', import.meta.url))]);
-  stops.unshift(() => empty.stop());
+await withFilledPostern({ sizes, settings }, async ({ postern, pool, keep }) => {
+  const empty = keep(await startProcess([fileURLToPath(new URL('empty-route.mjs', import.meta.url))]));
   const post = request('POST', `${empty.url}/`);
   const { verify } = operations(postern, await sample(pool, { ...sizes, owners: 1500 }));
   for (const connections of [64, 256]) {
@@ -42,6 +28,4 @@ try {
         `ratio ${shown(bare.ratio)}, by CPU ${shown(bare.cpu / own.cpu)}`,
     );
   }
-} finally {
-  for (const stop of stops) await stop();
-}
+});

@@ -61,6 +61,7 @@ export const userColumns = `u.id, u.status, u.epoch, u.role, u.password_hash, u.
   exists (select 1 from totp t where t.user_id = u.id) as has_totp,
   exists (select 1 from passkeys p where p.user_id = u.id) as has_passkey`;
 const findUser = prepared('account_user', `select ${userColumns} from users u where u.id = $1`);
+
 /** Finds the account that an identity names. Two look-ups by key, for known and unknown identities alike. */
 export async function findAccount(handle: Queryable, keys: SecretKeys, identity: Identity): Promise<Account> {
   const [named] = await handle.query<{ user_id: string }>(findIdentity, [identityDigest(identity)]);

@@ -16,8 +16,7 @@ import {
 } from './authentications.js';
 import type { Challenge, ChallengeState } from './authenticators/authenticator.js';
 import { holdKnownDevice, recordDevice } from './devices/queries.js';
-import type { GuessParameters } from './guess-budget.js';
-import { settleRightGuess } from './guess-budget.js';
+import { type GuessParameters, settleRightGuess } from './guess-budget.js';
 import { tellOfNewDevice } from './messages/notices.js';
 
 /** Authentications that wait for a secret: taking a guess, going on to the second one, approving, rejecting. */
@@ -175,7 +174,8 @@ export interface Approving {
 
 /**
  * Approves an open authentication, once: of parallel right answers one wins, the others get undefined. Either way its
- * guess is settled, for it was right. The device is locked before the authentication, as its removal does, so that the two cannot wait for each other.
+ * guess is settled, for it was right. The device is locked before the authentication, as its removal does, so that the
+ * two cannot wait for each other.
  * A repeat by the same Idempotency-Key replaces the unused token instead.
  */
 export async function approveAuthentication(

@@ -7,8 +7,8 @@ const mostInboxes = 20;
 const lockHead = prepared('blocks_lock_head', 'select user_id from inboxes where user_id = $1 for update');
 
 /**
- * Type by type and in order, as the index has them, so that it goes by that and no row is fetched. What a change of type has written of a block before it
- * was full is counted anew, be it to nothing.
+ * Type by type and in order, as the index has them, so that it goes by that and no row is fetched. What a change of type
+ * has written of a block before it was full is counted anew, be it to nothing.
  */
 const countBlocks = prepared(
   'blocks_count',

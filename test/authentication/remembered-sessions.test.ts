@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createKnownSessions } from '../../src/authentication/known-sessions.js';
 import { sessionChangesChore } from '../../src/authentication/session-changes.js';
 import { createSessions } from '../../src/authentication/sessions.js';
 import type { Session } from '../../src/contract/session.js';
@@ -321,32 +320,6 @@ describe('what is known of sessions', () => {
     expect(await statuses(next.session.token)).toEqual([200]);
     const queries = await queriesOf(() => statusOn(one, next.session.token));
     expect(queries.map(({ name }) => name)).toEqual(['session_changes']);
-  });
-
-  test('is bounded: who was not asked for lately is dropped, and the oldest of many sessions of one user', () => {
-    const known = createKnownSessions(10);
-    const tokenOf = (userId: string) => parsed(newToken('session', [userId, randomUUID()]).token);
-    const session = {} as Session;
-    const [asked, ...others] = Array.from({ length: 30 }, () => tokenOf(randomUUID())) as [
-      ParsedToken,
-      ...ParsedToken[],
-    ];
-    known.remember(asked, session);
-    for (const token of others) {
-      known.remember(token, session);
-      expect(known.find(asked)).toBe(session);
-    }
-    const kept = others.filter((token) => known.find(token) !== undefined);
-    expect(kept.length).toBeGreaterThanOrEqual(4);
-    expect(kept.length).toBeLessThan(10);
-    expect(kept).toEqual(others.slice(-kept.length));
-
-    const userId = randomUUID();
-    const many = Array.from({ length: 20 }, () => tokenOf(userId));
-    for (const token of many) known.remember(token, session);
-    expect(many.map((token) => known.find(token) !== undefined)).toEqual(many.map((_, index) => index >= 4));
-    known.forget(userId);
-    expect(many.some((token) => known.find(token) !== undefined)).toBe(false);
   });
 });
 

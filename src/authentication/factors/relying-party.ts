@@ -190,6 +190,7 @@ export function parseAssertion(text: string): Assertion | undefined {
   return {
     credentialId: Buffer.from(given.id, 'base64url'),
     userId: handle === undefined ? undefined : idFromBytes(handle),
+    // Whatever else is in it, the library looks at before it uses it.
     response: given as unknown as AuthenticationResponseJSON,
   };
 }
