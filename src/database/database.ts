@@ -1,8 +1,10 @@
 import pg from 'pg';
 import { waitAtMost } from '../lib/patience.js';
 import { Problem } from '../lib/problem.js';
-import { instantFromPg } from '../lib/times.js';
 import { createLanes } from '../lib/turnstile.js';
+import { type Answered, Query, type Readers, type Statement } from './query.js';
+
+export type { Statement } from './query.js';
 
 /** Where the database is: a connection string, or the fields of an embedded server. */
 export type DatabaseTarget =
@@ -14,12 +16,6 @@ export type DatabaseTarget =
       readonly database: string;
       readonly password?: string;
     };
-
-/** One SQL statement. With a name it is prepared once per connection: for hot paths. */
-export interface Statement {
-  readonly name?: string;
-  readonly text: string;
-}
 
 /** What queries run on: the database itself, or a transaction. Queries take it first, so signatures show transactions. */
 export interface Queryable {
@@ -84,18 +80,6 @@ export function sql(text: string): Statement {
   return { text };
 }
 
-/** How columns arrive: times as RFC 3339 with microseconds, bigint as number (sequences stay below 2^53), numeric as text. */
-const parsers: Partial<Record<number, (text: string) => unknown>> = {
-  [pg.types.builtins.TIMESTAMPTZ]: instantFromPg,
-  [pg.types.builtins.INT8]: Number,
-};
-
-const typeParsers: pg.CustomTypesConfig = {
-  getTypeParser(oid, format) {
-    return (format === 'binary' ? undefined : parsers[oid]) ?? pg.types.getTypeParser(oid, format);
-  },
-};
-
 /** Fields for `pg` that reach the target. */
 export function connectionFields(target: DatabaseTarget): pg.ClientConfig {
   return typeof target === 'string' ? { connectionString: target } : target;
@@ -106,7 +90,6 @@ export function createDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     ...connectionFields(options.target),
     max: options.size,
-    types: typeParsers,
     application_name: 'postern',
     connectionTimeoutMillis: timeouts.poolWait,
     query_timeout: timeouts.answer,
@@ -120,42 +103,48 @@ export function createDatabase(options: DatabaseOptions): Database {
   pool.on('error', options.onConnectionError);
 
   const lanes = createLanes({ ...lane, width: laneWidth(options.size) });
+  const connections: Connections = { pool, readers: new Map() };
   const deadline = () => performance.now() + timeouts.answer;
   return {
-    query: (statement, values) => queryOnce(pool, deadline(), statement, values),
-    transaction: (work) => inTransaction(pool, deadline(), work),
+    query: (statement, values) => queryOnce(connections, deadline(), statement, values),
+    transaction: (work) => inTransaction(connections, deadline(), work),
     lane: (userId) => ({
       query: (statement, values) => {
         const by = deadline();
-        return lanes(userId)(() => queryOnce(pool, by, statement, values));
+        return lanes(userId)(() => queryOnce(connections, by, statement, values));
       },
       transaction: (work) => {
         const by = deadline();
-        return lanes(userId)(() => inTransaction(pool, by, work));
+        return lanes(userId)(() => inTransaction(connections, by, work));
       },
     }),
     close: () => waitAtMost(timeouts.close, pool.end()),
   };
 }
 
+interface Connections {
+  readonly pool: pg.Pool;
+  readonly readers: Readers;
+}
+
 /** One query on any connection, answered or refused until `by`, a time of `performance.now()`. With callbacks: it is hot. */
 function queryOnce<Row extends object>(
-  pool: pg.Pool,
+  { pool, readers }: Connections,
   by: number,
-  { name, text }: Statement,
+  statement: Statement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     pool.connect((unreached, client, release) => {
       if (client === undefined) return reject(refusal(unreached));
       client.on('error', ignore);
-      const config = { name, text, values: [...values], query_timeout: Math.max(1, by - performance.now()) };
-      client.query<Row>(config, (error: Error | null, result) => {
+      const answered: Answered<Row> = (error, rows) => {
         client.off('error', ignore);
-        release(error !== null && isFatal(error));
-        if (error === null) resolve(result.rows);
+        release(error !== undefined && isFatal(error));
+        if (error === undefined) resolve(rows);
         else reject(refusal(error));
-      });
+      };
+      client.query(new Query(readers, statement, values, Math.max(1, by - performance.now()), answered));
     });
   });
 }
@@ -164,7 +153,11 @@ function queryOnce<Row extends object>(
 const ignore = () => undefined;
 
 /** The first query is answered or refused until `by`, each later one within the usual patience. */
-async function inTransaction<T>(pool: pg.Pool, by: number, work: (tx: Transaction) => Promise<T>): Promise<T> {
+async function inTransaction<T>(
+  { pool, readers }: Connections,
+  by: number,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect().catch(refuse);
   const listeners: (() => void)[] = [];
   let isBroken = false;
@@ -174,18 +167,16 @@ async function inTransaction<T>(pool: pg.Pool, by: number, work: (tx: Transactio
   // A connection that dies between two statements of ours says so here.
   client.on('error', giveUp);
   let patience = Math.max(1, by - performance.now());
-  const query: Queryable['query'] = async <Row extends object>(
-    { name, text }: Statement,
-    values: readonly unknown[] = [],
-  ) => {
-    const config = { name, text, values: [...values], query_timeout: patience };
-    patience = timeouts.answer;
-    const { rows } = await client.query<Row>(config).catch((error: Error) => {
-      if (isFatal(error)) giveUp();
-      return refuse(error);
+  const query: Queryable['query'] = <Row extends object>(statement: Statement, values: readonly unknown[] = []) =>
+    new Promise<Row[]>((resolve, reject) => {
+      const answered: Answered<Row> = (error, rows) => {
+        if (error === undefined) return resolve(rows);
+        if (isFatal(error)) giveUp();
+        reject(refusal(error));
+      };
+      client.query(new Query(readers, statement, values, patience, answered));
+      patience = timeouts.answer;
     });
-    return rows;
-  };
   try {
     await query(sql('begin'));
     const result = await work({ query, onCommit: (listener) => void listeners.push(listener) });

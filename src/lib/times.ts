@@ -32,6 +32,25 @@ export function instantFromPg(text: string): Instant {
   return format(text.slice(0, 10), text.slice(11, SECONDS_LENGTH), fraction);
 }
 
+const SECONDS_UNTIL_2000 = Date.UTC(2000, 0) / 1000;
+
+/**
+ * Gives the instant so many microseconds after the beginning of 2000, which is how PostgreSQL's binary format tells times.
+ * Of thousands in a row most are of the same second: what it looks like is kept from one to the next.
+ */
+export function instantsOfMicroseconds(): (microseconds: bigint) => Instant {
+  let last = { second: -1n, date: '', time: '' };
+  return (microseconds) => {
+    const second = microseconds / 1_000_000n;
+    if (second !== last.second) {
+      const [date = '', time = ''] = new Date((Number(second) + SECONDS_UNTIL_2000) * 1000).toISOString().split('T');
+      last = { second, date, time: time.slice(0, 8) };
+    }
+    const fraction = Number(microseconds - second * 1_000_000n);
+    return format(last.date, last.time, String(fraction).padStart(6, '0'));
+  };
+}
+
 const UTC_TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/;
 // A `+` in a query string decodes to a space, and clients forget to encode it; behind a T nothing else can be meant.
 const RFC_3339_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:Z|([-+ ])(\d\d):(\d\d))$/i;

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { prepared, sql } from '../../src/database/database.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+test('rows have the columns of their own answer, also where the same statement gave others before', async () => {
+  await db.database.query(sql('create table shapes (a bigint)'));
+  await db.database.query(sql('insert into shapes values (1)'));
+  const all = prepared('shapes_all', 'select * from shapes');
+  expect(await db.database.query(all)).toEqual([{ a: 1 }]);
+  await db.database.transaction(async (tx) => {
+    expect(await tx.query(all)).toEqual([{ a: 1 }]);
+    // While this connection is taken, another one prepares the statement for the table as it is then.
+    await tx.query(sql('commit'));
+    await tx.query(sql(`alter table shapes alter a type text, add b timestamptz default '2026-01-02 03:04:05+00'`));
+    expect(await db.database.query(all)).toEqual([{ a: '1', b: '2026-01-02T03:04:05.000000Z' }]);
+  });
+});
+
+test('rows of one answer share nothing, and nulls stay nulls', async () => {
+  const [first, second, third] = await db.database.query<{ n: number | null }>(
+    prepared('nulls', 'select n::bigint as n from unnest(array[1, null, 3]) n'),
+  );
+  expect([first, second, third]).toEqual([{ n: 1 }, { n: null }, { n: 3 }]);
+  if (first !== undefined) first.n = 7;
+  expect(await db.database.query(prepared('nulls', 'select n::bigint as n from unnest(array[1, null, 3]) n'))).toEqual([
+    { n: 1 },
+    { n: null },
+    { n: 3 },
+  ]);
+});
+
+test('a value that cannot be read fails its own query, and no other', async () => {
+  const failing = db.database.query(sql(`select 'infinity'::timestamptz as time, n from generate_series(1, 3) n`));
+  await expect(failing).rejects.toMatchObject({ code: 'storage_unavailable' });
+  expect(await db.database.query(sql('select 1 as one'))).toEqual([{ one: 1 }]);
+});
