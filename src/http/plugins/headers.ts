@@ -2,19 +2,20 @@ import { Problem } from '../../lib/problem.js';
 import { headerValues } from '../raw-headers.js';
 import type { App } from '../route.js';
 
+/** By names in lower case, as they are sent: any others are written anew for each answer. */
 const securityHeaders = {
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   // Every answer could hold a secret or a person's data unless its route says otherwise.
-  'Cache-Control': 'no-store',
+  'cache-control': 'no-store',
 };
 const oneYear = 31_536_000;
 
 /** Those that do not depend on the request. */
 export function alwaysHeaders({ behindTls }: { readonly behindTls: boolean }): Record<string, string> {
   if (!behindTls) return securityHeaders;
-  return { ...securityHeaders, 'Strict-Transport-Security': `max-age=${oneYear}; includeSubDomains` };
+  return { ...securityHeaders, 'strict-transport-security': `max-age=${oneYear}; includeSubDomains` };
 }
 
 /** Headers that every answer carries, errors included. */
@@ -22,7 +23,7 @@ export function headersPlugin(app: App, options: { readonly behindTls: boolean }
   const always = alwaysHeaders(options);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(always);
-    reply.header('Request-ID', request.id);
+    reply.header('request-id', request.id);
     const { httpVersion, rawHeaders } = request.raw;
     // RFC 9112, 3.2: exactly one.
     const hosts = headerValues(rawHeaders, 'host').length;
