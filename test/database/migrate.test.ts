@@ -44,3 +44,43 @@ test('a migration that waits for a table lets others read it meanwhile, and come
   await dump.query('commit');
   expect(await applied).toEqual([name]);
 });
+
+test('a database with the first release of the notes of session changes becomes as all others are', async () => {
+  const former = await createTestDatabase();
+  const client = new pg.Client({ ...former.target });
+  await client.connect();
+  const shape = () => client.query(shapeOfNotes).then(({ rows }) => rows);
+  const wanted = await shape();
+  await client.query(`alter table session_changes set logged;
+    alter table session_changes_floor set logged, drop column run;
+    drop function note_every_session_change cascade;
+    alter table users enable trigger session_change_of_user, enable trigger session_change_by_user_gone;
+    alter table sessions enable trigger session_change_of_session, enable trigger session_change_by_session_gone`);
+  const name = '0015_session_changes_after_a_crash.sql';
+  await client.query('delete from schema_migrations where name = $1', [name]);
+  await client.query("update schema_migrations set digest = $1 where name = '0013_session_changes.sql'", [
+    'a2d67676bc9274e90fd34e86c20ff184903d3355d25af9004fce9c2c456a1427',
+  ]);
+  expect(await shape()).not.toEqual(wanted);
+
+  expect(await migrate(former.target)).toEqual([name]);
+  expect(await shape()).toEqual(wanted);
+  await client.end();
+  await former.drop();
+});
+
+test('a migration whose text is another than when it was applied is refused', async () => {
+  const client = await connect();
+  await client.query("update schema_migrations set digest = 'other' where name = '0013_session_changes.sql'");
+  await expect(migrate(db.target)).rejects.toThrow('0013_session_changes.sql was changed after it was applied');
+});
+
+/** Tables, columns and triggers of what sessions that are remembered rest on. */
+const shapeOfNotes = `select relname as name, relpersistence::text as kind from pg_class
+    where relname like 'session_change%' and relkind in ('r', 'i')
+  union all
+  select attname, attrelid::regclass::text from pg_attribute where attrelid = 'session_changes_floor'::regclass
+    and attnum > 0 and not attisdropped
+  union all
+  select tgname, tgenabled::text from pg_trigger where tgname like 'session_change%'
+  order by name, kind`;
