@@ -1,94 +1,82 @@
 import type { Session } from '../contract/session.js';
-import type { ParsedToken } from '../lib/token-strings.js';
 
 /**
  * Sessions that held when they were read. This is memory and nothing more: who answers by it must know that nothing has
  * changed since, and forgets the users of whom that is not so.
  */
 export interface KnownSessions {
-  /** The session of this very token. */
-  find(token: ParsedToken): Session | undefined;
-  remember(token: ParsedToken, session: Session): void;
-  /** @param userId in any form */
+  /**
+   * The session of the token with this SHA-256, in hexadecimal digits. It is a digest of what is too long to be guessed:
+   * how long it takes to find none tells nothing.
+   */
+  find(sha256: string): Session | undefined;
+  remember(sha256: string, session: Session): void;
+  /** @param userId as in `Session.user_id` */
   forget(userId: string): void;
   forgetAll(): void;
 }
 
-interface Known {
-  readonly sha256: string;
-  readonly session: Session;
-}
-
-/** By a token's routing ids. */
-type OfUser = Map<string, Known>;
-
-/** Sessions of one user; of more than this the first ones make room. */
+/** Sessions of one user in each half of the memory; of more than this the first ones make room. */
 const mostOfUser = 16;
 
 /**
- * @param most sessions at most, and sixteen of one user. Who was asked for lately stays: the memory is in two halves, and
- *   when the one is full of those, the other with what nobody has asked for since is dropped.
+ * @param most sessions at most. Who was asked for lately stays: the memory is in two halves, and when the one is full of
+ *   those, the other with what nobody has asked for since is dropped.
  */
 export function createKnownSessions(most: number): KnownSessions {
-  let recent = new Map<string, OfUser>();
-  let older = new Map<string, OfUser>();
-  /** Sessions in `recent`. */
-  let count = 0;
+  let recent = createHalf();
+  let older = createHalf();
 
-  function sessionsOf(user: string): OfUser | undefined {
-    const sessions = recent.get(user);
-    if (sessions !== undefined) return sessions;
-    const aged = older.get(user);
-    if (aged !== undefined) keep(user, aged);
-    return aged;
-  }
-
-  function keep(user: string, sessions: OfUser): void {
-    makeRoom();
-    older.delete(user);
-    recent.set(user, sessions);
-    count += sessions.size;
-  }
-
-  function makeRoom(): void {
-    if (count < most / 2) return;
-    older = recent;
-    recent = new Map();
-    count = 0;
+  function keep(sha256: string, session: Session): void {
+    if (recent.size >= most / 2) {
+      older = recent;
+      recent = createHalf();
+    }
+    recent.keep(sha256, session);
   }
 
   return {
-    find({ routing, sha256 }) {
-      const known = sessionsOf(userIn(routing))?.get(routing);
-      // Both are digests of what is too long to be guessed: how far they agree tells nothing.
-      return known?.sha256 === sha256 ? known.session : undefined;
+    find(sha256) {
+      const session = recent.find(sha256);
+      if (session !== undefined) return session;
+      const aged = older.find(sha256);
+      if (aged !== undefined) keep(sha256, aged);
+      return aged;
     },
-    remember({ routing, sha256 }, session) {
-      const user = userIn(routing);
-      makeRoom();
-      let sessions = sessionsOf(user);
-      if (sessions === undefined) {
-        sessions = new Map();
-        keep(user, sessions);
-      }
-      const [first] = sessions.keys();
-      const before = sessions.size;
-      if (first !== undefined && before >= mostOfUser && !sessions.has(routing)) sessions.delete(first);
-      sessions.set(routing, { sha256, session });
-      count += sessions.size - before;
-    },
+    remember: keep,
     forget(userId) {
-      const user = userId.replaceAll('-', '');
-      count -= recent.get(user)?.size ?? 0;
-      recent.delete(user);
-      older.delete(user);
+      recent.forget(userId);
+      older.forget(userId);
     },
     forgetAll() {
-      count = 0;
-      recent.clear();
-      older.clear();
+      recent = createHalf();
+      older = createHalf();
     },
   };
 }
 
-const userIn = (routing: string) => routing.slice(0, 32);
+function createHalf() {
+  const sessions = new Map<string, Session>();
+  /** By user the digests of their tokens. */
+  const ofUsers = new Map<string, Set<string>>();
+  return {
+    get size() {
+      return sessions.size;
+    },
+    find: (sha256: string) => sessions.get(sha256),
+    keep(sha256: string, session: Session): void {
+      sessions.set(sha256, session);
+      const ofUser = ofUsers.get(session.user_id);
+      if (ofUser === undefined) ofUsers.set(session.user_id, new Set([sha256]));
+      else {
+        ofUser.add(sha256);
+        const [first = ''] = ofUser;
+        if (ofUser.size > mostOfUser && ofUser.delete(first)) sessions.delete(first);
+      }
+    },
+    forget(userId: string): void {
+      for (const sha256 of ofUsers.get(userId) ?? []) sessions.delete(sha256);
+      ofUsers.delete(userId);
+    },
+  };
+}

@@ -1,8 +1,10 @@
 import type { Session } from '../contract/session.js';
 import { arrayText, byteaText } from '../database/array-text.js';
-import { batched, type LookUp, type LookUpMany } from '../database/batched.js';
+import { batched, type LookUp } from '../database/batched.js';
 import { type Database, prepared } from '../database/database.js';
-import type { ParsedToken } from '../lib/token-strings.js';
+import { sha256Hex } from '../lib/sha256.js';
+import { type Instant, instantFromPg } from '../lib/times.js';
+import { type ParsedToken, parseToken } from '../lib/token-strings.js';
 import { lockHolds } from './accounts.js';
 import { createKnownSessions } from './known-sessions.js';
 
@@ -34,20 +36,25 @@ const mostChanges = 10_000;
  * each is worth a plan of its own, and planning costs more than the look-ups. The order of the notes leads to their
  * index, where a plan that does not see the snapshot takes a third of them for new.
  */
-const changesSince = (snapshot: string) => `db_now() as now,
-     pg_current_snapshot()::text as snapshot,
-     (select concat_ws(' ', pg_postmaster_start_time(), tableoid, run) from session_changes_floor) as server,
-     (select floor <= (select pg_snapshot_xmin(${snapshot})) from session_changes_floor) as complete,
-     array((select c.user_id from session_changes c where c.xid >= (select pg_snapshot_xmax(${snapshot}))
-            order by c.xid limit ${mostChanges})
-           union all
-           select c.user_id from pg_snapshot_xip((select ${snapshot})) as running(xid) cross join lateral (
-             select user_id from session_changes c where c.xid = running.xid order by c.xid limit ${mostChanges}) c) as changed`;
+const changesSince = (snapshot: string) => `array[
+       db_now()::text,
+       pg_current_snapshot()::text,
+       coalesce((select concat_ws(' ', pg_postmaster_start_time(), tableoid, run) from session_changes_floor), ''),
+       coalesce((select floor <= (select pg_snapshot_xmin(${snapshot})) from session_changes_floor)::text, '')
+     ] || array(
+       (select c.user_id::text from session_changes c where c.xid >= (select pg_snapshot_xmax(${snapshot}))
+        order by c.xid limit ${mostChanges})
+       union all
+       select c.user_id::text from pg_snapshot_xip((select ${snapshot})) as running(xid) cross join lateral (
+         select user_id from session_changes c where c.xid = running.xid order by c.xid limit ${mostChanges}) c
+     ) as told`;
 
-const findChanges = prepared(
-  'session_changes',
-  `select null::bigint as place, ${changesSince('$1::text::pg_snapshot')}`,
-);
+/** What `changesSince` says, in one column: each column of an answer costs as much as what is in it. */
+function changesOf([now = '', snapshot = '', server = '', complete, ...changed]: readonly string[]): Changes {
+  return { now: instantFromPg(now), snapshot, server, complete: complete === 'true', changed };
+}
+
+const findChanges = prepared('session_changes', `select ${changesSince('$1::text::pg_snapshot')}`);
 
 /**
  * The same, and in the same snapshot the sessions of many tokens, those of them that hold.
@@ -57,24 +64,27 @@ const findChanges = prepared(
  */
 const findChangesAndSessions = prepared(
   'session_verify_many',
-  `select null::bigint as place, null::uuid as device_id, null::timestamptz as created_at, null::timestamptz as expires_at,
-     ${changesSince('$1::text::pg_snapshot')}
+  `select ${changesSince('$1::text::pg_snapshot')},
+     null::bigint as place, null::uuid as device_id, null::timestamptz as created_at, null::timestamptz as expires_at
    union all
-   select asked.place, found.*, null, null, null, null, null
+   select null, asked.place, found.*
    from unnest((select $2::uuid[]), (select $3::uuid[]), (select $4::bytea[])) with ordinality asked (user_id, id, digest, place)
    cross join lateral (${liveSession('asked.user_id', 'asked.id', 'asked.digest')} limit 1) found`,
 );
 
 /**
- * Whether the session of a token holds right now, which is: at some moment after it was asked for. With `batching` what
- * is asked for in one turn of the event loop is answered by one query.
+ * Whether the session of a token string holds right now, which is: at some moment after it was asked for. Undefined for
+ * whatever else the string is; junk is told without a query. With `batching` what is asked for in one turn of the event
+ * loop is answered by one query.
  */
 export function createSessionChecks(
   database: Database,
   { batching }: { readonly batching: boolean },
-): LookUp<ParsedToken, Session | undefined> {
-  if (batching) return batched(createRememberingChecks(database), mostTokens);
-  return async (token) => {
+): LookUp<string, Session | undefined> {
+  if (batching) return createRememberingChecks(database);
+  return async (text) => {
+    const token = parseToken('session', text);
+    if (token === undefined) return undefined;
     const [userId, id] = token.ids;
     const [row] = await database.query<SessionRow>(findSession, [userId, id, token.digest]);
     return row && sessionOf(token, row);
@@ -102,14 +112,15 @@ interface ToldMeanwhile {
  * or still under way, where it is told and not remembered. And whatever was committed before a check was asked for has
  * been told when its answer is made, at the latest by the query that was sent for it.
  */
-function createRememberingChecks(database: Database): LookUpMany<ParsedToken, Session | undefined> {
+function createRememberingChecks(database: Database): LookUp<string, Session | undefined> {
   const known = createKnownSessions(mostSessions);
-  const underWay = new Set<ToldMeanwhile>();
+  /** No Set, for the reason that `batched` gives. */
+  let underWay: readonly ToldMeanwhile[] = [];
   let seen: Seen | undefined;
 
   /** @param since what the query went on from */
   function follow({ snapshot, server, complete, changed }: Changes, since: Seen | undefined): void {
-    if (server !== null && since?.server === server && complete === true && changed.length < mostChanges) {
+    if (server !== '' && since?.server === server && complete && changed.length < mostChanges) {
       for (const userId of changed) {
         known.forget(userId);
         for (const told of underWay) told.users.add(userId);
@@ -126,59 +137,76 @@ function createRememberingChecks(database: Database): LookUpMany<ParsedToken, Se
    * @param remembered what is known of each
    * @returns their sessions; `null` where what was known is not so any more
    */
-  async function check(tokens: readonly ParsedToken[], remembered: readonly (Session | undefined)[]) {
+  async function check(tokens: readonly Asked[], remembered: readonly (Session | undefined)[]) {
     const told: ToldMeanwhile = { users: new Set(), ofEverybody: false };
     const isNews = ({ user_id }: Session) => told.ofEverybody || told.users.has(user_id);
     const unknown = tokens.filter((_, index) => remembered[index] === undefined);
     const since = seen;
-    underWay.add(told);
+    underWay = [...underWay, told];
     try {
       const { changes, found } = await ask(database, unknown, since);
       // From here on nothing may come in between: what is told to others is told to these, until they are remembered.
       follow(changes, since);
-      for (const [token, session] of found) if (!isNews(session)) known.remember(token, session);
+      for (const [sha256, session] of found) if (!isNews(session)) known.remember(sha256, session);
       return tokens.map((token, index) => {
         const session = remembered[index];
-        if (session === undefined) return found.get(token);
+        if (session === undefined) return found.get(token.sha256);
         return isNews(session) || session.expires_at <= changes.now ? null : session;
       });
     } finally {
-      underWay.delete(told);
+      underWay = underWay.filter((other) => other !== told);
     }
   }
 
-  return async (tokens) => {
-    const remembered = tokens.map((token) => known.find(token));
+  const lookUp = batched(async (tokens: readonly Asked[]) => {
+    const remembered = tokens.map(({ sha256 }) => known.find(sha256));
     const answers = await check(tokens, remembered);
     const outdated = tokens.filter((_, index) => answers[index] === null);
     if (outdated.length === 0) return answers as (Session | undefined)[];
     const anew = await check(outdated, []);
     let next = 0;
     return answers.map((answer) => (answer === null ? anew[next++] : answer) ?? undefined);
+  }, mostTokens);
+
+  return (text) => {
+    const sha256 = sha256Hex(text);
+    // Who is remembered has been read before, and is no junk.
+    if (known.find(sha256) !== undefined) return lookUp({ text, sha256 });
+    const token = parseToken('session', text);
+    return token === undefined ? Promise.resolve(undefined) : lookUp({ text, sha256, token });
   };
 }
 
+/** A token string that is well formed. */
+interface Asked {
+  readonly text: string;
+  readonly sha256: string;
+  /** What it says, where nothing was remembered of it. */
+  readonly token?: ParsedToken;
+}
+
 /** What changed since then, and the sessions of those of the tokens that hold. */
-async function ask(database: Database, tokens: readonly ParsedToken[], since: Seen | undefined) {
+async function ask(database: Database, asked: readonly Asked[], since: Seen | undefined) {
   const snapshot = since?.snapshot ?? null;
+  const tokens = asked.flatMap(({ text, token = parseToken('session', text) }) => token ?? []);
   const query =
     tokens.length === 0
-      ? database.query<Changes>(findChanges, [snapshot])
-      : database.query<Changes | FoundRow>(findChangesAndSessions, [
+      ? database.query<ToldRow>(findChanges, [snapshot])
+      : database.query<ToldRow | FoundRow>(findChangesAndSessions, [
           snapshot,
           arrayText(tokens.map(({ ids: [userId] }) => userId)),
           arrayText(tokens.map(({ ids: [, id] }) => id)),
           arrayText(tokens.map(({ sha256 }) => byteaText(sha256))),
         ]);
   let changes: Changes | undefined;
-  const found = new Map<ParsedToken, Session>();
+  const found = new Map<string, Session>();
   for (const row of await query) {
-    if (row.place === null) {
-      changes = row;
+    if (row.told !== null) {
+      changes = changesOf(row.told);
       continue;
     }
     const token = tokens[row.place - 1];
-    if (token !== undefined) found.set(token, sessionOf(token, row));
+    if (token !== undefined) found.set(token.sha256, sessionOf(token, row));
   }
   if (changes === undefined) throw new Error('every answer has a row of changes');
   return { changes, found };
@@ -192,20 +220,24 @@ function sessionOf({ ids: [user_id = '', id = ''] }: ParsedToken, row: SessionRo
 /** Up to where changes were told: a snapshot of the database, and of which run of which server. */
 interface Seen {
   readonly snapshot: string;
-  /** Null after a crash, until the chore has begun anew. */
-  readonly server: string | null;
+  /** Empty after a crash, until the chore has begun anew. */
+  readonly server: string;
 }
 
 interface Changes extends Seen {
-  readonly place: null;
-  readonly now: string;
-  readonly complete: boolean | null;
+  readonly now: Instant;
+  readonly complete: boolean;
   /** Ids of users. */
   readonly changed: readonly string[];
+}
+
+interface ToldRow {
+  readonly told: readonly string[];
 }
 
 type SessionRow = Pick<Session, 'device_id' | 'created_at' | 'expires_at'>;
 
 interface FoundRow extends SessionRow {
+  readonly told: null;
   readonly place: number;
 }

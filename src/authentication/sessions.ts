@@ -16,8 +16,11 @@ export interface Sessions {
    * @throws Problem `invalid_authentication_token`, `account_locked` (an operator's lock), `account_unusable` (deactivated).
    */
   create(token: ParsedToken): Promise<NewSession>;
-  /** @throws Problem `invalid_session_token` */
-  verify(token: ParsedToken): Promise<Session>;
+  /**
+   * @param token as it came, whatever it is
+   * @throws Problem `invalid_session_token`
+   */
+  verify(token: string): Promise<Session>;
   /**
    * What a session's user may do of administration, by role. Undefined: nothing, as most users.
    * @throws Problem `invalid_session_token`; `second_factor_required` where the login used one factor only.
@@ -158,11 +161,7 @@ export function createSessions(database: Database, { lifetime, batching }: Sessi
       if (row.id === null) throw new Problem('invalid_authentication_token');
       return { ...toSession(row), token };
     },
-    async verify(token) {
-      const session = await check(token);
-      if (session === undefined) throw new Problem('invalid_session_token');
-      return session;
-    },
+    verify: (token) => check(token).then(demandSession),
     async verifyOperator({ ids: [userId = '', id], digest }) {
       const [row] = await database.query<OperatorRow>(findOperator, [userId, id, digest]);
       if (row === undefined) throw new Problem('invalid_session_token');
@@ -172,6 +171,11 @@ export function createSessions(database: Database, { lifetime, batching }: Sessi
       return { name: `user:${userId}`, scopes };
     },
   };
+}
+
+function demandSession(session: Session | undefined): Session {
+  if (session === undefined) throw new Problem('invalid_session_token');
+  return session;
 }
 
 async function createMany(

@@ -30,12 +30,16 @@ interface Asked<Key, Found> {
  */
 export function batched<Key, Found>(find: LookUpMany<Key, Found>, largest = 64): LookUp<Key, Found> {
   const waiting: Asked<Key, Found>[] = [];
-  /** The batches under way that the next ones wait for: what is asked meanwhile makes those larger. */
-  const ahead = new Set<readonly Asked<Key, Found>[]>();
+  /**
+   * The batches under way that the next ones wait for: what is asked meanwhile makes those larger. No Set: one that is
+   * added to and deleted from all the time gets new tables, each of which its predecessor leads to, and once one of them
+   * has grown old, every batch does that comes after it, with all its requests, until a full collection (twice the time).
+   */
+  let ahead: readonly (readonly Asked<Key, Found>[])[] = [];
   let overdue: NodeJS.Timeout | undefined;
 
   function sendWhatMay(): void {
-    while (waiting.length >= (ahead.size === 0 ? 1 : enough) && ahead.size < width)
+    while (waiting.length >= (ahead.length === 0 ? 1 : enough) && ahead.length < width)
       void send(waiting.splice(0, largest));
     if (waiting.length === 0) {
       clearTimeout(overdue);
@@ -45,19 +49,21 @@ export function batched<Key, Found>(find: LookUpMany<Key, Found>, largest = 64):
 
   function passSlowOnes(): void {
     overdue = undefined;
-    ahead.clear();
+    ahead = [];
     sendWhatMay();
   }
 
   async function send(batch: readonly Asked<Key, Found>[]): Promise<void> {
-    ahead.add(batch);
+    ahead = [...ahead, batch];
     try {
       const found = await find(batch.map(({ key }) => key));
       for (const [index, { resolve }] of batch.entries()) resolve(found[index] as Found);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
-      if (ahead.delete(batch)) sendWhatMay();
+      const isWaitedFor = ahead.includes(batch);
+      ahead = ahead.filter((other) => other !== batch);
+      if (isWaitedFor) sendWhatMay();
     }
   }
 

@@ -2,28 +2,58 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createKnownSessions } from '../../src/authentication/known-sessions.js';
 import type { Session } from '../../src/contract/session.js';
-import { newToken, type ParsedToken, parseToken } from '../../src/lib/token-strings.js';
+import { sha256Hex } from '../../src/lib/sha256.js';
 
-test('the memory of sessions is bounded: who was not asked for lately is dropped, and the oldest of many sessions of one user', () => {
+const newDigest = () => sha256Hex(randomUUID());
+const sessionOf = (userId: string): Session => {
+  const time = '2026-01-01T00:00:00.000000Z';
+  return {
+    id: randomUUID(),
+    user_id: userId,
+    device_id: randomUUID(),
+    created_at: time,
+    expires_at: time,
+    updated_at: time,
+  };
+};
+
+test('the memory of sessions is bounded: who was not asked for lately is dropped', () => {
   const known = createKnownSessions(10);
-  const tokenOf = (userId: string) =>
-    parseToken('session', newToken('session', [userId, randomUUID()]).token) as ParsedToken;
-  const session = {} as Session;
-  const [asked, ...others] = Array.from({ length: 30 }, () => tokenOf(randomUUID())) as [ParsedToken, ...ParsedToken[]];
-  known.remember(asked, session);
-  for (const token of others) {
-    known.remember(token, session);
-    expect(known.find(asked)).toBe(session);
+  const asked = { digest: newDigest(), session: sessionOf(randomUUID()) };
+  known.remember(asked.digest, asked.session);
+  const others = Array.from({ length: 30 }, newDigest);
+  for (const digest of others) {
+    known.remember(digest, sessionOf(randomUUID()));
+    expect(known.find(asked.digest)).toBe(asked.session);
   }
-  const kept = others.filter((token) => known.find(token) !== undefined);
+  const newestFirst = others.reverse();
+  const kept = newestFirst.filter((digest) => known.find(digest) !== undefined);
   expect(kept.length).toBeGreaterThanOrEqual(4);
   expect(kept.length).toBeLessThan(10);
-  expect(kept).toEqual(others.slice(-kept.length));
+  expect(kept).toEqual(newestFirst.slice(0, kept.length));
+});
 
-  const userId = randomUUID();
-  const many = Array.from({ length: 20 }, () => tokenOf(userId));
-  for (const token of many) known.remember(token, session);
-  expect(many.map((token) => known.find(token) !== undefined)).toEqual(many.map((_, index) => index >= 4));
+test('of many sessions of one user the first ones are dropped, and a user is forgotten with all of them', () => {
+  const known = createKnownSessions(1000);
+  const [userId, other] = [randomUUID(), randomUUID()];
+  const otherDigest = newDigest();
+  known.remember(otherDigest, sessionOf(other));
+  const many = Array.from({ length: 20 }, newDigest);
+  for (const digest of many) known.remember(digest, sessionOf(userId));
+  expect(many.map((digest) => known.find(digest) !== undefined)).toEqual(many.map((_, index) => index >= 4));
   known.forget(userId);
-  expect(many.some((token) => known.find(token) !== undefined)).toBe(false);
+  expect(many.some((digest) => known.find(digest) !== undefined)).toBe(false);
+  expect(known.find(otherDigest)).toBeDefined();
+});
+
+test('a user is forgotten in both halves of the memory, whatever was asked for in between', () => {
+  const known = createKnownSessions(8);
+  const userId = randomUUID();
+  const digests = Array.from({ length: 4 }, newDigest);
+  for (const digest of digests) known.remember(digest, sessionOf(userId));
+  // These begin the next half, and what is asked for again moves to it.
+  for (const digest of [newDigest(), newDigest()]) known.remember(digest, sessionOf(randomUUID()));
+  expect(known.find(digests[0] ?? '')).toBeDefined();
+  known.forget(userId);
+  expect(digests.map((digest) => known.find(digest))).toEqual(digests.map(() => undefined));
 });

@@ -8,7 +8,7 @@ import type { User } from '../../src/contract/user.js';
 import { finishChores } from '../../src/database/chores.js';
 import { type Database, sql } from '../../src/database/database.js';
 import { expiryChores } from '../../src/database/expiry.js';
-import { newToken, type ParsedToken, parseToken } from '../../src/lib/token-strings.js';
+import { newToken, parseToken } from '../../src/lib/token-strings.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { createUser, login, password, passwordLogin, signIn } from '../support/people.js';
@@ -39,12 +39,6 @@ async function statuses(token: string): Promise<number[]> {
 }
 
 const run = (text: string, values: readonly unknown[] = []) => one.database.query(sql(text), values);
-
-function parsed(token: string): ParsedToken {
-  const found = parseToken('session', token);
-  if (found === undefined) throw new Error('no token');
-  return found;
-}
 
 interface Signed {
   readonly user: User;
@@ -190,11 +184,11 @@ function createCrossing() {
   };
   const { verify } = createSessions(database, { lifetime: 60_000, batching: true });
   return {
-    verify: (token: string) => verify(parsed(token)).then(({ id }) => id),
+    verify: (token: string) => verify(token).then(({ id }) => id),
     /** Asks, and keeps the answer on its way. */
     async hold(token: string): Promise<() => Promise<string>> {
       holding = true;
-      const answer = verify(parsed(token)).then(({ id }) => id);
+      const answer = verify(token).then(({ id }) => id);
       answer.catch(() => undefined);
       await eventually('the answer to be on its way', async () => (held.length > 0 ? true : undefined));
       holding = false;
@@ -237,7 +231,7 @@ describe('what is known of sessions', () => {
   test('saves their look-up: once known, a check asks for changes alone, in one round trip', async () => {
     const { session } = await signedIn();
     const { verify } = createSessions(one.database, { lifetime: 60_000, batching: true });
-    const namesOf = async () => (await queriesOf(() => verify(parsed(session.token)))).map(({ name }) => name);
+    const namesOf = async () => (await queriesOf(() => verify(session.token))).map(({ name }) => name);
     // The first one does not know up to where changes were told.
     expect([await namesOf(), await namesOf(), await namesOf()]).toEqual([
       ['session_verify_many'],
@@ -264,9 +258,9 @@ describe('what is known of sessions', () => {
     const held = parseToken('authentication', token);
     if (held === undefined) throw new Error('no token');
     const session = await create(held);
-    for (let count = 0; count < 3; count += 1) await verify(parsed(session.token));
+    for (let count = 0; count < 3; count += 1) await verify(session.token);
     await eventually('the session to end', async () =>
-      verify(parsed(session.token)).then(
+      verify(session.token).then(
         () => undefined,
         () => true,
       ),
@@ -282,8 +276,11 @@ describe('what is known of sessions', () => {
     const { user, session } = await signedIn();
     expect(await statuses(session.token)).toEqual([200]);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
-    for (let rest = 0; rest < 2; rest += 1) await finishChores(one.database, [sessionChangesChore]);
-    expect(await run('select from session_changes where user_id = $1', [user.id])).toEqual([]);
+    // A transaction of another test's database may hold the numbers back for a moment.
+    await eventually('the notes to be gone', async () => {
+      await finishChores(one.database, [sessionChangesChore]);
+      return (await run('select from session_changes where user_id = $1', [user.id])).length === 0 ? true : undefined;
+    });
     expect(await statuses(session.token)).toEqual([401]);
   });
 
@@ -294,17 +291,21 @@ describe('what is known of sessions', () => {
       ...one.database,
       async query<Row extends object>(...asked: Parameters<Database['query']>) {
         const rows = await one.database.query<Row>(...asked);
-        return rows.map((row) => ('server' in row && row.server !== null ? { ...row, server } : row));
+        return rows.map((row) => {
+          if (!('told' in row) || !Array.isArray(row.told)) return row;
+          const [now, snapshot, , ...more] = row.told;
+          return { ...row, told: [now, snapshot, server, ...more] };
+        });
       },
     };
     const { verify } = createSessions(database, { lifetime: 60_000, batching: true });
-    for (let count = 0; count < 3; count += 1) await verify(parsed(session.token));
+    for (let count = 0; count < 3; count += 1) await verify(session.token);
     await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
     await run('delete from session_changes where user_id = $1', [user.id]);
     // Nothing tells of the change, as on a server that came back from a copy: only its start is another.
-    expect((await verify(parsed(session.token))).id).toBe(session.id);
+    expect((await verify(session.token)).id).toBe(session.id);
     server = 'other';
-    await expect(verify(parsed(session.token))).rejects.toThrow('invalid_session_token');
+    await expect(verify(session.token)).rejects.toThrow('invalid_session_token');
   });
 
   test('is right on tables that were copied from a server with higher numbers, and remembered again after two rests', async () => {

@@ -5,7 +5,7 @@ import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
 import { sql } from '../../src/database/database.js';
-import { newToken, type ParsedToken, parseToken } from '../../src/lib/token-strings.js';
+import { newToken } from '../../src/lib/token-strings.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { codeOf, createUser, login, newPhone, passwordLogin, signIn, smsLogin, wrongCode } from '../support/people.js';
@@ -33,12 +33,6 @@ const newSession = async (token: string) => (await one.api<NewSession>('POST', '
 /** As many answers as there are questions, told apart by the session or the problem that each names. */
 const told = ({ status, body }: Awaited<ReturnType<typeof verify>>) =>
   status === 200 ? { status, id: body.id, user_id: body.user_id } : { status };
-
-function parsed(token: string): ParsedToken {
-  const found = parseToken('session', token);
-  if (found === undefined) throw new Error('no token');
-  return found;
-}
 
 interface Question {
   readonly token: string;
@@ -164,7 +158,7 @@ describe('round trips to the database', () => {
   /** Of prepared statements, without those of chores and of messages that go out meanwhile. */
   const namesOf = async (work: () => Promise<unknown>) =>
     (await queriesOf(work)).flatMap(({ name = 'chores_' }) => (/^(chores|message)_/.test(name) ? [] : [name]));
-  const verifySession = (on: TestApp, token: string) => on.services.verifiers.verifySession(parsed(token));
+  const verifySession = (on: TestApp, token: string) => on.services.verifiers.verifySession(token);
 
   test('are one for all session checks of a turn, and one for each without batching', async () => {
     const { session, token } = await signIn(one, await createUser(one));

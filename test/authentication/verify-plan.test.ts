@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSessions } from '../../src/authentication/sessions.js';
 import { sql } from '../../src/database/database.js';
 import { sha256Hex } from '../../src/lib/sha256.js';
-import { ParsedToken } from '../../src/lib/token-strings.js';
+import { newToken, ParsedToken } from '../../src/lib/token-strings.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { queriesOf, type SentQuery } from '../support/queries.js';
 
@@ -19,6 +19,17 @@ interface PlanNode {
 
 const users = 20_000;
 
+const uuid = (text: string) =>
+  createHash('md5')
+    .update(text)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+const tokens = Array.from({ length: users }, (_, index) => {
+  const id = uuid(`user${index + 1}`);
+  return newToken('session', [id, id]);
+});
+const tokenOf = (user: number) => tokens[user - 1]?.token ?? '';
+
 let db: TestDatabase;
 let client: pg.Client;
 beforeAll(async () => {
@@ -31,9 +42,12 @@ beforeAll(async () => {
       (user_id, id, device_id, authenticator, status, epoch, token_digest, expires_at, created_at, updated_at, approved_at)
     select ${userId}, ${userId}, ${userId}, 'password', 'approved', 0, sha256(''), now() + '1 day', now(), now(), now()
     from generate_series(1, $1::int) n`);
-  await fill(`insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
-    select ${userId}, ${userId}, ${userId}, ${userId}, sha256(''), now(), now() + '1 day'
-    from generate_series(1, $1::int) n`);
+  await db.database.query(
+    sql(`insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
+      select ${userId}, ${userId}, ${userId}, ${userId}, digest, now(), now() + '1 day'
+      from unnest($1::bytea[]) with ordinality as made (digest, n)`),
+    [tokens.map(({ digest }) => digest)],
+  );
   client = new pg.Client(db.target);
   await client.connect();
 });
@@ -42,18 +56,11 @@ afterAll(async () => {
   await db.drop();
 });
 
-const uuid = (text: string) =>
-  createHash('md5')
-    .update(text)
-    .digest('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-const tokenOf = (user: number) => new ParsedToken(uuid(`user${user}`).replaceAll('-', '').repeat(2), sha256Hex(''));
-
 /** What the service sends to check the sessions of this many users at once. */
 async function checkOf(count: number, batching: boolean): Promise<SentQuery> {
   const { verify } = createSessions(db.database, { lifetime: 1000, batching });
-  const tokens = Array.from({ length: count }, (_, index) => tokenOf(1 + index * Math.floor(users / count)));
-  const [query] = await queriesOf(() => Promise.all(tokens.map(verify)));
+  const some = Array.from({ length: count }, (_, index) => tokenOf(1 + index * Math.floor(users / count)));
+  const [query] = await queriesOf(() => Promise.all(some.map(verify)));
   if (query === undefined) throw new Error('nothing was sent');
   return query;
 }
@@ -155,10 +162,12 @@ describe('the plan of making sessions', () => {
     await db.database.query(sql('analyze'));
   });
 
+  const heldBy = (user: number) => new ParsedToken(uuid(`user${user}`).replaceAll('-', '').repeat(2), sha256Hex(''));
+
   /** What the service sends when this many ask at once. The first one goes alone. */
   async function creationOf(count: number): Promise<SentQuery[]> {
     const { create } = createSessions(db.database, { lifetime: 1000, batching: true });
-    return queriesOf(() => Promise.all(Array.from({ length: count }, (_, index) => create(tokenOf(1 + index)))));
+    return queriesOf(() => Promise.all(Array.from({ length: count }, (_, index) => create(heldBy(1 + index)))));
   }
 
   test('is two statements for any number up to 65 at once, and goes by one index each', async () => {

@@ -8,8 +8,8 @@ import { type Access, type App, type Caller, demandScope } from '../route.js';
 
 /** What the authorization of a request needs of the domain. */
 export interface Verifiers {
-  /** @throws Problem `invalid_session_token` */
-  verifySession(token: ParsedToken): Promise<Session>;
+  /** @throws Problem `invalid_session_token`, for whatever else the text is. */
+  verifySession(token: string): Promise<Session>;
   verifyApiKey(token: string): Promise<Caller | undefined>;
   /** @throws Problem `invalid_session_token`, `second_factor_required` */
   verifyOperator(token: ParsedToken): Promise<Caller | undefined>;
@@ -36,28 +36,36 @@ export function authorizationPlugin(app: App, verifiers: Verifiers): void {
   });
 }
 
-async function authorize(
+type Authorized = FastifyRequest['authorized'];
+
+/** Not an async function: checks of sessions are hot, and each promise on their way is felt. */
+function authorize(
   verifiers: Verifiers,
   request: FastifyRequest,
   access: Exclude<Access, 'public'>,
-): Promise<FastifyRequest['authorized']> {
-  if (access === 'authentication-token') {
-    const authenticationToken = parseToken('authentication', basicCredentials(request));
-    if (authenticationToken === undefined) throw new Problem('invalid_authentication_token');
-    return { authenticationToken };
-  }
-  if (access === 'session') {
-    const token = parseToken('session', credentials(request, 'bearer'));
-    if (token === undefined) throw new Problem('invalid_session_token');
-    return {
-      session: await verifiers.verifySession(token),
-      async recheck() {
-        await verifiers.verifySession(token);
-      },
-    };
-  }
-  const key = credentials(request, 'bearer');
-  const identify = () => identifyCaller(verifiers, key, access.scope);
+): Promise<Authorized> {
+  if (access === 'session') return authorizeSession(verifiers, credentials(request, 'bearer'));
+  if (access === 'authentication-token') return readAuthenticationToken(request);
+  return authorizeCaller(verifiers, credentials(request, 'bearer'), access.scope);
+}
+
+function authorizeSession({ verifySession }: Verifiers, token: string): Promise<Authorized> {
+  return verifySession(token).then((session) => ({
+    session,
+    async recheck() {
+      await verifySession(token);
+    },
+  }));
+}
+
+async function readAuthenticationToken(request: FastifyRequest): Promise<Authorized> {
+  const authenticationToken = parseToken('authentication', basicCredentials(request));
+  if (authenticationToken === undefined) throw new Problem('invalid_authentication_token');
+  return { authenticationToken };
+}
+
+async function authorizeCaller(verifiers: Verifiers, key: string, scope: Scope): Promise<Authorized> {
+  const identify = () => identifyCaller(verifiers, key, scope);
   return {
     caller: await identify(),
     async recheck() {
@@ -80,10 +88,11 @@ function credentials(request: FastifyRequest, scheme: 'basic' | 'bearer'): strin
   if (headers.length > 1) throw new Problem('invalid_authorization_header');
   const [header = ''] = headers;
   if (header === '') throw new Problem('missing_credentials');
-  const match = header.length > maxCredentials ? null : /^([A-Za-z]+) +([^\s]+)$/.exec(header);
-  if (match === null) throw new Problem('invalid_authorization_header');
-  if (match[1]?.toLowerCase() !== scheme) throw new Problem('missing_credentials');
-  return match[2] ?? '';
+  if (header.length > maxCredentials || !/^[A-Za-z]+ +[^\s]+$/.test(header)) {
+    throw new Problem('invalid_authorization_header');
+  }
+  if (header.slice(0, header.indexOf(' ')).toLowerCase() !== scheme) throw new Problem('missing_credentials');
+  return header.slice(header.lastIndexOf(' ') + 1);
 }
 
 /** The token of Basic credentials: its base64, or that of `token:` as HTTP clients send a user name without a password. */
