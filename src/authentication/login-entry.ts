@@ -42,10 +42,12 @@ export interface AccountOnDevice extends Account {
   readonly knownDevice: string | undefined;
 }
 
+/** Its commit waits for no disk: after a crash, the requests of the last moment before it are not counted, and that is all. */
 const identify = prepared(
   'login_identify',
   `select ${countRequest('$2::bytea', '$3', '$4')} as wait,
-          (select user_id from identities where digest = $1) as user_id`,
+          (select user_id from identities where digest = $1) as user_id,
+          set_config('synchronous_commit', 'off', true) as flush`,
 );
 
 /** The parts come one after the other, each from the rows of the one before: whoever has to wait takes no guess. */
