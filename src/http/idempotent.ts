@@ -3,8 +3,11 @@ import type { Database, Transaction } from '../database/database.js';
 import type { Idempotency } from '../database/idempotency.js';
 import { requesterOf } from './route.js';
 
+const json = 'application/json; charset=utf-8';
+
 export interface Answer {
   readonly status: number;
+  /** As the route's schema says; a Buffer: its JSON. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -34,10 +37,8 @@ export function createIdempotent(database: Database, idempotency: Idempotency): 
     const key = request.headers['idempotency-key'];
     if (typeof key !== 'string') {
       const { status, body, headers } = await work((inTransaction) => on.transaction(inTransaction));
-      return reply
-        .code(status)
-        .headers({ ...headers })
-        .send(body);
+      reply.code(status).headers({ ...headers });
+      return Buffer.isBuffer(body) ? reply.type(json).send(body) : reply.send(body);
     }
     const { answer, replayed } = await idempotency.run(
       {
@@ -51,7 +52,8 @@ export function createIdempotent(database: Database, idempotency: Idempotency): 
           let done: Answer | undefined;
           stored = await commit(async (tx) => {
             done = await inTransaction(tx);
-            const body = String(reply.code(done.status).serialize(done.body));
+            const isJson = Buffer.isBuffer(done.body);
+            const body = String(isJson ? done.body : reply.code(done.status).serialize(done.body));
             return { status: done.status, headers: { ...done.headers }, body };
           });
           return done ?? { status: stored.status, body: stored.body };
@@ -64,7 +66,7 @@ export function createIdempotent(database: Database, idempotency: Idempotency): 
     return reply
       .code(answer.status)
       .headers({ ...answer.headers })
-      .type('application/json; charset=utf-8')
+      .type(json)
       .send(answer.body);
   };
 }

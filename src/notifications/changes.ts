@@ -1,5 +1,6 @@
 import type { Change, Changes } from '../contract/changes.js';
 import type { Notification } from '../contract/notification.js';
+import { arrayText } from '../database/array-text.js';
 import { type Database, type Queryable, sql } from '../database/database.js';
 import type { FilterClause } from '../lib/filter/fields.js';
 import { matches } from '../lib/filter/match.js';
@@ -75,7 +76,7 @@ export async function readChanges(
   wanted: readonly Wanted[],
   limit: number,
 ): Promise<(Found | undefined)[]> {
-  const values = [wanted.map(({ userId }) => userId), wanted.map(({ after }) => after), limit];
+  const values = [arrayText(wanted.map(({ userId }) => userId)), arrayText(wanted.map(({ after }) => after)), limit];
   const found = new Map<number, Found & { changes: ChangeRow[] }>();
   for (const row of await handle.query<FoundRow>(selectChanges, values)) {
     const { nth, head, forgotten, marker } = row;

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.js';
 import { together } from '../database/together.js';
 import { lockAndCountFullBlocks } from './block-counts.js';
 import { type PublishRules, publish } from './publish.js';
-import { type Columns, insertNotifications, insertTogether } from './publish-queries.js';
+import { type Deliveries, insertOne, insertTogether } from './publish-queries.js';
 
 /**
  * One notification to one user, as `publish` makes it. Without an image it is one statement that commits by itself; what
@@ -14,8 +14,7 @@ export function createOnePublisher(
   rules: PublishRules,
   batching: boolean,
 ): (request: NotificationInput, numbers: readonly (string | undefined)[]) => Promise<Notification> {
-  const insertAlone = ({ userId, columns }: Addressed) =>
-    insertNotifications(database.lane(userId), columns, rules.pushes);
+  const insertAlone = ({ userId, delivery }: Addressed) => insertOne(database.lane(userId), delivery, rules.pushes);
   // What was published is committed, whatever becomes of this: the next notification finds the same to be done.
   const countUnlessBusy = (userId: string) =>
     database
@@ -28,22 +27,22 @@ export function createOnePublisher(
         many: (requests: readonly Addressed[]) =>
           insertTogether(
             database,
-            requests.map(({ columns }) => columns),
+            requests.map(({ delivery }) => delivery),
             rules.pushes,
           ),
       })
     : insertAlone;
   return async (request, numbers) => {
     const userId = request.user_id?.toLowerCase() ?? '';
-    const inTurn = async (columns: Columns) => {
-      const created = await insert({ userId, columns });
+    const inTurn = async (delivery: Deliveries) => {
+      const created = await insert({ userId, delivery });
       if (created.full.length > 0) await countUnlessBusy(userId);
       return created;
     };
     const isShown = (request.image_id ?? request.image ?? null) !== null;
     const [notification] = isShown
       ? await database.lane(userId).transaction((tx) => publish(tx, rules, request, numbers))
-      : await publish(database, rules, request, numbers, inTurn);
+      : await publish(database, rules, request, numbers, { insertOne: inTurn });
     if (notification === undefined) throw new Error('one notification was published, and none came of it');
     return notification;
   };
@@ -51,5 +50,5 @@ export function createOnePublisher(
 
 interface Addressed {
   readonly userId: string;
-  readonly columns: Columns;
+  readonly delivery: Deliveries;
 }

@@ -1,6 +1,17 @@
+import { arrayText, textArrayText } from '../database/array-text.js';
 import { prepared, type Queryable } from '../database/database.js';
 import { instantFromPg } from '../lib/times.js';
 import { blockSize, hasFullBlocks } from './blocks.js';
+import type { Content } from './row.js';
+
+/** Of deliveries that are to be made. */
+export interface Deliveries {
+  readonly ids: readonly string[];
+  readonly userIds: readonly string[];
+  /** Of each the place of its content, counted from 1 as WITH ORDINALITY does. */
+  readonly items: readonly number[];
+  readonly contents: readonly Content[];
+}
 
 /** What the database decides of a notification that it makes. */
 export interface CreatedRow {
@@ -34,6 +45,32 @@ interface Source {
 
 const microseconds = (count: string) => `${count} * interval '1 microsecond'`;
 
+/** SQL of what publishing `rows` notifications does to a head, and of the first one's place in the inbox. */
+export const headMoves = (now: string) => `last_change_sequence = last_change_sequence + rows,
+          last_time = greatest(${now}, last_time + ${microseconds('1')}) + ${microseconds('(rows - 1)')},
+          total = total + rows,
+          counted_blocks = coalesce(counted_blocks, last_change_sequence / ${blockSize})`;
+export const beforeFirst = 'last_change_sequence - rows';
+export const timeOfFirst = `last_time - ${microseconds('(rows - 1)')}`;
+
+/** The columns of a `Content`, and their types. */
+const contentColumns = [
+  ['actor_id', 'uuid'],
+  ['actor', 'text'],
+  ['notification_type', 'text'],
+  ['notification_key', 'text'],
+  ['object_id', 'uuid'],
+  ['object_data_number', 'numeric'],
+  ['object_data_string', 'text'],
+  ['description', 'text'],
+  ['image_id', 'uuid'],
+] as const satisfies (readonly [keyof Content, string])[];
+export const contentNames = contentColumns.map(([name]) => name).join(', ');
+
+/** SQL: what a row of `notifications` is made of; times and numbers are those of its creation. */
+export const notificationColumns = `user_id, id, sequence, change_sequence, ${contentNames}, created_at, updated_at`;
+export const notificationValues = `user_id, id, sequence, sequence, ${contentNames}, time, time`;
+
 /*
  * The heads are locked in the order of their users, so that two publishers never wait for each other, and moved when all
  * are locked: after a wait, PostgreSQL gives the rows as they are then (EvalPlanQual), not as this statement's snapshot
@@ -55,16 +92,12 @@ const insertFrom = (name: string, { delivery, content, heads, whenLocked = 'wait
     clock as materialized (select count(*) as locked, db_now() as now from head),
     moved as (
       update inboxes
-      set last_change_sequence = last_change_sequence + rows,
-          last_time = greatest(now, last_time + ${microseconds('1')}) + ${microseconds('(rows - 1)')},
-          total = total + rows,
-          counted_blocks = coalesce(counted_blocks, last_change_sequence / ${blockSize})
+      set ${headMoves('now')}
       from (
         select user_id, count(*) as rows, now from delivery join head using (user_id) cross join clock group by user_id, now
       ) added
       where inboxes.user_id = added.user_id
-      returning inboxes.user_id, last_change_sequence - rows as before, last_time - ${microseconds('(rows - 1)')} as start,
-        ${hasFullBlocks} as is_full
+      returning inboxes.user_id, ${beforeFirst} as before, ${timeOfFirst} as start, ${hasFullBlocks} as is_full
     ),
     numbered as (
       select place, delivery.id, delivery.user_id, item,
@@ -73,10 +106,8 @@ const insertFrom = (name: string, { delivery, content, heads, whenLocked = 'wait
       window inbox as (partition by delivery.user_id order by place)
     ),
     created as (
-      insert into notifications (user_id, id, sequence, change_sequence, actor_id, actor, notification_type,
-        notification_key, object_id, object_data_number, object_data_string, description, image_id, created_at, updated_at)
-      select user_id, id, sequence, sequence, actor_id, actor, notification_type,
-        notification_key, object_id, object_data_number, object_data_string, description, image_id, time, time
+      insert into notifications (${notificationColumns})
+      select ${notificationValues}
       from numbered join content using (item) where sequence is not null
     )${publication}
   select string_agg(coalesce(sequence::text, ''), ',' order by place) as sequences,
@@ -89,33 +120,33 @@ const insertFrom = (name: string, { delivery, content, heads, whenLocked = 'wait
  * By way of a scalar subquery no plan sees an array's length. To one that does, each length is worth a plan of its own,
  * which is longer in the making than a small statement runs, and from a thousand users on reads the heads of everybody.
  */
-const array = (parameter: number, type: string) => `(select $${parameter}::${type}[])`;
+export const array = (parameter: number, type: string) => `(select $${parameter}::${type}[])`;
 
-const many: Source = {
+/** SQL that reads contents from nine arrays, of which this is the first one's parameter. */
+export function contentsFrom(first: number): string {
+  return `select * from unnest(${contentArraysFrom(first)}) with ordinality as content (${contentNames}, item)`;
+}
+
+/** These arrays, as `unnest` takes them. */
+export function contentArraysFrom(first: number): string {
+  return contentColumns.map(([, type], place) => array(first + place, type)).join(', ');
+}
+
+/** Requests of a moment. None of them waits for another's user: what is not made here is made alone. */
+const together: Source = {
   delivery: `
       select id, user_id, item, place
       from unnest(${array(1, 'uuid')}, ${array(2, 'uuid')}, ${array(3, 'int')}) with ordinality
         as delivery (id, user_id, item, place)`,
-  content: `
-      select *
-      from unnest(${array(4, 'uuid')}, ${array(5, 'text')}, ${array(6, 'text')}, ${array(7, 'text')},
-                  ${array(8, 'uuid')}, ${array(9, 'numeric')}, ${array(10, 'text')}, ${array(11, 'text')},
-                  ${array(12, 'uuid')}) with ordinality
-        as content (actor_id, actor, notification_type, notification_key, object_id, object_data_number,
-                    object_data_string, description, image_id, item)`,
+  content: contentsFrom(4),
   heads: `user_id = any (${array(2, 'uuid')}::uuid[]) order by user_id`,
+  whenLocked: 'skip locked',
 };
-
-/** Requests of a moment. None of them waits for another's user: what is not made here is made alone. */
-const together: Source = { ...many, whenLocked: 'skip locked' };
 
 /** One notification to one user: without arrays there is less to start. */
 const one: Source = {
   delivery: 'select $1::uuid as id, $2::uuid as user_id, $3::int as item, 1 as place',
-  content: `
-      select $4::uuid as actor_id, $5::text as actor, $6::text as notification_type, $7::text as notification_key,
-        $8::uuid as object_id, $9::numeric as object_data_number, $10::text as object_data_string,
-        $11::text as description, $12::uuid as image_id, 1 as item`,
+  content: `select ${contentColumns.map(([name, type], place) => `$${4 + place}::${type} as ${name}`).join(', ')}, 1 as item`,
   heads: 'user_id = $2::uuid',
 };
 
@@ -128,53 +159,53 @@ const forPush = `,
     )`;
 
 const inserts = {
-  many: insertFrom('notifications_publish', many, ''),
-  manyForPush: insertFrom('notifications_publish_for_push', many, forPush),
   one: insertFrom('notifications_publish_one', one, ''),
   oneForPush: insertFrom('notifications_publish_one_for_push', one, forPush),
   together: insertFrom('notifications_publish_together', together, ''),
   togetherForPush: insertFrom('notifications_publish_together_for_push', together, forPush),
 };
 
-/** What is to be made: of the deliveries their ids, users and items (from 1), and of the items their contents. */
-export type Columns = readonly (readonly unknown[])[];
-
-/** Makes notifications in the inboxes that exist. */
-export async function insertNotifications(tx: Queryable, columns: Columns, pushes: boolean): Promise<Created> {
-  if (columns.every((column) => column.length === 1)) {
-    return read(await tx.query<CreatedTogether>(pushes ? inserts.oneForPush : inserts.one, columns.flat()));
-  }
-  return read(await tx.query<CreatedTogether>(pushes ? inserts.manyForPush : inserts.many, asArrays(columns)));
+/** Makes one notification, if the inbox exists. */
+export async function insertOne(tx: Queryable, { ids, userIds, items, contents }: Deliveries, pushes: boolean) {
+  const values = contents.flatMap((content) => contentColumns.map(([name]) => content[name]));
+  return read(
+    await tx.query<CreatedTogether>(pushes ? inserts.oneForPush : inserts.one, [
+      ...ids,
+      ...userIds,
+      ...items,
+      ...values,
+    ]),
+  );
 }
 
 /**
  * Makes one notification of each of several requests, without waiting for any inbox.
- * @param requests the columns of each, with one delivery and its content
+ * @param requests each with one delivery and its content
  * @returns in their order what was made; undefined where the inbox does not exist, or is locked at the moment
  */
 export async function insertTogether(
   database: Queryable,
-  requests: readonly Columns[],
+  requests: readonly Deliveries[],
   pushes: boolean,
 ): Promise<(Created | undefined)[]> {
-  const [ids = [], userIds = [], , ...contents] =
-    requests[0]?.map((_, column) => requests.map((each) => each[column]?.[0])) ?? [];
-  const items = requests.map((_, index) => index + 1);
+  const userIds = requests.flatMap((request) => request.userIds);
+  const values = [
+    arrayText(requests.flatMap(({ ids }) => ids)),
+    arrayText(userIds),
+    arrayText(requests.map((_, index) => String(index + 1))),
+    ...contentArrays(requests.flatMap(({ contents }) => contents)),
+  ];
   const statement = pushes ? inserts.togetherForPush : inserts.together;
-  const values = asArrays([ids, userIds, items, ...contents]);
   const { rows, full } = read(await database.query<CreatedTogether>(statement, values));
   return rows.map((row, place) => row && { rows: [row], full: full.filter((userId) => userId === userIds[place]) });
 }
 
-/**
- * Ids and numbers need no quoting, which for thousands of them takes longer than all else that is done here. And nothing
- * is sent of what is null in all contents: `unnest` fills up what is shorter.
- */
-function asArrays([ids = [], userIds = [], items = [], ...contents]: Columns): unknown[] {
-  return [
-    ...[ids, userIds, items].map((values) => `{${values.join(',')}}`),
-    ...contents.map((values) => (values.every((value) => value === null) ? [] : values)),
-  ];
+/** What `contentsFrom` reads. Nothing is sent of what is null in all contents: `unnest` fills up what is shorter. */
+export function contentArrays(contents: readonly Content[]): string[] {
+  return contentColumns.map(([name]) => {
+    const values = contents.map((content) => content[name]);
+    return values.every((value) => value === null) ? '{}' : textArrayText(values);
+  });
 }
 
 function read([created]: readonly CreatedTogether[]): Created {

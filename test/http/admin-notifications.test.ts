@@ -44,6 +44,26 @@ describe('POST /admin/v1/notifications', () => {
     expect(await inboxOf(user)).toEqual([...batch.body.toReversed(), many.body[1], one.body]);
   });
 
+  it('answers hundreds whole and in order, by what is stored, and with a key the same once more', async () => {
+    const people = [await createUser(postern), await createUser(postern)];
+    const items = Array.from({ length: 777 }, (_, nth) => {
+      return { ...valid(), user_id: people[nth % 2]?.id ?? '', description: `“${nth}” \\ "` };
+    });
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const made = await publish<Notification[]>(items, headers);
+    expect([made.status, made.headers['content-type']]).toEqual([201, 'application/json; charset=utf-8']);
+    expect(made.body.map(({ description, sequence }) => [description, sequence])).toEqual(
+      items.map(({ description }, nth) => [description, Math.floor(nth / 2) + 1]),
+    );
+    for (const person of people) {
+      const own = made.body.filter(({ user_id }) => user_id === person.id);
+      expect(await inboxOf(person)).toEqual(own.toReversed().slice(0, 100));
+    }
+    const [again, unkeyed] = [await publish(items, headers), await publish(items)];
+    expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, 'true']);
+    expect(unkeyed.headers['content-type']).toBe(made.headers['content-type']);
+  });
+
   it('makes all or none, and names item and field of every fault', async () => {
     const [before] = await inboxOf(user);
     const { status, body } = await publish<ProblemAnswer>([

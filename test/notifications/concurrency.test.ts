@@ -39,6 +39,7 @@ function expectAscending(values: readonly (string | number)[]) {
   expect(unsorted).toBe(-1);
 }
 
+const content = { notification_type: 'pool', description: 'To many' };
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
 
 describe('parallel publishing', () => {
@@ -78,6 +79,26 @@ describe('parallel publishing', () => {
       expect(own.map(({ sequence }) => sequence)).toEqual(upTo(own.length));
       expectAscending(own.map(({ created_at }) => created_at));
     }
+  });
+
+  it.each(rounds)('to many of the same users in opposite orders never deadlocks (round %i)', async (round) => {
+    const users = await createInboxes(test.database, 200);
+    const [one = '', another = ''] = users;
+    const orders = [users, users.toReversed(), users.toSorted(), users.toSorted().toReversed()];
+    const items = upTo(8).map((act) => ({ user_ids: orders[(act + round) % 4] ?? [], ...content }));
+    const published = await Promise.all(items.map((item) => publish([item, input(another), input(one)])));
+    for (const [act, notifications] of published.entries()) {
+      expect(notifications.map(({ user_id }) => user_id)).toEqual([...(items[act]?.user_ids ?? []), another, one]);
+    }
+    const heads = await test.database.query(
+      sql(`select last_change_sequence, total, (select count(*) from notifications n where n.user_id = i.user_id) as rows,
+             (select bool_and(earlier) from (select created_at < lead(created_at) over (order by sequence) as earlier
+                from notifications n where n.user_id = i.user_id) times) as in_order
+           from inboxes i where user_id = any ($1::uuid[]) order by total desc`),
+      [users],
+    );
+    const head = (count: number) => ({ last_change_sequence: count, total: count, rows: count, in_order: true });
+    expect(heads).toEqual([head(16), head(16), ...Array(198).fill(head(8))]);
   });
 
   it('shows every reader an inbox whose numbers have no gap: their order is the order of commits', async () => {

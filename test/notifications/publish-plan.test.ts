@@ -9,44 +9,63 @@ interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
+  readonly 'Sort Key'?: readonly string[];
   readonly 'Actual Loops': number;
   readonly Plans?: readonly PlanNode[];
 }
 
-let db: TestDatabase;
-let client: pg.Client;
-let users: string[];
-beforeAll(async () => {
-  db = await createTestDatabase();
-  users = await createInboxes(db.database, 20_000);
-  client = new pg.Client(db.target);
-  await client.connect();
-});
-afterAll(async () => {
-  await client.end();
-  await db.drop();
-});
-
-/** What the service sends to publish to this many users. */
-async function publicationTo(count: number): Promise<SentQuery> {
-  const notifications = createTestNotifications(db.database);
-  const inputs = users.slice(0, count).map((userId) => input(userId));
-  const sent = await queriesOf(() => publishAll({ database: db.database, notifications }, inputs));
-  const query = sent.find(({ name }) => name?.startsWith('notifications_publish'));
-  if (query === undefined) throw new Error('nothing was sent');
-  return query;
+/** A database with so many users, and a connection to it. */
+interface Installation {
+  readonly db: TestDatabase;
+  readonly client: pg.Client;
+  readonly users: readonly string[];
 }
 
-/** The plan by which it runs once more, as on the service's connections, and undone. */
-async function nodesOf({ text, values = [] }: SentQuery): Promise<PlanNode[]> {
+const installations: Installation[] = [];
+async function install(size: number): Promise<Installation> {
+  const db = await createTestDatabase();
+  const client = new pg.Client(db.target);
+  const installation = { db, client, users: await createInboxes(db.database, size) };
+  await client.connect();
+  installations.push(installation);
+  return installation;
+}
+let large: Installation;
+let small: Installation;
+beforeAll(async () => {
+  large = await install(20_000);
+  small = await install(5);
+});
+afterAll(async () => {
+  for (const { client, db } of installations) {
+    await client.end();
+    await db.drop();
+  }
+});
+
+/** What the service sends to publish to these users. */
+async function publicationTo({ database }: TestDatabase, userIds: readonly string[]): Promise<SentQuery[]> {
+  const notifications = createTestNotifications(database);
+  const inputs = userIds.map((userId) => input(userId));
+  const sent = await queriesOf(() => publishAll({ database, notifications }, inputs));
+  return sent.filter(({ name }) => name?.startsWith('notifications_publish'));
+}
+
+/** The plans by which that runs once more, as on the service's connections, and undone; by the statements' names. */
+async function plansOf({ db, client }: Installation, userIds: readonly string[]): Promise<Map<string, PlanNode>> {
+  const publication = await publicationTo(db, userIds);
+  const plans = new Map<string, PlanNode>();
   await client.query('begin');
   await client.query('delete from notifications');
   try {
-    const explained = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `explain (analyze, timing off, format json) ${text}`,
-      [...values],
-    );
-    return explained.rows.flatMap((row) => nodes(row['QUERY PLAN'][0].Plan));
+    for (const { name = '', text, values = [] } of publication) {
+      // What only sets something has no plan.
+      const asked = text.startsWith('set ') ? text : `explain (analyze, timing off, format json) ${text}`;
+      const explained = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(asked, [...values]);
+      const plan = explained.rows[0]?.['QUERY PLAN'][0].Plan;
+      if (plan !== undefined) plans.set(name, plan);
+    }
+    return plans;
   } finally {
     await client.query('rollback');
   }
@@ -58,11 +77,13 @@ function nodes(node: PlanNode): PlanNode[] {
 
 describe.each(['never analyzed', 'analyzed'])('the plan of publishing, on tables that were %s', (state) => {
   beforeAll(async () => {
-    if (state === 'analyzed') await db.database.query(sql('analyze'));
+    if (state !== 'analyzed') return;
+    for (const { db } of installations) await db.database.query(sql('analyze'));
   });
 
   test.each([1, 2, 1000])('reads the inboxes of its %i users by their key, and nothing twice', async (count) => {
-    const plan = await nodesOf(await publicationTo(count));
+    const plans = await plansOf(large, large.users.slice(0, count));
+    const plan = [...plans.values()].flatMap(nodes);
     const reads = plan.filter((node) => node['Node Type'].endsWith('Scan'));
     expect(reads.map((node) => node['Node Type'])).not.toContain('Seq Scan');
     const byKey = reads.filter((node) => node['Index Name'] !== undefined);
@@ -71,5 +92,26 @@ describe.each(['never analyzed', 'analyzed'])('the plan of publishing, on tables
     for (const node of reads.filter((each) => /^(Function|CTE|Subquery) Scan$/.test(each['Node Type']))) {
       expect(node['Actual Loops']).toBe(1);
     }
+  });
+
+  test.each([2, 1000])('locks the heads of its %i users one by one, sorted before', async (count) => {
+    const plans = await plansOf(large, large.users.slice(0, count).toReversed());
+    const heads = [plans.get('notifications_publish_heads')].flatMap((plan) => (plan ? nodes(plan) : []));
+    const [join, ...others] = heads.filter(({ 'Node Type': type }) => /Join|Nested Loop/.test(type));
+    expect(others).toEqual([]);
+    expect(join?.['Node Type']).toBe('Nested Loop');
+    const [outer, inner] = join?.Plans ?? [];
+    const sorts = (outer ? nodes(outer) : []).filter((node) => node['Sort Key'] !== undefined);
+    expect(sorts.map((node) => node['Sort Key'])).toEqual([['given.user_id']]);
+    expect(inner).toMatchObject({ 'Node Type': 'Index Scan', 'Index Name': 'inboxes_pkey' });
+  });
+
+  test('reads the heads in the order of their key where there are so few that it would rather read all', async () => {
+    const plans = await plansOf(small, small.users.toReversed());
+    const heads = [plans.get('notifications_publish_heads')].flatMap((plan) => (plan ? nodes(plan) : []));
+    const reads = heads.filter((node) => node['Relation Name'] === 'inboxes' && node['Node Type'].endsWith('Scan'));
+    expect(reads).toMatchObject([
+      { 'Node Type': 'Index Scan', 'Index Name': 'inboxes_pkey', 'Scan Direction': 'Forward' },
+    ]);
   });
 });

@@ -63,6 +63,19 @@ const publish = (userIds: readonly string[]) =>
     notifications.publish(tx, { user_ids: [...userIds], notification_type: 'pool', description: 'A new pool' }),
   );
 
+/** An item for each of them. */
+const publishEach = (userIds: readonly string[]) =>
+  database.transaction((tx) =>
+    notifications.publish(
+      tx,
+      userIds.map((userId) => ({
+        user_id: userId,
+        notification_type: 'pool',
+        description: `A new pool for ${userId}`,
+      })),
+    ),
+  );
+
 interface Counts {
   readonly pushes: number;
   readonly different: number;
@@ -84,9 +97,12 @@ async function counts(userIds: readonly string[]): Promise<Counts | undefined> {
 }
 
 describe('what was published', () => {
-  test('is one row more, however many notifications it makes', async () => {
+  test.each([
+    ['one item to many', publish],
+    ['an item for each', publishEach],
+  ])('is one row more, however many notifications it makes: %s', async (_, publishTo) => {
     const users = await createReachable(500);
-    await publish(users);
+    await publishTo(users);
     expect(await counts(users)).toEqual({ pushes: 0, different: 0, jobs: 0, publications: 1 });
     expect(await derivePushes(database, options)).toBe(true);
     expect(await counts(users)).toEqual({ pushes: 500, different: 500, jobs: 500, publications: 0 });

@@ -214,7 +214,8 @@ describe('a publication to many', () => {
         streams.wake(ids);
         await told(2);
       });
-      expect(sent.map(({ values = [] }) => [values[0]].flat().length)).toEqual(read);
+      // The text of an array of ids.
+      expect(sent.map(({ values = [] }) => String(values[0]).split(',').length)).toEqual(read);
     },
   );
 

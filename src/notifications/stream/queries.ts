@@ -1,3 +1,4 @@
+import { arrayText } from '../../database/array-text.js';
 import { type Database, prepared, type Statement, sql } from '../../database/database.js';
 import { Problem } from '../../lib/problem.js';
 import type { Instant } from '../../lib/times.js';
@@ -104,24 +105,24 @@ export function createStreamQueries(database: Database, heldSession: HeldSession
       const [row] = await database.query<HeadRow>(selectHead, [userId, sessionId]);
       if (row === undefined) throw new Problem('invalid_session_token');
       const { head, remaining } = row;
-      if (start === 'now') return { position: head, isReset: false, remaining };
+      if (start === 'now') return { position: head, history: undefined, isReset: false, remaining };
       if ('lastEventId' in start) {
         const isReset = isLost(start.lastEventId, row);
-        return { position: isReset ? head : start.lastEventId, isReset, remaining };
+        return { position: isReset ? head : start.lastEventId, history: undefined, isReset, remaining };
       }
       const [last] = await database.query<{ place: number }>(lastBefore[start.by], [userId, start.since]);
       const position = Math.min(last?.place ?? 0, head);
-      const history = start.by === 'created_at' ? { history: { floor: position, end: head } } : {};
-      return { position, ...history, isReset: false, remaining };
+      const history = start.by === 'created_at' ? { floor: position, end: head } : undefined;
+      return { position, history, isReset: false, remaining };
     },
 
     async check(streams) {
       const rows = await database.query<FindingRow>(selectFindings, [
-        streams.map(({ userId }) => userId),
-        streams.map(({ sessionId }) => sessionId),
-        streams.map(({ position }) => position),
-        streams.map(({ marker }) => marker),
-        streams.map(({ lead }) => lead),
+        arrayText(streams.map(({ userId }) => userId)),
+        arrayText(streams.map(({ sessionId }) => sessionId)),
+        arrayText(streams.map(({ position }) => position)),
+        arrayText(streams.map(({ marker }) => marker)),
+        arrayText(streams.map(({ lead }) => lead)),
       ]);
       return rows.flatMap(({ nth, expires_at: expiresAt, is_expiring: isExpiring, is_behind: isBehind }) => {
         const stream = streams[nth - 1];

@@ -15,7 +15,7 @@ export interface Stream {
   /** The last id that the client was given. */
   toldPosition: number;
   /** While history is told: changes up to `end` of notifications up to `floor` are left out. */
-  readonly history?: { readonly floor: number; readonly end: number };
+  readonly history: { readonly floor: number; readonly end: number } | undefined;
   /** The marker that the client knows; -1 before the first. */
   marker: number;
   /** Milliseconds before the session's end when the client is told; 0 when it was. */
@@ -24,7 +24,7 @@ export interface Stream {
   checkedAt: number;
   writtenAt: number;
   /** Since when the client does not read. What was handed over waits in its socket; no more is handed over. */
-  blockedAt?: number;
+  blockedAt: number | undefined;
   hasEnded: boolean;
 }
 

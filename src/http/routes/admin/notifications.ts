@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { Notification, NotificationChange, NotificationInput } from '../../../contract/notification.js';
 import { DryRun } from '../../../contract/push.js';
@@ -113,12 +114,25 @@ function publishRoute(
       }
       const publish: IdempotentWork = (commit) =>
         commit(async (tx) => {
-          const published = await notifications.publish(tx, body, numbers);
-          return { status: 201, body: isOne ? published[0] : published };
+          if (isOne) return { status: 201, body: (await notifications.publish(tx, body, numbers))[0] };
+          const json = jsonInParts(reply.code(201));
+          await notifications.publish(tx, body, numbers, json.add);
+          return { status: 201, body: json.all() };
         });
       return idempotent(request, reply, publish, isOne && !Array.isArray(body) ? body.user_id : undefined);
     },
   });
+}
+
+/** The JSON of an array of which parts come one after the other: each is made while the next is still to come. */
+function jsonInParts(reply: FastifyReply): { add(part: readonly unknown[]): void; all(): Buffer } {
+  const parts: Buffer[] = [];
+  return {
+    // Each begins with a bracket or, instead of that, a comma.
+    add: (part) =>
+      void parts.push(Buffer.from(`${parts.length === 0 ? '[' : ','}${String(reply.serialize(part)).slice(1, -1)}`)),
+    all: () => Buffer.concat([...parts, Buffer.from(']')]),
+  };
 }
 
 /** A repeated parameter is an array, whatever the documented type says. @throws Problem `validation_failed` */
