@@ -6,7 +6,7 @@ export interface Share {
   readonly connections: number;
   /** Jobs of the queue at a time; each needs a connection. Each line of the queue needs one more, its names one, and signals one. */
   readonly jobs: number;
-  /** Passwords that are hashed at a time. */
+  /** Passwords that are hashed at a time: more than there are cores would take each other's caches. */
   readonly hashes: number;
   /** Passwords that wait to be hashed. */
   readonly waitingHashes: number;

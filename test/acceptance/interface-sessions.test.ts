@@ -109,9 +109,10 @@ describe('4.5 POST /v1/sessions', () => {
 
   test('is 400 for an account that is deactivated, whose tokens have ended for good', async () => {
     const { user, token } = await client.signIn(await client.createUser());
-    await client.admin('PATCH', `/users/${user.id}`, { status: 'deactivated' });
+    const become = async (status: string) => (await client.admin('PATCH', `/users/${user.id}`, { status })).status;
+    expect(await become('deactivated')).toBe(200);
     expectProblem(await client.newSession(token), 400, 'account_unusable');
-    await client.admin('PATCH', `/users/${user.id}`, { status: 'active' });
+    expect(await become('active')).toBe(200);
     expectProblem(await client.newSession(token), 401, 'invalid_authentication_token');
   });
 
