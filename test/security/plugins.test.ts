@@ -36,7 +36,7 @@ const kinds = [
   { kind: 'of two steps', attempt: twoSteps, refused: 400 as string | number },
 ];
 
-describe.each(kinds)('a plug-in $kind', ({ attempt, refused }) => {
+describe.concurrent.each(kinds)('a plug-in $kind', ({ attempt, refused }) => {
   test('lets in by the right secret, and never who there is not', async () => {
     const { username } = await createUser(postern);
     expect(outcome(await attempt(username, 'right'))).toBe('approved');
