@@ -1,6 +1,9 @@
 -- What 0013 makes today. Its first release made logged tables, no name of the run, and triggers that a replica skips.
 -- Nothing is done where that is so already. Both tables are small.
 
+-- In the order of whoever writes notes: first what changes, then its note. The other way round they would deadlock.
+lock table users, authentications, sessions in share row exclusive mode;
+
 -- After a crash the notes of changes and their floor are empty: then numbers of transactions that never reached the log are
 -- given out again, and what was seen before tells nothing of what comes.
 alter table session_changes set unlogged;

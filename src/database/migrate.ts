@@ -18,7 +18,8 @@ const lockWait = '1s';
 const pauseBetweenTries = 2000;
 /** About five minutes. */
 const mostTries = 100;
-const lockNotAvailable = '55P03';
+/** Refused a lock, or chosen to give way in a deadlock. */
+const lockFailures = ['55P03', '40P01'];
 /** PostgreSQL 15, as server_version_num. */
 const oldestVersion = 150_000;
 
@@ -114,7 +115,7 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
       return;
     } catch (error) {
       await client.query('rollback');
-      if ((error as pg.DatabaseError).code !== lockNotAvailable || tries === mostTries) {
+      if (!lockFailures.includes((error as pg.DatabaseError).code ?? '') || tries === mostTries) {
         const reason = `Migration ${migration.name} failed and was rolled back: ${(error as Error).message}`;
         throw new MigrationError(reason, { cause: error });
       }
