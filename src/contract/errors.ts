@@ -316,6 +316,10 @@ export const fieldErrors = {
     'One request may make at most {max} deliveries.',
     'Una solicitud puede hacer como máximo {max} entregas.',
   ),
+  too_much_published: text(
+    'What one request publishes may have at most {max} MiB, counted for each user that gets it.',
+    'Lo que publica una solicitud puede tener como máximo {max} MiB, contado por cada usuario que lo recibe.',
+  ),
   not_supported: text('This is not supported here.', 'Esto no se admite aquí.'),
   repeated_parameter: text('This parameter may be given once.', 'Este parámetro solo puede darse una vez.'),
   invalid_page: text('A page is a whole number from 1 to {max}.', 'Una página es un número entero de 1 a {max}.'),

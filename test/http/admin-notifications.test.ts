@@ -121,6 +121,20 @@ describe('POST /admin/v1/notifications', () => {
     ]);
   });
 
+  it('makes 64 MiB and no more of few words for many', async () => {
+    const { user_id: _, ...content } = valid();
+    const userIds = Array.from({ length: 2500 }, () => randomUUID());
+    // A control character is six in JSON.
+    const items = (length: number) =>
+      [1, 2, 3, 4].map(() => ({ ...content, user_ids: userIds, description: '\u0001'.repeat(length) }));
+    expect(codesOf((await publish<ProblemAnswer>(items(1200))).body)).toEqual([[undefined, 'too_much_published']]);
+    // Nobody is there; that comes only after.
+    expect(codesOf((await publish<ProblemAnswer>(items(1000))).body)).toContainEqual([
+      expect.any(String),
+      'unknown_user',
+    ]);
+  });
+
   it('refuses a body full of faults with a short answer', async () => {
     const bodies = [Array(2_000_000).fill(1), { ...valid(), user_ids: Array(1_300_000).fill('') }];
     for (const body of bodies) {

@@ -17,6 +17,8 @@ import { createLinePublisher, publishedLines } from './notifications-ndjson.js';
 
 const maxBodyBytes = 4 * 1024 * 1024;
 const maxItems = 1000;
+/** Of all that one request publishes, for the answer holds it too: what is in an item counts once for each of its users. */
+const maxPublishedBytes = 64 * 1024 * 1024;
 const Params = Type.Object({ id: Type.String() });
 
 /**
@@ -115,7 +117,7 @@ function publishRoute(
       const publish: IdempotentWork = (commit) =>
         commit(async (tx) => {
           if (isOne) return { status: 201, body: (await notifications.publish(tx, body, numbers))[0] };
-          const json = jsonInParts(reply.code(201));
+          const json = jsonInParts(reply);
           await notifications.publish(tx, body, numbers, json.add);
           return { status: 201, body: json.all() };
         });
@@ -126,11 +128,14 @@ function publishRoute(
 
 /** The JSON of an array of which parts come one after the other: each is made while the next is still to come. */
 function jsonInParts(reply: FastifyReply): { add(part: readonly unknown[]): void; all(): Buffer } {
-  const parts: Buffer[] = [];
+  // That of what is published, whatever is answered meanwhile: the limit of handlers may pass first.
+  const serialize = reply.getSerializationFunction('201') as ((part: readonly unknown[]) => string) | undefined;
+  if (serialize === undefined) throw new Error('the answer has no schema');
+  const parts = [Buffer.from('[')];
   return {
-    // Each begins with a bracket or, instead of that, a comma.
-    add: (part) =>
-      void parts.push(Buffer.from(`${parts.length === 0 ? '[' : ','}${String(reply.serialize(part)).slice(1, -1)}`)),
+    add(part) {
+      parts.push(Buffer.from(`${parts.length === 1 ? '' : ','}${serialize(part).slice(1, -1)}`));
+    },
     all: () => Buffer.concat([...parts, Buffer.from(']')]),
   };
 }
@@ -153,6 +158,16 @@ function refuseExcess(body: unknown): void {
   if (items.length > maxItems) refuseFaults([{ code: 'too_many_items', params: { max: maxItems } }]);
   const deliveries = items.reduce<number>((sum, item) => sum + countUsers(item), 0);
   if (deliveries > maxDeliveries) refuseFaults([{ code: 'too_many_deliveries', params: { max: maxDeliveries } }]);
+  const bytes = items.reduce<number>((sum, item) => sum + bytesForMany(item), 0);
+  if (bytes > maxPublishedBytes) {
+    refuseFaults([{ code: 'too_much_published', params: { max: maxPublishedBytes / 2 ** 20 } }]);
+  }
+}
+
+/** What is for one user is bounded by the body. */
+function bytesForMany(item: unknown): number {
+  const users = countUsers(item);
+  return users < 2 ? 0 : users * Buffer.byteLength(JSON.stringify({ ...Object(item), user_ids: undefined }));
 }
 
 function countUsers(item: unknown): number {
