@@ -9,7 +9,7 @@ import { notificationFilterFields } from './filter-fields.js';
 import { findImages } from './images/rows.js';
 import type { CheckUrl, ImageUrls } from './images/url.js';
 import { type NotificationQuery, type PageOfRows, selectChangeSequence, selectPage } from './list-queries.js';
-import { faultsOfEach, type PublishOptions, publish, tryPublish, type WouldBe } from './publish.js';
+import { faultsOfEach, type Hear, publish, tryPublish, type WouldBe } from './publish.js';
 import { createOnePublisher } from './publish-one.js';
 import { toNotification } from './row.js';
 
@@ -37,7 +37,7 @@ export interface Notifications {
   /**
    * Makes every notification of a request, or none.
    * @param numbers what `writtenNumbers` says of the request's text
-   * @param meanwhile as `PublishOptions` says
+   * @param meanwhile as `publish` says
    * @returns in the order of the request, and within an item in the order of its `user_ids`
    * @throws Problem `validation_failed` that names every fault; with the item's index where `request` is an array
    */
@@ -45,7 +45,7 @@ export interface Notifications {
     tx: Transaction,
     request: NotificationInput | readonly NotificationInput[],
     numbers?: readonly (string | undefined)[],
-    meanwhile?: PublishOptions['meanwhile'],
+    meanwhile?: Hear,
   ): Promise<Notification[]>;
 
   /**
@@ -121,7 +121,7 @@ export function createNotifications(options: NotificationsOptions): Notification
       retained_from: { ...retainedFrom() },
     }),
     async publish(tx, request, numbers = [], meanwhile) {
-      const published = await publish(tx, rules, request, numbers, { meanwhile });
+      const published = await publish(tx, rules, request, numbers, meanwhile);
       tx.onCommit(() => changed(published.map(({ user_id }) => user_id)));
       if (onPublished !== undefined) tx.onCommit(onPublished);
       return published;

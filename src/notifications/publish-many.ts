@@ -1,5 +1,5 @@
 import { bigintArray, readBigint, readTime, timeArray, uuidArray } from '../database/binary-arrays.js';
-import { prepared, type Queryable } from '../database/database.js';
+import { prepared, type Transaction } from '../database/database.js';
 import { countFullBlocks } from './block-counts.js';
 import { hasFullBlocks } from './blocks.js';
 import {
@@ -9,12 +9,21 @@ import {
   contentArraysFrom,
   contentNames,
   contentsFrom,
-  type Deliveries,
+  givenColumns,
+  givenValues,
   headMoves,
-  notificationColumns,
-  notificationValues,
   timeOfFirst,
 } from './publish-queries.js';
+import type { Content } from './row.js';
+
+/** Of deliveries that are to be made. */
+export interface Deliveries {
+  readonly ids: readonly string[];
+  readonly userIds: readonly string[];
+  /** Of each the place of its content, counted from 1 as WITH ORDINALITY does. */
+  readonly items: readonly number[];
+  readonly contents: readonly Content[];
+}
 
 /**
  * What rows get from their inboxes, one for each delivery and in their order. Columns, not objects: there are thousands,
@@ -30,7 +39,7 @@ export interface Numbered {
 /** What is written while the process goes on. */
 export interface Writing extends Numbered {
   readonly deliveries: Deliveries;
-  /** Once the rows are there. Whoever does not await it must let the transaction fail. */
+  /** Once the rows are there. To be awaited in any case: nothing of it may be left when the transaction ends. */
   readonly written: Promise<void>;
 }
 
@@ -85,8 +94,8 @@ const insertRows = (name: string, delivery: string, source: string, publication:
     delivery as materialized (${delivery}
       order by user_id, sequence
     )${publication}
-  insert into notifications (${notificationColumns})
-  select ${notificationValues} from ${source}`,
+  insert into notifications (${givenColumns})
+  select ${givenValues} from ${source}`,
   );
 
 const keys = `${array(1, 'uuid')}, ${array(2, 'uuid')}, ${array(3, 'bigint')}, ${array(4, 'timestamptz')}`;
@@ -120,9 +129,12 @@ const inserts = {
  *
  * @param userIds those of the deliveries
  * @param prepare called while the heads are moved
+ * @param pushes whether the relay is told
+ * @returns numbers of 0 where an inbox does not exist. Then the heads of the others are moved and no row is made: whoever
+ *   calls must let the transaction fail.
  */
 export async function insertMany(
-  tx: Queryable,
+  tx: Transaction,
   userIds: readonly string[],
   prepare: () => Promise<Deliveries>,
   pushes: boolean,
@@ -139,7 +151,6 @@ export async function insertMany(
   ]);
   if (moved === undefined) throw new Error('an aggregate had no row');
   const { sequences, times } = numbersOf(inboxes, moved);
-  // What is missing is refused by whoever calls: then nothing is to stay.
   if (sequences.includes(0)) return { deliveries, sequences, times, written: Promise.resolve() };
   const keyValues = [users, ids, bigintArray(sequences), timeArray(times)];
   const written =

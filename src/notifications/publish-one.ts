@@ -2,8 +2,8 @@ import type { Notification, NotificationInput } from '../contract/notification.j
 import type { Database } from '../database/database.js';
 import { together } from '../database/together.js';
 import { lockAndCountFullBlocks } from './block-counts.js';
-import { type PublishRules, publish } from './publish.js';
-import { type Deliveries, insertOne, insertTogether } from './publish-queries.js';
+import { type PublishRules, publish, publishOne } from './publish.js';
+import { insertOne, insertTogether, type NewRow } from './publish-queries.js';
 
 /**
  * One notification to one user, as `publish` makes it. Without an image it is one statement that commits by itself; what
@@ -14,7 +14,7 @@ export function createOnePublisher(
   rules: PublishRules,
   batching: boolean,
 ): (request: NotificationInput, numbers: readonly (string | undefined)[]) => Promise<Notification> {
-  const insertAlone = ({ userId, delivery }: Addressed) => insertOne(database.lane(userId), delivery, rules.pushes);
+  const insertAlone = (row: NewRow) => insertOne(database.lane(row.userId), row, rules.pushes);
   // What was published is committed, whatever becomes of this: the next notification finds the same to be done.
   const countUnlessBusy = (userId: string) =>
     database
@@ -24,31 +24,21 @@ export function createOnePublisher(
   const insert = batching
     ? together({
         alone: insertAlone,
-        many: (requests: readonly Addressed[]) =>
-          insertTogether(
-            database,
-            requests.map(({ delivery }) => delivery),
-            rules.pushes,
-          ),
+        many: (rows: readonly NewRow[]) => insertTogether(database, rows, rules.pushes),
       })
     : insertAlone;
+  const insertAndCount = async (row: NewRow) => {
+    const created = await insert(row);
+    if (created?.isFull) await countUnlessBusy(row.userId);
+    return created;
+  };
   return async (request, numbers) => {
+    if ((request.image_id ?? request.image ?? null) === null) {
+      return publishOne(database, rules, request, numbers, insertAndCount);
+    }
     const userId = request.user_id?.toLowerCase() ?? '';
-    const inTurn = async (delivery: Deliveries) => {
-      const created = await insert({ userId, delivery });
-      if (created.full.length > 0) await countUnlessBusy(userId);
-      return created;
-    };
-    const isShown = (request.image_id ?? request.image ?? null) !== null;
-    const [notification] = isShown
-      ? await database.lane(userId).transaction((tx) => publish(tx, rules, request, numbers))
-      : await publish(database, rules, request, numbers, { insertOne: inTurn });
+    const [notification] = await database.lane(userId).transaction((tx) => publish(tx, rules, request, numbers));
     if (notification === undefined) throw new Error('one notification was published, and none came of it');
     return notification;
   };
-}
-
-interface Addressed {
-  readonly userId: string;
-  readonly delivery: Deliveries;
 }

@@ -4,13 +4,11 @@ import { instantFromPg } from '../lib/times.js';
 import { blockSize, hasFullBlocks } from './blocks.js';
 import type { Content } from './row.js';
 
-/** Of deliveries that are to be made. */
-export interface Deliveries {
-  readonly ids: readonly string[];
-  readonly userIds: readonly string[];
-  /** Of each the place of its content, counted from 1 as WITH ORDINALITY does. */
-  readonly items: readonly number[];
-  readonly contents: readonly Content[];
+/** One notification that is to be made. */
+export interface NewRow {
+  readonly id: string;
+  readonly userId: string;
+  readonly content: Content;
 }
 
 /** What the database decides of a notification that it makes. */
@@ -19,25 +17,23 @@ export interface CreatedRow {
   readonly created_at: string;
 }
 
-export interface Created {
-  /** One for each delivery, in their order; undefined where the inbox does not exist. */
-  readonly rows: readonly (CreatedRow | undefined)[];
-  /** Users whose inboxes have blocks that are full: they want to be counted (`countFullBlocks`). */
-  readonly full: readonly string[];
+export interface Created extends CreatedRow {
+  /** Whether the inbox has blocks that are full: they want to be counted (`countFullBlocks`). */
+  readonly isFull: boolean;
 }
 
-/** One for all: of thousands of rows each would cost more to send and to read than what is in it. */
+/** One for all: of many rows each would cost more to send and to read than what is in it. */
 interface CreatedTogether {
   /** With a comma between two, as `times` are, and nothing where there is none. */
   sequences: string;
   times: string;
+  /** Users. */
   full: string[];
 }
 
 /** Where a statement gets what is to be made, and which heads that needs. */
 interface Source {
   readonly delivery: string;
-  readonly content: string;
   readonly heads: string;
   /** Of heads that are locked by others: to wait, or to leave those rows out. */
   readonly whenLocked?: 'wait' | 'skip locked';
@@ -67,9 +63,9 @@ const contentColumns = [
 ] as const satisfies (readonly [keyof Content, string])[];
 export const contentNames = contentColumns.map(([name]) => name).join(', ');
 
-/** SQL: what a row of `notifications` is made of; times and numbers are those of its creation. */
-export const notificationColumns = `user_id, id, sequence, change_sequence, ${contentNames}, created_at, updated_at`;
-export const notificationValues = `user_id, id, sequence, sequence, ${contentNames}, time, time`;
+/** SQL: the columns that a new row of `notifications` is given, and of what; times and numbers are those of its creation. */
+export const givenColumns = `user_id, id, sequence, change_sequence, ${contentNames}, created_at, updated_at`;
+export const givenValues = `user_id, id, sequence, sequence, ${contentNames}, time, time`;
 
 /*
  * The heads are locked in the order of their users, so that two publishers never wait for each other, and moved when all
@@ -77,15 +73,13 @@ export const notificationValues = `user_id, id, sequence, sequence, ${contentNam
  * has them. `clock` counts the locked heads first, so that its time is read under all the locks. Numbers and times of the
  * rows come from `moved` alone. Where an inbox does not exist, or is left out, they are null and nothing is made.
  *
- * One statement whatever the number of items and users: an item's content travels once, however many get it. What comes
- * back has the order of the deliveries, and nothing in it that the caller knows.
+ * What comes back has the order of the deliveries, and nothing in it that the caller knows.
  */
-const insertFrom = (name: string, { delivery, content, heads, whenLocked = 'wait' }: Source, publication: string) =>
+const insertFrom = (name: string, { delivery, heads, whenLocked = 'wait' }: Source, publication: string) =>
   prepared(
     name,
     `with
     delivery as (${delivery}),
-    content as (${content}),
     head as materialized (
       select user_id from inboxes where ${heads} for update${whenLocked === 'wait' ? '' : ` ${whenLocked}`}
     ),
@@ -100,15 +94,15 @@ const insertFrom = (name: string, { delivery, content, heads, whenLocked = 'wait
       returning inboxes.user_id, ${beforeFirst} as before, ${timeOfFirst} as start, ${hasFullBlocks} as is_full
     ),
     numbered as (
-      select place, delivery.id, delivery.user_id, item,
-             before + row_number() over inbox as sequence, start + ${microseconds('(row_number() over inbox - 1)')} as time
+      select delivery.*, before + row_number() over inbox as sequence,
+             start + ${microseconds('(row_number() over inbox - 1)')} as time
       from delivery left join moved using (user_id)
       window inbox as (partition by delivery.user_id order by place)
     ),
     created as (
-      insert into notifications (${notificationColumns})
-      select ${notificationValues}
-      from numbered join content using (item) where sequence is not null
+      insert into notifications (${givenColumns})
+      select ${givenValues}
+      from numbered where sequence is not null
     )${publication}
   select string_agg(coalesce(sequence::text, ''), ',' order by place) as sequences,
          string_agg(coalesce(time::text, ''), ',' order by place) as times,
@@ -135,18 +129,17 @@ export function contentArraysFrom(first: number): string {
 /** Requests of a moment. None of them waits for another's user: what is not made here is made alone. */
 const together: Source = {
   delivery: `
-      select id, user_id, item, place
-      from unnest(${array(1, 'uuid')}, ${array(2, 'uuid')}, ${array(3, 'int')}) with ordinality
-        as delivery (id, user_id, item, place)`,
-  content: contentsFrom(4),
+      select * from unnest(${array(1, 'uuid')}, ${array(2, 'uuid')}, ${contentArraysFrom(3)}) with ordinality
+        as delivery (id, user_id, ${contentNames}, place)`,
   heads: `user_id = any (${array(2, 'uuid')}::uuid[]) order by user_id`,
   whenLocked: 'skip locked',
 };
 
 /** One notification to one user: without arrays there is less to start. */
 const one: Source = {
-  delivery: 'select $1::uuid as id, $2::uuid as user_id, $3::int as item, 1 as place',
-  content: `select ${contentColumns.map(([name, type], place) => `$${4 + place}::${type} as ${name}`).join(', ')}, 1 as item`,
+  delivery: `
+      select $1::uuid as id, $2::uuid as user_id, 1 as place,
+             ${contentColumns.map(([name, type], place) => `$${3 + place}::${type} as ${name}`).join(', ')}`,
   heads: 'user_id = $2::uuid',
 };
 
@@ -165,39 +158,30 @@ const inserts = {
   togetherForPush: insertFrom('notifications_publish_together_for_push', together, forPush),
 };
 
-/** Makes one notification, if the inbox exists. */
-export async function insertOne(tx: Queryable, { ids, userIds, items, contents }: Deliveries, pushes: boolean) {
-  const values = contents.flatMap((content) => contentColumns.map(([name]) => content[name]));
-  return read(
-    await tx.query<CreatedTogether>(pushes ? inserts.oneForPush : inserts.one, [
-      ...ids,
-      ...userIds,
-      ...items,
-      ...values,
-    ]),
-  );
+/** @returns undefined where the inbox does not exist: then none is made */
+export async function insertOne(tx: Queryable, row: NewRow, pushes: boolean): Promise<Created | undefined> {
+  const { id, userId, content } = row;
+  const values = [id, userId, ...contentColumns.map(([name]) => content[name])];
+  const found = await tx.query<CreatedTogether>(pushes ? inserts.oneForPush : inserts.one, values);
+  return read(found, [row])[0];
 }
 
 /**
- * Makes one notification of each of several requests, without waiting for any inbox.
- * @param requests each with one delivery and its content
+ * Makes each of several notifications, without waiting for any inbox.
  * @returns in their order what was made; undefined where the inbox does not exist, or is locked at the moment
  */
 export async function insertTogether(
   database: Queryable,
-  requests: readonly Deliveries[],
+  rows: readonly NewRow[],
   pushes: boolean,
 ): Promise<(Created | undefined)[]> {
-  const userIds = requests.flatMap((request) => request.userIds);
   const values = [
-    arrayText(requests.flatMap(({ ids }) => ids)),
-    arrayText(userIds),
-    arrayText(requests.map((_, index) => String(index + 1))),
-    ...contentArrays(requests.flatMap(({ contents }) => contents)),
+    arrayText(rows.map(({ id }) => id)),
+    arrayText(rows.map(({ userId }) => userId)),
+    ...contentArrays(rows.map(({ content }) => content)),
   ];
   const statement = pushes ? inserts.togetherForPush : inserts.together;
-  const { rows, full } = read(await database.query<CreatedTogether>(statement, values));
-  return rows.map((row, place) => row && { rows: [row], full: full.filter((userId) => userId === userIds[place]) });
+  return read(await database.query<CreatedTogether>(statement, values), rows);
 }
 
 /** What `contentsFrom` reads. Nothing is sent of what is null in all contents: `unnest` fills up what is shorter. */
@@ -208,17 +192,12 @@ export function contentArrays(contents: readonly Content[]): string[] {
   });
 }
 
-function read([created]: readonly CreatedTogether[]): Created {
+function read([created]: readonly CreatedTogether[], asked: readonly NewRow[]): (Created | undefined)[] {
   if (created === undefined) throw new Error('an aggregate had no row');
   const times = created.times.split(',');
-  // Whoever is published to in one request mostly gets the same time.
-  let last = { text: '', time: '' };
-  const timeOf = (text: string) => {
-    if (text !== last.text) last = { text, time: instantFromPg(text) };
-    return last.time;
-  };
-  const rows = created.sequences.split(',').map((sequence, place) => {
-    return sequence === '' ? undefined : { sequence: Number(sequence), created_at: timeOf(times[place] ?? '') };
+  return created.sequences.split(',').map((sequence, place) => {
+    if (sequence === '') return undefined;
+    const isFull = created.full.includes(asked[place]?.userId ?? '');
+    return { sequence: Number(sequence), created_at: instantFromPg(times[place] ?? ''), isFull };
   });
-  return { rows, full: created.full };
 }

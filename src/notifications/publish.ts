@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Image, Notification, NotificationInput } from '../contract/notification.js';
-import { prepared, type Queryable } from '../database/database.js';
+import { prepared, type Queryable, type Transaction } from '../database/database.js';
 import { orderedIds } from '../lib/ids.js';
 import { type FieldError, refuseFaults } from '../lib/problem.js';
 import { instantsOfMicroseconds } from '../lib/times.js';
 import { countFullBlocks } from './block-counts.js';
 import { type ContentRules, contentFaults, contentOf, imageIds, imageUrls, type Written } from './content.js';
 import { findImages, holdImages, referToImages } from './images/rows.js';
-import { insertMany, type Writing } from './publish-many.js';
-import { type Created, type Deliveries, insertOne } from './publish-queries.js';
+import { type Deliveries, insertMany, type Writing } from './publish-many.js';
+import { type Created, type CreatedRow, insertOne, type NewRow } from './publish-queries.js';
 import { type Content, notificationOf } from './row.js';
 
 /** Notifications that are put together in one go: as many as take a millisecond. */
@@ -42,62 +42,59 @@ interface Known {
 
 const selectUsers = prepared('inboxes_exist', 'select user_id from inboxes where user_id = any ($1::uuid[])');
 
-/** How a request is published. */
-export interface PublishOptions {
-  /** Makes what is one notification of a user that exists. */
-  readonly insertOne?: (delivery: Deliveries) => Promise<Created>;
-  /**
-   * Hears part by part of what is being written, in the order of the result, while the database is at it. Nobody else may
-   * hear of it before it is committed.
-   */
-  readonly meanwhile?: ((part: readonly Notification[]) => void) | undefined;
-}
+/** Hears part by part of what is being written, in order. Nobody else may hear of it before it is committed. */
+export type Hear = (part: readonly Notification[]) => void;
 
 /**
  * Makes every notification of a request, or none: whoever calls must let the transaction fail when this throws.
  *
  * @param numbers of `writtenNumbers`
+ * @param meanwhile called while the database is at it
  * @returns in the order of the request, and within an item in the order of its `user_ids`
  * @throws Problem `validation_failed` that names every fault; with the item's index where `request` is an array
  */
 export async function publish(
-  tx: Queryable,
+  tx: Transaction,
   rules: PublishRules,
   request: NotificationInput | readonly NotificationInput[],
   numbers: readonly (string | undefined)[],
-  { insertOne: insert = (delivery) => insertAndCount(tx, delivery, rules.pushes), meanwhile }: PublishOptions = {},
+  meanwhile?: Hear,
 ): Promise<Notification[]> {
-  const items = readItems(request, numbers);
-  const found = await holdImages(tx, imageIds(items), rules.imageUrlsOf);
-  if (requestFaults(items, rules, { images: found }).length > 0) {
-    refuseFaults(requestFaults(items, rules, { images: found, users: await existingUsers(tx, items) }));
-  }
-
-  const created = await referToImages(tx, imageUrls(items));
-  const images = new Map([...found, ...byId(created)]);
-  // The only thing that can be missing now is a user, and who got a row, or its number, exists.
-  const refuseMissing = (rows: readonly unknown[]) => {
-    if (rows.every(Boolean)) return;
-    refuseFaults(requestFaults(items, rules, { images: found, users: usersOf(items, rows) }));
-    throw new Error('a notification was not made, but its user was found');
-  };
-  const userIds = items.flatMap(({ deliveries }) => deliveries.map(({ userId }) => userId));
-  if (userIds.length === 1) {
-    const delivery = deliveriesOf(items, userIds, created);
-    const { rows } = await insert(delivery);
-    refuseMissing(rows);
-    const notifications = notificationsOf(delivery, rows, images);
-    meanwhile?.(notifications);
-    return notifications;
+  const admitted = await admit(tx, rules, request, numbers);
+  if (admitted.userIds.length === 1) {
+    const notification = await publishAdmitted(admitted, async (row) => {
+      const created = await insertOne(tx, row, rules.pushes);
+      if (created?.isFull) await countFullBlocks(tx, [row.userId]);
+      return created;
+    });
+    meanwhile?.([notification]);
+    return [notification];
   }
   const prepare = async () => {
     await turn();
-    return deliveriesOf(items, userIds, created);
+    return deliveriesOf(admitted);
   };
-  const writing = await insertMany(tx, userIds, prepare, rules.pushes);
-  refuseMissing(writing.sequences);
-  const [notifications] = await Promise.all([inParts(writing, images, meanwhile), writing.written]);
-  return notifications;
+  const writing = await insertMany(tx, admitted.userIds, prepare, rules.pushes);
+  if (writing.sequences.includes(0)) admitted.refuseMissing(writing.sequences);
+  const telling = inParts(writing, admitted.images, meanwhile);
+  await Promise.allSettled([telling, writing.written]);
+  await writing.written;
+  return telling;
+}
+
+/**
+ * Makes the one notification of a request, as `publish` does, by a statement of the caller's.
+ * @param insert makes what is undefined where the user does not exist
+ * @throws Problem as `publish` does
+ */
+export async function publishOne(
+  handle: Queryable,
+  rules: PublishRules,
+  request: NotificationInput,
+  numbers: readonly (string | undefined)[],
+  insert: (row: NewRow) => Promise<Created | undefined>,
+): Promise<Notification> {
+  return publishAdmitted(await admit(handle, rules, request, numbers), insert);
 }
 
 /**
@@ -144,10 +141,56 @@ export async function tryPublish(
   });
 }
 
-async function insertAndCount(tx: Queryable, delivery: Deliveries, pushes: boolean): Promise<Created> {
-  const created = await insertOne(tx, delivery, pushes);
-  await countFullBlocks(tx, created.full);
-  return created;
+/** A request in which nothing is to be refused, but for users that do not exist. */
+interface Admitted {
+  readonly items: readonly Item[];
+  /** Of the deliveries. */
+  readonly userIds: readonly string[];
+  /** Images that were made of the URLs of this request. */
+  readonly created: ReadonlyMap<string, Image>;
+  /** All that the items show, by their ids. */
+  readonly images: ReadonlyMap<string, Image>;
+  /**
+   * @param made what there is of each delivery: who got a row, or its number, exists
+   * @throws Problem `validation_failed`
+   */
+  refuseMissing(made: readonly unknown[]): never;
+}
+
+async function admit(
+  tx: Queryable,
+  rules: PublishRules,
+  request: NotificationInput | readonly NotificationInput[],
+  numbers: readonly (string | undefined)[],
+): Promise<Admitted> {
+  const items = readItems(request, numbers);
+  const found = await holdImages(tx, imageIds(items), rules.imageUrlsOf);
+  if (requestFaults(items, rules, { images: found }).length > 0) {
+    refuseFaults(requestFaults(items, rules, { images: found, users: await existingUsers(tx, items) }));
+  }
+  const created = await referToImages(tx, imageUrls(items));
+  return {
+    items,
+    userIds: items.flatMap(({ deliveries }) => deliveries.map(({ userId }) => userId)),
+    created,
+    images: new Map([...found, ...byId(created)]),
+    refuseMissing(made) {
+      refuseFaults(requestFaults(items, rules, { images: found, users: usersOf(items, made) }));
+      throw new Error('a notification was not made, but its user was found');
+    },
+  };
+}
+
+async function publishAdmitted(
+  { items, userIds, created, images, refuseMissing }: Admitted,
+  insert: (row: NewRow) => Promise<Created | undefined>,
+): Promise<Notification> {
+  const [[item], [userId]] = [items, userIds];
+  if (item === undefined || userId === undefined) throw new Error('a request without anybody was not refused');
+  const [id, content] = [orderedIds()(), contentOf(item, created)];
+  const row = await insert({ id, userId, content });
+  if (row === undefined) return refuseMissing([row]);
+  return told(content, id, userId, row, images);
 }
 
 function readItems(
@@ -201,11 +244,7 @@ async function existingUsers(tx: Queryable, items: readonly Item[]): Promise<Set
   return new Set(rows.map((row) => row.user_id));
 }
 
-function deliveriesOf(
-  items: readonly Item[],
-  userIds: readonly string[],
-  created: ReadonlyMap<string, Image>,
-): Deliveries {
+function deliveriesOf({ items, userIds, created }: Admitted): Deliveries {
   return {
     ids: userIds.map(orderedIds()),
     userIds,
@@ -224,43 +263,39 @@ function byId(images: ReadonlyMap<string, Image>): Map<string, Image> {
   return new Map([...images.values()].map((image) => [image.id, image]));
 }
 
-/** The same in parts, so that between two of them what is still to be sent goes out, and others get their turn. */
+/**
+ * The notifications that are being written, put together from what was sent and the numbers and times that the database
+ * gave; in parts, so that between two of them what is still to be sent goes out, and others get their turn.
+ */
 async function inParts(
-  { deliveries, sequences, times }: Writing,
+  { deliveries: { ids, userIds, items, contents }, sequences, times }: Writing,
   images: ReadonlyMap<string, Image>,
-  hear: PublishOptions['meanwhile'],
+  hear: Hear | undefined,
 ): Promise<Notification[]> {
   const parts: Notification[][] = [];
   const instantOf = instantsOfMicroseconds();
   for (let from = 0; from < sequences.length; from += partLength) {
     await turn();
-    const created = sequences.slice(from, from + partLength).map((sequence, index) => {
-      return { sequence, created_at: instantOf(times[from + index] ?? 0n) };
+    const part = sequences.slice(from, from + partLength).map((sequence, index) => {
+      const place = from + index;
+      const [id, userId, content] = [ids[place], userIds[place], contents[(items[place] ?? 0) - 1]];
+      if (id === undefined || userId === undefined || content === undefined)
+        throw new Error('more was made than asked for');
+      return told(content, id, userId, { sequence, created_at: instantOf(times[place] ?? 0n) }, images);
     });
-    const part = notificationsOf(deliveries, created, images, from);
     hear?.(part);
     parts.push(part);
   }
   return parts.flat();
 }
 
-/**
- * The notifications that were made, or some of them. They are put together here, from what was stored and the numbers and
- * times that the database gave: nothing that was sent there comes back.
- */
-function notificationsOf(
-  { ids, userIds, items, contents }: Deliveries,
-  rows: Created['rows'],
+/** What is told of a notification that was just made: nothing that was sent to the database comes back. */
+function told(
+  content: Content,
+  id: string,
+  user_id: string,
+  { sequence, created_at }: CreatedRow,
   images: ReadonlyMap<string, Image>,
-  first = 0,
-): Notification[] {
-  return rows.map((row, index) => {
-    const place = first + index;
-    const [id, userId, content] = [ids[place], userIds[place], contents[(items[place] ?? 0) - 1]];
-    if (row === undefined || id === undefined || userId === undefined || content === undefined) {
-      throw new Error('what is told was not made');
-    }
-    const { sequence, created_at } = row;
-    return notificationOf(content, { id, user_id: userId, sequence, created_at, updated_at: created_at }, images);
-  });
+): Notification {
+  return notificationOf(content, { id, user_id, sequence, created_at, updated_at: created_at }, images);
 }

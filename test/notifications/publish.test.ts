@@ -136,6 +136,28 @@ describe('publish', () => {
   });
 });
 
+describe('a publication of which somebody fails to hear', () => {
+  it('is none, and leaves nothing to be done after its end', async () => {
+    const users = await createInboxes(test.database, 2);
+    await publish(Array.from({ length: 1100 }, () => input(users[0] ?? '')));
+    // As an older release leaves it: there are full blocks to be counted.
+    await test.database.query(sql('update inboxes set counted_blocks = 0 where user_id = any ($1)'), [users]);
+    const heads = () =>
+      test.database.query(sql('select to_jsonb(i) as head from inboxes i where user_id = any ($1) order by total'), [
+        users,
+      ]);
+    const before = await heads();
+    const request = users.map((user) => input(user));
+    const failing = test.database.transaction((tx) =>
+      notifications.publish(tx, request, [], () => {
+        throw new Error('not heard');
+      }),
+    );
+    await expect(failing).rejects.toThrow('not heard');
+    expect(await heads()).toEqual(before);
+  });
+});
+
 describe('a refused request', () => {
   it('names every fault of every item, and writes nothing', async () => {
     const user = await inboxOf();
