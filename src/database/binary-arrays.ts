@@ -13,7 +13,7 @@ const types = {
 /** Before the elements: dimensions, whether there are nulls, the elements' type, their number, and the first's index. */
 const headLength = 20;
 
-/** @param ids in lower case */
+/** @param ids of 36 characters each, digits and hyphens in their places */
 export function uuidArray(ids: readonly string[]): Buffer {
   const array = emptyArray('uuid', ids.length);
   let at = headLength;

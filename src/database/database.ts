@@ -161,6 +161,7 @@ async function inTransaction<T>(
   const client = await pool.connect().catch(refuse);
   const listeners: (() => void)[] = [];
   let isBroken = false;
+  let isOver = false;
   const giveUp = () => {
     isBroken = true;
   };
@@ -177,13 +178,18 @@ async function inTransaction<T>(
       client.query(new Query(readers, statement, values, patience, answered));
       patience = timeouts.answer;
     });
+  /** What comes after the end must not reach the connection: it is somebody else's by then. */
+  const inside: Queryable['query'] = (statement, values) =>
+    isOver ? Promise.reject(new Error('the transaction is over')) : query(statement, values);
   try {
     await query(sql('begin'));
-    const result = await work({ query, onCommit: (listener) => void listeners.push(listener) });
+    const result = await work({ query: inside, onCommit: (listener) => void listeners.push(listener) });
+    isOver = true;
     await query(sql('commit'));
     for (const listener of listeners) listener();
     return result;
   } catch (error) {
+    isOver = true;
     // On a connection that gave no answer a rollback would only wait once more.
     if (!isBroken) await query(sql('rollback')).catch(giveUp);
     throw error;

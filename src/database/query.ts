@@ -50,7 +50,13 @@ export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
     answered: Answered<Row>,
   ) {
     const found: Row[] = [];
-    super(text, [...values], (error) => answered(error ?? this?.failure, found));
+    let isAnswered = false;
+    super(text, [...values], (error) => {
+      // The client calls twice where a value cannot be sent.
+      if (isAnswered) return;
+      isAnswered = true;
+      answered(error ?? this?.failure, found);
+    });
     this.name = name;
     this.query_timeout = patience;
     this.found = found;
@@ -92,7 +98,7 @@ function readRow({ fields, parsers: read, empty }: Reader, values: readonly (str
   const row = { ...empty };
   for (let place = 0; place < fields.length; place += 1) {
     const [field, parse, value] = [fields[place], read[place], values[place]];
-    if (field !== undefined && parse !== undefined && value != null) row[field.name] = parse(value);
+    if (field !== undefined && parse !== undefined) row[field.name] = value == null ? null : parse(value);
   }
   return row;
 }

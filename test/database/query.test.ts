@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { prepared, sql } from '../../src/database/database.js';
+import { prepared, sql, type Transaction } from '../../src/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 let db: TestDatabase;
@@ -39,4 +39,33 @@ test('a value that cannot be read fails its own query, and no other', async () =
   const failing = db.database.query(sql(`select 'infinity'::timestamptz as time, n from generate_series(1, 3) n`));
   await expect(failing).rejects.toMatchObject({ code: 'storage_unavailable' });
   expect(await db.database.query(sql('select 1 as one'))).toEqual([{ one: 1 }]);
+});
+
+test('of columns of one name the last one counts, also where it is null', async () => {
+  expect(await db.database.query(sql('select 1 as a, null::int as a'))).toEqual([{ a: null }]);
+});
+
+test('a value that cannot be sent fails its own query, and its connection is given back once', async () => {
+  const value = {
+    toPostgres() {
+      throw new Error('not a value');
+    },
+  };
+  const faults: Error[] = [];
+  const note = (error: Error) => void faults.push(error);
+  process.once('uncaughtException', note);
+  const failing = db.database.query(prepared('unsendable', 'select $1::text as a'), [value]);
+  await expect(failing).rejects.toThrow();
+  expect(await db.database.query(sql('select 1 as one'))).toEqual([{ one: 1 }]);
+  process.off('uncaughtException', note);
+  expect(faults).toEqual([]);
+});
+
+test('what is asked in a transaction after its end reaches no connection', async () => {
+  const left: { tx?: Transaction } = {};
+  await db.database.transaction(async (tx) => {
+    left.tx = tx;
+  });
+  await expect(left.tx?.query(sql('create table late ()'))).rejects.toThrow('the transaction is over');
+  expect(await db.database.query(sql("select to_regclass('late') as late"))).toEqual([{ late: null }]);
 });
