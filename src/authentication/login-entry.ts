@@ -42,7 +42,7 @@ export interface AccountOnDevice extends Account {
   readonly knownDevice: string | undefined;
 }
 
-/** Its commit waits for no disk: after a crash, the requests of the last moment before it are not counted, and that is all. */
+/** Its commit waits for no disk: what a crash then forgets is that requests of its last moment were counted (decision 52). */
 const identify = prepared(
   'login_identify',
   `select ${countRequest('$2::bytea', '$3', '$4')} as wait,

@@ -38,7 +38,10 @@ export function authorizationPlugin(app: App, verifiers: Verifiers): void {
 
 type Authorized = FastifyRequest['authorized'];
 
-/** Not an async function: checks of sessions are hot, and each promise on their way is felt. */
+/**
+ * Not an async function: checks of sessions are hot, and each promise on their way is felt. Bad credentials it throws at
+ * once, which the hook that calls it makes a refusal of, too.
+ */
 function authorize(
   verifiers: Verifiers,
   request: FastifyRequest,

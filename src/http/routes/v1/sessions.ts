@@ -40,7 +40,10 @@ export function sessionRoutes(app: App, { sessions }: { sessions: Sessions }): v
   }
 }
 
-/** A session that is remembered is the same object whenever it is checked: its text is made once. */
+/**
+ * A session that is remembered is the same object whenever it is checked: its text is made once. All of the object is sent:
+ * `sessionOf` in session-checks.ts makes it of nothing else.
+ */
 function keepTexts(): (session: Session) => string {
   const texts = new WeakMap<Session, string>();
   return (session) => {
