@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { collectAlone } from './garbage.js';
+import { collectYoungGarbageSimply } from './garbage.js';
 import { run } from './run.js';
 
-collectAlone();
+collectYoungGarbageSimply();
 
 const { stdin, stdout, stderr } = process;
 const code = await run(process.argv.slice(2), {

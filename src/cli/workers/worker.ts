@@ -8,7 +8,7 @@ import { waitAtMost } from '../../lib/patience.js';
 import { createLog } from '../../log.js';
 import { startPostern } from '../../main.js';
 import { describeFailure } from '../failure.js';
-import { collectAlone } from '../garbage.js';
+import { collectYoungGarbageSimply } from '../garbage.js';
 import type { Environment, FromWorker, ToWorker } from './messages.js';
 import { STOP_DEADLINE } from './stop-deadline.js';
 
@@ -96,5 +96,5 @@ async function run(worker: Worker): Promise<number> {
 }
 
 if (cluster.worker === undefined) throw new Error('This is started by `postern serve` only.');
-collectAlone();
+collectYoungGarbageSimply();
 process.exit(await run(cluster.worker));
