@@ -9,7 +9,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...needsMore],
     globalSetup: 'test/support/global-setup.ts',
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },
