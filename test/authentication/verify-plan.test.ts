@@ -138,7 +138,7 @@ describe('the plan of asking for changes', () => {
   test('goes by the index to what is new, whatever there is of older notes', async () => {
     await db.database.query(
       sql(`insert into session_changes (user_id, xid)
-      select gen_random_uuid(), (pg_current_xact_id()::text::bigint - 1)::text::xid8 from generate_series(1, 20000)`),
+      select gen_random_uuid(), (pg_snapshot_xmin(pg_current_snapshot())::text::bigint - 1)::text::xid8 from generate_series(1, 20000)`),
     );
     await db.database.query(sql('analyze session_changes'));
     const { verify } = createSessions(db.database, { lifetime: 1000, batching: true });
