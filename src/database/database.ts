@@ -92,7 +92,6 @@ export function createDatabase(options: DatabaseOptions): Database {
     max: options.size,
     application_name: 'postern',
     connectionTimeoutMillis: timeouts.poolWait,
-    query_timeout: timeouts.answer,
     keepAlive: true,
     options: [
       '-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning',

@@ -35,13 +35,15 @@ export type Readers = Map<string, Reader>;
  */
 export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
   private readonly name: string | undefined;
-  /** Milliseconds, as the client reads them. */
-  readonly query_timeout: number;
   private readonly found: Row[];
   private reader: Reader | undefined;
   /** Of a value that could not be read. */
   private failure: Error | undefined;
 
+  /**
+   * @param patience milliseconds for an answer
+   * @param answered called once. After an error that is not PostgreSQL's the connection is not to be used again.
+   */
   constructor(
     private readonly readers: Readers,
     { name, text }: Statement,
@@ -51,14 +53,17 @@ export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
   ) {
     const found: Row[] = [];
     let isAnswered = false;
-    super(text, [...values], (error) => {
-      // The client calls twice where a value cannot be sent.
+    const answer = (error: Error | undefined) => {
+      // The client calls twice where a value cannot be sent, and once more when the connection ends.
       if (isAnswered) return;
       isAnswered = true;
-      answered(error ?? this?.failure, found);
-    });
+      clearTimeout(timer);
+      answered(error, found);
+    };
+    // Not the library's own limit: where the process itself stood still, this first reads what has come meanwhile.
+    const timer = setTimeout(() => setImmediate(answer, new Error(`no answer within ${patience} ms`)), patience);
+    super(text, [...values], (error) => answer(error ?? this?.failure));
     this.name = name;
-    this.query_timeout = patience;
     this.found = found;
   }
 

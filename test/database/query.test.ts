@@ -1,5 +1,7 @@
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { prepared, sql, type Transaction } from '../../src/database/database.js';
+import { type Answered, Query } from '../../src/database/query.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 let db: TestDatabase;
@@ -59,6 +61,26 @@ test('a value that cannot be sent fails its own query, and its connection is giv
   expect(await db.database.query(sql('select 1 as one'))).toEqual([{ one: 1 }]);
   process.off('uncaughtException', note);
   expect(faults).toEqual([]);
+});
+
+test('an answer that came while the process stood still counts, and one that does not come is not waited for', async () => {
+  const client = new pg.Client({ ...db.target });
+  client.on('error', () => undefined);
+  await client.connect();
+  const ask = (text: string, patience: number) =>
+    new Promise<object[]>((resolve, reject) => {
+      const answered: Answered<object> = (error, rows) => (error === undefined ? resolve(rows) : reject(error));
+      client.query(new Query(new Map(), { text }, [], patience, answered));
+    });
+
+  const asked = ask('select 1 as one', 50);
+  await new Promise(setImmediate);
+  const until = performance.now() + 200;
+  while (performance.now() < until);
+  expect(await asked).toEqual([{ one: 1 }]);
+
+  await expect(ask('select pg_sleep(60)', 50)).rejects.toThrow('no answer within 50 ms');
+  await client.end();
 });
 
 test('what is asked in a transaction after its end reaches no connection', async () => {
