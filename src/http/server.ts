@@ -15,6 +15,7 @@ import { asProblem, problemsPlugin, sendProblem } from './plugins/problems.js';
 import { validationPlugin } from './plugins/validation.js';
 import type { App } from './route.js';
 import { registerRoutes, type Services } from './routes.js';
+import { buildSerializers } from './serializers.js';
 
 export interface ServerOptions {
   readonly services: Services;
@@ -48,6 +49,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     requestTimeout: timeouts.request,
     keepAliveTimeout: timeouts.keepAlive,
     trustProxy: trustedProxies(options.trustProxy),
+    schemaController: { compilersFactory: { buildSerializer: buildSerializers } },
     http: {
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: timeouts.connection,
