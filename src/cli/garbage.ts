@@ -15,3 +15,16 @@ export function collectYoungGarbageSimply(): void {
   setFlagsFromString('--no-parallel-scavenge');
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
+
+/**
+ * Starts something big in little memory. What a start leaves behind lets V8 take 32 MB for the young, of which an idle
+ * service needs none, and keep them for half a minute: they are not to grow before there are requests.
+ */
+export async function inLittleMemory<Started>(start: () => Promise<Started>): Promise<Started> {
+  setFlagsFromString('--semi-space-growth-factor=1');
+  try {
+    return await start();
+  } finally {
+    setFlagsFromString('--semi-space-growth-factor=2');
+  }
+}

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { type Config, readConfig, readEnvironment } from '../../config.js';
 import { CommandError } from '../failure.js';
+import { inLittleMemory } from '../garbage.js';
 import { type Io, printLine } from '../io.js';
 import { STOP_DEADLINE } from '../workers/stop-deadline.js';
 
@@ -47,9 +48,11 @@ async function serveUntil(signals: Signals, io: Io): Promise<void> {
 }
 
 async function serveAlone(config: Config, signals: Signals, io: Io, print: (line: string) => void): Promise<void> {
-  const { startPostern } = await import('../../main.js');
   signals.onRestart(() => printLine(io.stderr, 'There is one process only: WORKERS is 1. Nothing was restarted.'));
-  const running = await startPostern(config, { print, isTerminal: io.isTerminal });
+  const running = await inLittleMemory(async () => {
+    const { startPostern } = await import('../../main.js');
+    return startPostern(config, { print, isTerminal: io.isTerminal });
+  });
   print(running.banner);
   await signals.asked;
   await running.close();

@@ -6,9 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { readConfig } from '../../config.js';
 import { waitAtMost } from '../../lib/patience.js';
 import { createLog } from '../../log.js';
-import { startPostern } from '../../main.js';
 import { describeFailure } from '../failure.js';
-import { collectYoungGarbageSimply } from '../garbage.js';
+import { collectYoungGarbageSimply, inLittleMemory } from '../garbage.js';
 import type { Environment, FromWorker, ToWorker } from './messages.js';
 import { STOP_DEADLINE } from './stop-deadline.js';
 
@@ -53,7 +52,10 @@ async function serve(worker: Worker, orders: Orders): Promise<void> {
   if (typeof environment === 'string') return;
   const config = readConfig(environment);
   const log = createLog(config.LOG_LEVEL).child({ worker: worker.id });
-  const running = await startPostern(config, { log });
+  const running = await inLittleMemory(async () => {
+    const { startPostern } = await import('../../main.js');
+    return startPostern(config, { log });
+  });
   await tell(worker, { ready: running.url });
   if ((await orders.stop) === 'retire') await sayFarewell(running.app.server);
   if (!worker.isConnected()) log.warn({}, 'the primary process has ended, and so does its worker');
