@@ -15,10 +15,7 @@ an empty route on an AMD EPYC, whose system calls are most of that route, and 0.
 export async function record(kind, text) {
   const old = await readFile(page, 'utf8').catch(() => '');
   const sections = Object.keys(titles).map((name) => (name === kind ? sectionOf(kind, text) : find(old, name)));
-  await writeFile(
-    page,
-    `# Results\n\n${intro}\n\n${sections.filter((section) => section !== '').join('\n\n')}\n`,
-  );
+  await writeFile(page, `# Results\n\n${intro}\n\n${sections.filter((section) => section !== '').join('\n\n')}\n`);
 }
 
 function sectionOf(kind, text) {
