@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { answerBrokenRequest, answerUnmetExpectation } from './broken-requests.js';
+import { createExpressLane } from './express-lane.js';
 import { authorizationPlugin } from './plugins/authorization.js';
 import { handlerLimitPlugin } from './plugins/handler-limit.js';
 import { alwaysHeaders, headersPlugin } from './plugins/headers.js';
@@ -33,10 +35,23 @@ const patience = 1000;
 const maxHeaderBytes = 16 * 1024;
 const maxBodyBytes = 64 * 1024;
 
+/** What pages of other origins may read. */
+const exposedHeaders = [
+  ...['Link', 'X-Total-Count', 'X-Total-Count-Capped', 'Preference-Applied', 'Request-ID', 'ETag', 'Retry-After'],
+  ...['Idempotency-Key', 'Idempotent-Replayed'],
+];
+/** Where there are such pages, what every answer says of them, even one to somebody else. */
+const corsHeaders = { vary: 'Origin', 'access-control-expose-headers': exposedHeaders.join(', ') };
+
 /** The HTTP server with all its routes, not yet listening. Plugins run in the order they stand here. */
 export async function buildServer(options: ServerOptions): Promise<App> {
   const { services } = options;
   const behindTls = options.publicUrl?.startsWith('https:') === true;
+  const logsRequests = options.log.level === 'debug' || options.log.level === 'trace';
+  const lane = createExpressLane(services.verifiers, {
+    headers: { ...alwaysHeaders({ behindTls }), ...(options.corsOrigins.length > 0 && corsHeaders) },
+    isOpen: !logsRequests,
+  });
   const unhurried = new WeakSet<Socket>();
   const app: App = Fastify({
     loggerInstance: options.log,
@@ -46,17 +61,21 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     // One for each request would cost more than most of them do: what is logged of a request names its `request_id`.
     childLoggerFactory: (log) => log,
     bodyLimit: maxBodyBytes,
-    requestTimeout: timeouts.request,
-    keepAliveTimeout: timeouts.keepAlive,
     trustProxy: trustedProxies(options.trustProxy),
     schemaController: { compilersFactory: { buildSerializer: buildSerializers } },
-    http: {
-      maxHeaderSize: maxHeaderBytes,
-      headersTimeout: timeouts.connection,
-      connectionsCheckingInterval: 2000,
-      // `headersPlugin` does, and answers with a problem.
-      requireHostHeader: false,
-    },
+    serverFactory: (routes) =>
+      createServer(
+        {
+          maxHeaderSize: maxHeaderBytes,
+          headersTimeout: timeouts.connection,
+          requestTimeout: timeouts.request,
+          keepAliveTimeout: timeouts.keepAlive,
+          connectionsCheckingInterval: 2000,
+          // `headersPlugin` does, and answers with a problem.
+          requireHostHeader: false,
+        },
+        lane.listener(routes),
+      ),
     // An id of any length names nothing; the length of the URL is bounded by that of the headers.
     routerOptions: { maxParamLength: maxHeaderBytes },
     forceCloseConnections: 'idle',
@@ -79,10 +98,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     await app.register(cors, {
       origin: [...options.corsOrigins],
       methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      exposedHeaders: [
-        ...['Link', 'X-Total-Count', 'X-Total-Count-Capped', 'Preference-Applied', 'Request-ID', 'ETag', 'Retry-After'],
-        ...['Idempotency-Key', 'Idempotent-Replayed'],
-      ],
+      exposedHeaders,
       maxAge: 600,
     });
   }
@@ -91,8 +107,9 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   validationPlugin(app);
   jsonBodyPlugin(app);
   ndjsonBodyPlugin(app, unhurried);
-  authorizationPlugin(app, services.verifiers);
-  if (options.log.level === 'debug' || options.log.level === 'trace') logRequests(app);
+  authorizationPlugin(app, { ...services.verifiers, checkOf: lane.checkOf });
+  if (logsRequests) logRequests(app);
+  app.addHook('preClose', async () => lane.close());
   app.server.on('checkExpectation', answerUnmetExpectation);
   closeDrainedConnections(app);
   registerRoutes(app, services);

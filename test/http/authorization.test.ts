@@ -8,6 +8,7 @@ const verifiers = {
   verifySession: () => Promise.reject(new Problem('invalid_session_token')),
   verifyOperator: () => Promise.reject(new Problem('invalid_session_token')),
   verifyApiKey: async () => undefined,
+  checkOf: () => undefined,
 };
 
 test('a route that does not say who may call it is refused when it is registered', () => {

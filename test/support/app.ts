@@ -68,7 +68,7 @@ export async function startTestApp(
     DATABASE_URL: test.url,
     SECRET_KEY: randomBytes(32).toString('hex'),
     ADMIN_API_KEY: `admin-${randomBytes(24).toString('hex')}`,
-    LOG_LEVEL: 'debug',
+    LOG_LEVEL: 'info',
     ...env,
   };
   return startInstance(shared, test.database, () => test.drop(), options);

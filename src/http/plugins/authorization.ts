@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Scope } from '../../contract/administration.js';
 import type { Session } from '../../contract/session.js';
@@ -15,11 +16,16 @@ export interface Verifiers {
   verifyOperator(token: ParsedToken): Promise<Caller | undefined>;
 }
 
-/** Longer than any token; what is longer is refused before it is looked at. */
-const maxCredentials = 512;
+export interface RequestVerifiers extends Verifiers {
+  /** The check of a request's session that is under way already, if one is. */
+  checkOf(request: IncomingMessage): Promise<Session> | undefined;
+}
+
+/** Characters, more than any token has; what is longer is refused before it is looked at. */
+export const maxCredentials = 512;
 
 /** Lets a request in according to its route's `access`, before its body is read. A route without one is a bug. */
-export function authorizationPlugin(app: App, verifiers: Verifiers): void {
+export function authorizationPlugin(app: App, verifiers: RequestVerifiers): void {
   app.decorateRequest('authorized');
   app.addHook('onRoute', (route) => {
     if (route.config?.access === undefined)
@@ -43,17 +49,21 @@ type Authorized = FastifyRequest['authorized'];
  * once, which the hook that calls it makes a refusal of, too.
  */
 function authorize(
-  verifiers: Verifiers,
+  verifiers: RequestVerifiers,
   request: FastifyRequest,
   access: Exclude<Access, 'public'>,
 ): Promise<Authorized> {
-  if (access === 'session') return authorizeSession(verifiers, credentials(request, 'bearer'));
+  if (access === 'session') return authorizeSession(verifiers, request, credentials(request, 'bearer'));
   if (access === 'authentication-token') return readAuthenticationToken(request);
   return authorizeCaller(verifiers, credentials(request, 'bearer'), access.scope);
 }
 
-function authorizeSession({ verifySession }: Verifiers, token: string): Promise<Authorized> {
-  return verifySession(token).then((session) => ({
+function authorizeSession(
+  { verifySession, checkOf }: RequestVerifiers,
+  request: FastifyRequest,
+  token: string,
+): Promise<Authorized> {
+  return (checkOf(request.raw) ?? verifySession(token)).then((session) => ({
     session,
     async recheck() {
       await verifySession(token);

@@ -33,24 +33,8 @@ export function sessionRoutes(app: App, { sessions }: { sessions: Sessions }): v
         response: { 200: { ...Session, description: 'The session token is valid and active.' } },
       },
       config: { access: 'session', isBounded: true },
-      serializerCompiler: keepTexts,
       // The authorization has verified it: there is nothing more to do.
       handler: sessionOf,
     });
   }
-}
-
-/**
- * A session that is remembered is the same object whenever it is checked: its text is made once. All of the object is sent:
- * `sessionOf` in session-checks.ts makes it of nothing else.
- */
-function keepTexts(): (session: Session) => string {
-  const texts = new WeakMap<Session, string>();
-  return (session) => {
-    const kept = texts.get(session);
-    if (kept !== undefined) return kept;
-    const text = JSON.stringify(session);
-    texts.set(session, text);
-    return text;
-  };
 }
