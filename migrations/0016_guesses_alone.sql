@@ -1,6 +1,10 @@
 -- Guesses that are alone with their account, which is most of them, take one statement each instead of four and two. What
--- comes of them is what it was. A clock that is read before the row is there serves here: nobody has written to it.
+-- comes of them is what it was, but for a guess that had to wait for its row to go: its time is that of before the wait,
+-- by two seconds at most (`lock_timeout`), and of its fifteen so many less are left.
 
+-- Takes one of the remaining guesses before anything is evaluated. Outcomes: 'taken'; 'locked' and 'permanent', when
+-- nothing may be evaluated; 'busy', when every remaining guess is being evaluated by somebody right now.
+-- One statement of the caller, so the row is locked for no longer than this takes.
 create or replace function take_guess(
   for_user uuid, from_bucket uuid, new_slot uuid,
   guess_limit integer, permanent_limit integer, lock_seconds float8, lock_max_seconds float8,
@@ -12,8 +16,9 @@ declare
   stepped interval;
   dead integer;
 begin
-  -- Mostly nothing has failed and nothing is being evaluated: then there is no row, and this one says it all.
-  if guess_limit > 0 then
+  -- Mostly nothing has failed and nobody else is being evaluated: then there is no row, and a new one says it all. Whoever
+  -- held an older one may have deleted it before it is locked here: then one is made after all.
+  loop
     now := db_now();
     insert into guess_budgets (user_id, bucket, slots, slots_taken_at, updated_at)
       values (for_user, from_bucket, array[new_slot], array[now], now) on conflict do nothing;
@@ -21,12 +26,6 @@ begin
       outcome := 'taken';
       return;
     end if;
-  end if;
-
-  -- Whoever held the row may have deleted it: then it is made again, or the guess would be counted nowhere.
-  loop
-    insert into guess_budgets (user_id, bucket, updated_at) values (for_user, from_bucket, db_now())
-      on conflict do nothing;
     select * into budget from guess_budgets b where b.user_id = for_user and b.bucket = from_bucket for update;
     exit when found;
   end loop;
@@ -72,6 +71,9 @@ begin
   end if;
 end $$;
 
+-- Gives a guess back with what came of it: 'right' clears the bucket, 'wrong' counts, 'none' was not evaluated after all.
+-- A guess that was given up for dead was counted already; a right one clears the bucket all the same.
+-- Returns whether this is the failure that locked the account.
 create or replace function settle_guess(
   for_user uuid, from_bucket uuid, slot uuid, result text,
   guess_limit integer, permanent_limit integer, lock_seconds float8, lock_max_seconds float8

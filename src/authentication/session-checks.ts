@@ -115,7 +115,7 @@ interface ToldMeanwhile {
 function createRememberingChecks(database: Database): LookUp<string, Session | undefined> {
   const known = createKnownSessions(mostSessions);
   /** How often something was forgotten. */
-  let losses = 0;
+  let forgettings = 0;
   /** No Set, for the reason that `batched` gives. */
   let underWay: readonly ToldMeanwhile[] = [];
   let seen: Seen | undefined;
@@ -123,13 +123,13 @@ function createRememberingChecks(database: Database): LookUp<string, Session | u
   /** @param since what the query went on from */
   function follow({ snapshot, server, complete, changed }: Changes, since: Seen | undefined): void {
     if (server !== '' && since?.server === server && complete && changed.length < mostChanges) {
-      if (changed.length > 0) losses += 1;
+      if (changed.length > 0) forgettings += 1;
       for (const userId of changed) {
         known.forget(userId);
         for (const told of underWay) told.users.add(userId);
       }
     } else {
-      losses += 1;
+      forgettings += 1;
       known.forgetAll();
       for (const told of underWay) told.ofEverybody = true;
     }
@@ -163,8 +163,8 @@ function createRememberingChecks(database: Database): LookUp<string, Session | u
   }
 
   const lookUp = batched(async (tokens: readonly Asked[]) => {
-    const remembered = tokens.map(({ sha256, found }) =>
-      found?.losses === losses ? found.session : known.find(sha256),
+    const remembered = tokens.map(({ sha256, known: before }) =>
+      before?.forgettings === forgettings ? before.session : known.find(sha256),
     );
     const answers = await check(tokens, remembered);
     const outdated = tokens.filter((_, index) => answers[index] === null);
@@ -178,7 +178,7 @@ function createRememberingChecks(database: Database): LookUp<string, Session | u
     const sha256 = sha256Hex(text);
     const session = known.find(sha256);
     // Who is remembered has been read before, and is no junk.
-    if (session !== undefined) return lookUp({ text, sha256, found: { session, losses } });
+    if (session !== undefined) return lookUp({ text, sha256, known: { session, forgettings } });
     const token = parseToken('session', text);
     return token === undefined ? Promise.resolve(undefined) : lookUp({ text, sha256, token });
   };
@@ -188,8 +188,8 @@ function createRememberingChecks(database: Database): LookUp<string, Session | u
 interface Asked {
   readonly text: string;
   readonly sha256: string;
-  /** What was remembered of it, which is good until something more is forgotten. */
-  readonly found?: { readonly session: Session; readonly losses: number };
+  /** What was remembered when it was asked, and how much had been forgotten: it is remembered still where that is all. */
+  readonly known?: { readonly session: Session; readonly forgettings: number };
   /** What it says, where nothing was. */
   readonly token?: ParsedToken;
 }

@@ -58,7 +58,7 @@ export function batched<Key, Found>(find: LookUpMany<Key, Found>, largest = 64):
     ahead = [...ahead, batch];
     try {
       const found = await find(batch.map(({ key }) => key));
-      for (let index = 0; index < batch.length; index += 1) batch[index]?.resolve(found[index] as Found);
+      for (const [index, { resolve }] of batch.entries()) resolve(found[index] as Found);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {

@@ -91,6 +91,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
+  // What a hook or a header does for every request from here on, `express-lane.ts` has to know of.
   handlerLimitPlugin(app, timeouts.handler);
   problemsPlugin(app);
   headersPlugin(app, { behindTls });

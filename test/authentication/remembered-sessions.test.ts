@@ -225,6 +225,17 @@ describe('an answer that another one overtakes', () => {
     await expect(release()).rejects.toEqual(refused);
     await expect(verify(session.token)).rejects.toEqual(refused);
   });
+
+  test('is not given by what was known when it was asked, where a change was told before it was sent', async () => {
+    const { verify, hold } = createCrossing();
+    const [{ user, session }, bystander] = [await signedIn(), await signedIn()];
+    for (const known of [bystander, { session }, bystander, { session }]) await verify(known.session.token);
+    await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
+    const release = await hold(bystander.session.token);
+    const asked = verify(session.token);
+    expect(await release()).toBe(bystander.session.id);
+    await expect(asked).rejects.toEqual(refused);
+  });
 });
 
 describe('what is known of sessions', () => {

@@ -3,13 +3,16 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Session } from '../../src/contract/session.js';
+import { sql } from '../../src/database/database.js';
 import { createExpressLane } from '../../src/http/express-lane.js';
 import { newId } from '../../src/lib/ids.js';
 import { Problem } from '../../src/lib/problem.js';
 import { newToken } from '../../src/lib/token-strings.js';
-import { type Api, startTestApp, type TestApp } from '../support/app.js';
+import { startTestApp, type TestApp } from '../support/app.js';
 import { createBadRequests } from '../support/bad-requests.js';
+import { eventually } from '../support/eventually.js';
 import { createUser, signIn } from '../support/people.js';
+import { queriesOf } from '../support/queries.js';
 
 const time = '2026-01-01T00:00:00.000000Z';
 const session: Session = {
@@ -167,9 +170,8 @@ describe('a check is answered as by its route', () => {
     ['as it comes', {}],
     ['behind TLS', { PUBLIC_URL: 'https://postern.example.com' }],
     ['where pages of other origins may call', { CORS_ORIGINS: 'https://app.example.com' }],
-  ])('%s', async (_name, env) => {
-    const postern: TestApp = await startTestApp(env);
-    try {
+  ])('%s', (_name, env) =>
+    withPostern(env, async (postern) => {
       const { session: held } = await signIn(postern, await createUser(postern));
       const { sendRaw } = createBadRequests(postern);
       const [quick, routed] = await Promise.all(
@@ -185,22 +187,66 @@ describe('a check is answered as by its route', () => {
       };
       expect(seen(quick)).toEqual(seen(routed));
       expect(quick?.status).toBe(200);
-    } finally {
-      await postern.close();
-    }
-  });
+    }),
+  );
 
-  test('and when the session ends, on the very next request', async () => {
-    const postern: TestApp = await startTestApp();
-    try {
-      const api: Api = postern.api;
+  test('and when the session ends, on the very next request', () =>
+    withPostern({}, async (postern) => {
       const { authentication, session: held } = await signIn(postern, await createUser(postern));
-      const check = () => api<Session>('POST', path, { bearer: held.token });
+      const check = () => postern.api<Session>('POST', path, { bearer: held.token });
       for (let count = 0; count < 3; count += 1) expect((await check()).body.id).toBe(held.id);
-      await api('DELETE', `/v1/tokens/${authentication.id}`, { bearer: held.token });
+      await postern.api('DELETE', `/v1/tokens/${authentication.id}`, { bearer: held.token });
       expect(await check()).toMatchObject({ status: 401, body: { errors: [{ code: 'invalid_session_token' }] } });
-    } finally {
-      await postern.close();
-    }
-  });
+    }));
+
+  test('and one that is refused is not made twice', () =>
+    withPostern({}, async (postern) => {
+      const queries = await queriesOf(async () =>
+        expect(await postern.api('POST', path, { bearer: refused })).toMatchObject({ status: 401 }),
+      );
+      // The service's chores run beside it.
+      const names = queries.flatMap(({ name }) => (name?.startsWith('session_') ? name : []));
+      expect(names).toEqual(['session_verify_many']);
+    }));
+
+  test('and logged like any other request where they are', () =>
+    withPostern({ LOG_LEVEL: 'debug' }, async (postern) => {
+      const { session: held } = await signIn(postern, await createUser(postern));
+      const { headers } = await postern.api('POST', path, { bearer: held.token });
+      const line = await eventually('its line', async () =>
+        postern.logged.find((entry) => entry.includes(headers['request-id'] ?? '-')),
+      );
+      expect(JSON.parse(line)).toMatchObject({ msg: 'request', method: 'POST', route: path, status: 200 });
+    }));
+
+  test('and tells that the connection ends where the service closes meanwhile', () =>
+    withPostern({}, async (postern) => {
+      const { session: held } = await signIn(postern, await createUser(postern));
+      const { sendRaw } = createBadRequests(postern);
+      let answer: ReturnType<typeof sendRaw> | undefined;
+      let closed: Promise<void> | undefined;
+      await postern.database.transaction(async (tx) => {
+        await tx.query(sql('lock table session_changes in access exclusive mode'));
+        answer = sendRaw(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${held.token}\r\n\r\n`);
+        await eventually('the check to wait', async () => {
+          const [waiting] = await postern.database.query(
+            sql("select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%session_changes%'"),
+          );
+          return waiting;
+        });
+        closed = Promise.resolve(postern.app.close());
+        await eventually('the close', async () => (postern.app.server.listening ? undefined : true));
+      });
+      expect(await answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+      await closed;
+    }));
 });
+
+async function withPostern(env: Record<string, string>, work: (postern: TestApp) => Promise<void>): Promise<void> {
+  const postern = await startTestApp(env);
+  try {
+    await work(postern);
+  } finally {
+    await postern.close();
+  }
+}

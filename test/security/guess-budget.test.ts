@@ -222,10 +222,12 @@ describe('two instances on one database', () => {
   });
 });
 
+/** The bucket of all unknown devices. */
+const nil = '00000000-0000-0000-0000-000000000000';
+
 describe('a guess whose process died', () => {
   test('counts as wrong after fifteen seconds', async () => {
     const user = await createUser(postern);
-    const nil = '00000000-0000-0000-0000-000000000000';
     await postern.database.query(
       sql(`insert into guess_budgets (user_id, bucket, slots, slots_taken_at, updated_at)
            select $1, $2, array_agg(gen_random_uuid()), array_agg(db_now() - interval '15 seconds'), db_now()
@@ -264,14 +266,44 @@ describe('limits and locks of any size', () => {
   });
 });
 
+/** The functions of the database, for two guesses at a user's account. */
+function guessesAt(user: User, { permanentLimit = 100 } = {}) {
+  const limits = `5, ${permanentLimit}, 30, 3600`;
+  return {
+    slots: [randomUUID(), randomUUID()] as const,
+    take: (slot: string) => sql(`select outcome from take_guess('${user.id}', '${nil}', '${slot}', ${limits})`),
+    settle: (slot: string, result: string) =>
+      sql(`select settle_guess('${user.id}', '${nil}', '${slot}', '${result}', ${limits})`),
+  };
+}
+
+describe('a right guess beside another one', () => {
+  test('leaves the other its place: wrong, it is counted', async () => {
+    const user = await createUser(postern);
+    const { slots, take, settle } = guessesAt(user);
+    for (const slot of slots) expect(await postern.database.query(take(slot))).toEqual([{ outcome: 'taken' }]);
+    await postern.database.query(settle(slots[0], 'right'));
+    await postern.database.query(settle(slots[1], 'wrong'));
+    expect(await counted(user)).toBe(1);
+  });
+
+  test('does not end a lock for good that the other has brought about', async () => {
+    const user = await createUser(postern);
+    const { slots, take, settle } = guessesAt(user, { permanentLimit: 1 });
+    for (const slot of slots) await postern.database.query(take(slot));
+    await postern.database.query(settle(slots[0], 'wrong'));
+    await postern.database.query(settle(slots[1], 'right'));
+    expect(await postern.database.query(take(randomUUID()))).toEqual([{ outcome: 'permanent' }]);
+  });
+});
+
 test('a guess that waited for a row which was then deleted is counted all the same', async () => {
   const user = await createUser(postern);
-  const nil = '00000000-0000-0000-0000-000000000000';
-  const [first, second] = [randomUUID(), randomUUID()];
-  const take = (slot: string) =>
-    sql(`select outcome from take_guess('${user.id}', '${nil}', '${slot}', 5, 100, 30, 3600)`);
-  const settle = (slot: string, result: string) =>
-    sql(`select settle_guess('${user.id}', '${nil}', '${slot}', '${result}', 5, 100, 30, 3600)`);
+  const {
+    slots: [first, second],
+    take,
+    settle,
+  } = guessesAt(user);
   await postern.database.query(take(first));
   let waiting: Promise<unknown> | undefined;
   await postern.database.transaction(async (tx) => {
