@@ -12,12 +12,18 @@ export interface TurnstileOptions {
   readonly patience?: number;
   /** Called when nobody is left in it. */
   readonly onIdle?: () => void;
+  /**
+   * As long as at least `size` tasks wait, those that are done go on so many at a time, or after this many milliseconds:
+   * what comes after them then finds the caches warm that the tasks have emptied. The next task begins at once all the same.
+   */
+  readonly company?: { readonly size: number; readonly patience: number };
 }
 
 /** @returns a turnstile that throws Problem `overloaded` when too many wait already, or one has waited for too long. */
-export function createTurnstile({ width, length, patience, onIdle }: TurnstileOptions): Turnstile {
+export function createTurnstile({ width, length, patience, onIdle, company }: TurnstileOptions): Turnstile {
   const waiting = new Set<() => void>();
   let running = 0;
+  const leave = company === undefined ? undefined : createCompany(company, () => waiting.size);
 
   function turn(): Promise<void> {
     if (waiting.size >= length) throw new Problem('overloaded', { retryAfter: 1 });
@@ -49,8 +55,31 @@ export function createTurnstile({ width, length, patience, onIdle }: TurnstileOp
       if (next === undefined) running -= 1;
       else next();
       if (running === 0) onIdle?.();
+      if (leave !== undefined) await leave();
     }
   };
+}
+
+function createCompany(
+  { size, patience }: { readonly size: number; readonly patience: number },
+  waiting: () => number,
+) {
+  let leaving: (() => void)[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  function go(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const each of leaving) each();
+    leaving = [];
+  }
+
+  return () =>
+    new Promise<void>((resolve) => {
+      leaving.push(resolve);
+      if (leaving.length >= size || waiting() < size) go();
+      else timer ??= setTimeout(go, patience);
+    });
 }
 
 /** A turnstile for each key, for as long as somebody is in it. */
