@@ -52,14 +52,10 @@ export function parseJson(text: string): unknown {
 function depth(text: string): number {
   let level = 0;
   let deepest = 0;
-  let inString = false;
   for (let index = 0; index < text.length; index += 1) {
     const char = text.charCodeAt(index);
-    if (inString) {
-      if (char === 0x5c) index += 1;
-      else if (char === 0x22) inString = false;
-    } else if (char === 0x22) {
-      inString = true;
+    if (char === 0x22) {
+      index = endOfString(text, index);
     } else if (char === 0x7b || char === 0x5b) {
       level += 1;
       if (level > deepest) deepest = level;
@@ -68,6 +64,16 @@ function depth(text: string): number {
     }
   }
   return deepest;
+}
+
+/** Where the string that begins here has its closing quotation mark: the first one that no backslash makes part of it. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
+  return text.length;
 }
 
 function refuseBadStrings(value: unknown, path: readonly string[]): void {
