@@ -114,8 +114,6 @@ interface ToldMeanwhile {
  */
 function createRememberingChecks(database: Database): LookUp<string, Session | undefined> {
   const known = createKnownSessions(mostSessions);
-  /** How often something was forgotten. */
-  let forgettings = 0;
   /** No Set, for the reason that `batched` gives. */
   let underWay: readonly ToldMeanwhile[] = [];
   let seen: Seen | undefined;
@@ -123,13 +121,11 @@ function createRememberingChecks(database: Database): LookUp<string, Session | u
   /** @param since what the query went on from */
   function follow({ snapshot, server, complete, changed }: Changes, since: Seen | undefined): void {
     if (server !== '' && since?.server === server && complete && changed.length < mostChanges) {
-      if (changed.length > 0) forgettings += 1;
       for (const userId of changed) {
         known.forget(userId);
         for (const told of underWay) told.users.add(userId);
       }
     } else {
-      forgettings += 1;
       known.forgetAll();
       for (const told of underWay) told.ofEverybody = true;
     }
@@ -163,9 +159,7 @@ function createRememberingChecks(database: Database): LookUp<string, Session | u
   }
 
   const lookUp = batched(async (tokens: readonly Asked[]) => {
-    const remembered = tokens.map(({ sha256, known: before }) =>
-      before?.forgettings === forgettings ? before.session : known.find(sha256),
-    );
+    const remembered = tokens.map(({ sha256 }) => known.find(sha256));
     const answers = await check(tokens, remembered);
     const outdated = tokens.filter((_, index) => answers[index] === null);
     if (outdated.length === 0) return answers as (Session | undefined)[];
@@ -176,9 +170,8 @@ function createRememberingChecks(database: Database): LookUp<string, Session | u
 
   return (text) => {
     const sha256 = sha256Hex(text);
-    const session = known.find(sha256);
     // Who is remembered has been read before, and is no junk.
-    if (session !== undefined) return lookUp({ text, sha256, known: { session, forgettings } });
+    if (known.find(sha256) !== undefined) return lookUp({ text, sha256 });
     const token = parseToken('session', text);
     return token === undefined ? Promise.resolve(undefined) : lookUp({ text, sha256, token });
   };
@@ -188,9 +181,7 @@ function createRememberingChecks(database: Database): LookUp<string, Session | u
 interface Asked {
   readonly text: string;
   readonly sha256: string;
-  /** What was remembered when it was asked, and how much had been forgotten: it is remembered still where that is all. */
-  readonly known?: { readonly session: Session; readonly forgettings: number };
-  /** What it says, where nothing was. */
+  /** What it says, where nothing was remembered of it. */
   readonly token?: ParsedToken;
 }
 

@@ -59,7 +59,7 @@ export function createPasswordHasher(options: HasherOptions = {}): PasswordHashe
   const turn = createTurnstile({
     width: options.concurrency ?? availableParallelism(),
     length: options.queue ?? 128,
-    // Who has come through has a moment that others have to wait anyway (decision 55).
+    // What a login does after its hash costs less where several do it one after the other (decision 55).
     company: { size: 6, patience: 40 },
   });
   return {

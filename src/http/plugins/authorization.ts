@@ -16,6 +16,7 @@ export interface Verifiers {
   verifyOperator(token: ParsedToken): Promise<Caller | undefined>;
 }
 
+/** The same, and what is known of a request before its route is. */
 export interface RequestVerifiers extends Verifiers {
   /** The check of a request's session that is under way already, if one is. */
   checkOf(request: IncomingMessage): Promise<Session> | undefined;
