@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { password } from './generate.mjs';
 import { summarise } from './measure.mjs';
+import { content } from './operations.mjs';
 import { openPostgres } from './service.mjs';
 
 /** As many connections as the service's pool has. */
@@ -23,8 +24,8 @@ const random = (count) => 1 + Math.floor(Math.random() * count);
 const insertNotification = `insert into notifications (user_id, id, sequence, change_sequence, actor_id, actor,
     notification_type, notification_key, object_id, object_data_number, object_data_string, description, image_id,
     created_at, updated_at)
-  select gen_random_uuid(), uuidv7(), n, n, null, 'Grace Hopper', 'payment', null, null, 12.5, '',
-    'Grace Hopper paid you 12.50', null, now(), now()`;
+  select gen_random_uuid(), uuidv7(), n, n, null, '${content.actor}', '${content.notification_type}', null, null,
+    ${content.object_data_number}, '', '${content.description}', null, now(), now()`;
 
 /** One of each kind of work. `width`: how many at a time. */
 const kinds = {
