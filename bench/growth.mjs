@@ -1,5 +1,5 @@
 // What each operation costs with 100,000 users and with 10 million, and the lists at full size: `npm run bench:growth`.
-// Two Posterns on a database each take turns. It needs 40 GB for a while, and most of an hour.
+// Two Posterns on a database each take turns. It needs 40 GB for a while, and a quarter of an hour to an hour.
 // `node bench/growth.mjs FOLDER` keeps the databases in FOLDER, for a further run; `… FOLDER verify list` measures these
 // operations alone, and records nothing.
 import { existsSync } from 'node:fs';
