@@ -122,9 +122,11 @@ describe.each(cases)('a locked $what', ({ lock, blocked }) => {
         expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
         expect(time).toBeLessThan(longestAnswer);
       }
-      expect(meanwhile / before).toBeLessThan(3);
       await release();
       expect((await blocked(user, token)).status).toBeLessThan(300);
+      // Before and afterwards: else a machine that gets busier in between would fail this too.
+      const otherwise = Math.max(before, median(await othersTimes()));
+      expect(meanwhile / otherwise).toBeLessThan(3);
     },
   );
 });
