@@ -66,7 +66,7 @@ export function operations({ url, adminKey }, { anyone, owners }) {
 
 /**
  * As a publisher writes it; bare.mjs inserts the same. The row is as long as those that are generated: shorter ones would
- * go where millions of these left a gap, each on a page of its own, which happens to few in a table that has grown by itself.
+ * go where millions of these left a gap, each on a page of its own, which few rows find in a table that has grown by itself.
  */
 export const content = {
   notification_type: 'payment',
