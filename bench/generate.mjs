@@ -91,7 +91,10 @@ export async function generate(pool, sizes, report = (_line) => undefined) {
   assert.deepEqual(rows[0].digest, identityDigest({ type: 'username', canonical: 'user1' }));
 }
 
-/** Without its indexes a table fills at the speed of the disk; they are built at the end, sorted. */
+/**
+ * Without its indexes a table fills at the speed of the disk; they are built at the end, sorted, with pages as full as they
+ * are on average where keys come in no order (Yao 1978: ln 2): pages that are all nearly full would all be split at once.
+ */
 async function fill(pool, table, select, report) {
   const since = performance.now();
   const { rows: keys } = await pool.query(
@@ -109,13 +112,20 @@ async function fill(pool, table, select, report) {
   const { rowCount } = await pool.query(`insert into ${table} ${select}`);
   const filled = performance.now();
   for (const { name, definition } of keys)
-    await pool.query(`alter table ${table} add constraint ${name} ${definition}`);
-  for (const { definition } of indexes) await pool.query(definition);
+    await pool.query(`alter table ${table} add constraint ${name} ${definition} with (fillfactor = 69)`);
+  for (const { definition } of indexes) await pool.query(withFillfactor(definition));
+  for (const { name } of [...keys, ...indexes]) await pool.query(`alter index ${name} reset (fillfactor)`);
   await pool.query(`vacuum (analyze) ${table}`);
   const seconds = (from, to) => ((to - from) / 1000).toFixed(1);
   report(
     `${table}: ${rowCount} rows in ${seconds(since, filled)} s, indexes in ${seconds(filled, performance.now())} s`,
   );
+}
+
+/** The condition of a partial index comes last. */
+function withFillfactor(definition) {
+  const [index, ...condition] = definition.split(/(?= WHERE )/);
+  return `${index} WITH (fillfactor = 69)${condition.join('')}`;
 }
 
 /** Few and large checkpoints, and memory to sort, as long as it is filled. */
