@@ -122,8 +122,9 @@ async function fill(pool, table, select, report) {
   );
 }
 
-/** The condition of a partial index comes last. */
+/** Of a tree; the condition of a partial one comes last. */
 function withFillfactor(definition) {
+  if (!definition.includes(' USING btree ')) return definition;
   const [index, ...condition] = definition.split(/(?= WHERE )/);
   return `${index} WITH (fillfactor = 69)${condition.join('')}`;
 }
