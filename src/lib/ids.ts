@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { uuidPattern } from '../contract/patterns.js';
 
 const uuid = new RegExp(uuidPattern);
@@ -14,14 +14,34 @@ export function newId(): string {
 }
 
 /**
- * Gives new ids that begin with the time in milliseconds (RFC 9562 version 7: 74 random bits), that of this call: what is
- * made in a moment lies side by side in an index. For rows that are made in masses, whose time is no secret and whose id
- * is no capability.
+ * A new id that begins with the time in milliseconds (RFC 9562 version 7: 74 random bits): what is made in a moment lies
+ * side by side in an index. For rows that are made in masses, whose time is no secret and whose id is no capability.
  */
-export function orderedIds(): () => string {
+export function orderedId(): string {
+  return `${timeDigits()}-7${randomUUID().slice(15)}`;
+}
+
+/** Many of them with the time of this call, in half the time, and with a quarter of the garbage. */
+export function orderedIds(count: number): string[] {
+  const time = timeDigits();
+  const bytes = randomBytes(count * randomLength);
+  for (let at = 0; at < bytes.length; at += randomLength) {
+    bytes.writeUInt8(0x70 | (bytes.readUInt8(at) & 0x0f), at);
+    bytes.writeUInt8(0x80 | (bytes.readUInt8(at + 2) & 0x3f), at + 2);
+  }
+  const digits = bytes.toString('hex');
+  return Array.from({ length: count }, (_, nth) => {
+    const at = nth * 2 * randomLength;
+    return `${time}-${digits.slice(at, at + 4)}-${digits.slice(at + 4, at + 8)}-${digits.slice(at + 8, at + 20)}`;
+  });
+}
+
+/** Bytes behind the time: version and 12 random bits, variant and 62. */
+const randomLength = 10;
+
+function timeDigits(): string {
   const time = Date.now().toString(16).padStart(12, '0');
-  const beginning = `${time.slice(0, 8)}-${time.slice(8)}-7`;
-  return () => beginning + randomUUID().slice(15);
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
 export function idToBytes(id: string): Buffer {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Image, Notification, NotificationInput } from '../contract/notification.js';
 import { prepared, type Queryable, type Transaction } from '../database/database.js';
-import { orderedIds } from '../lib/ids.js';
+import { orderedId, orderedIds } from '../lib/ids.js';
 import { type FieldError, refuseFaults } from '../lib/problem.js';
 import { instantsOfMicroseconds } from '../lib/times.js';
 import { countFullBlocks } from './block-counts.js';
@@ -134,10 +134,9 @@ export async function tryPublish(
   const items = readItems(request, numbers);
   const images = await findImages(handle, imageIds(items), rules.imageUrlsOf);
   refuseFaults(requestFaults(items, rules, { images, users: await existingUsers(handle, items) }));
-  const nextId = orderedIds();
   return items.flatMap((item) => {
     const content = contentOf(item, new Map());
-    return item.deliveries.map(({ userId }) => ({ id: nextId(), userId, content }));
+    return item.deliveries.map(({ userId }) => ({ id: orderedId(), userId, content }));
   });
 }
 
@@ -187,7 +186,7 @@ async function publishAdmitted(
 ): Promise<Notification> {
   const [[item], [userId]] = [items, userIds];
   if (item === undefined || userId === undefined) throw new Error('a request without anybody was not refused');
-  const [id, content] = [orderedIds()(), contentOf(item, created)];
+  const [id, content] = [orderedId(), contentOf(item, created)];
   const row = await insert({ id, userId, content });
   if (row === undefined) return refuseMissing([row]);
   return told(content, id, userId, row, images);
@@ -246,7 +245,7 @@ async function existingUsers(tx: Queryable, items: readonly Item[]): Promise<Set
 
 function deliveriesOf({ items, userIds, created }: Admitted): Deliveries {
   return {
-    ids: userIds.map(orderedIds()),
+    ids: orderedIds(userIds.length),
     userIds,
     items: items.flatMap((item, index) => item.deliveries.map(() => index + 1)),
     contents: items.map((item) => contentOf(item, created)),

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { orderedIds, parseId } from '../../src/lib/ids.js';
+import { orderedId, orderedIds, parseId } from '../../src/lib/ids.js';
 
-test('ordered ids are UUIDs of version 7 that begin with the time of their request, and are all different', () => {
+test('ordered ids are UUIDs of version 7 that begin with the time of their making, and are all different', () => {
   const before = Date.now();
-  const nextId = orderedIds();
-  const ids = Array.from({ length: 10_000 }, nextId);
+  const ids = [...Array.from({ length: 5000 }, orderedId), ...orderedIds(5000)];
   const after = Date.now();
-  expect(new Set(ids).size).toBe(ids.length);
+  expect(new Set(ids).size).toBe(10_000);
   for (const id of ids) {
     expect(parseId(id)).toBe(id);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);

@@ -36,6 +36,7 @@ describe('writtenNumbers', () => {
   it('takes the last of equal names, as JSON.parse does, however they are spelled', () => {
     expect(numberIn('1,"object_data_number":1e9')).toEqual(['1e9']);
     expect(numberIn('1e9,"\\u006fbject_data_number":20e0')).toEqual(['20e0']);
+    expect(writtenNumbers('{"object\\u005Fdata_number":1e7}')).toEqual(['1e7']);
   });
 
   it('is not led astray by text that looks like a number', () => {

@@ -118,7 +118,7 @@ const GREATEST_MAGNITUDE = 1e300;
 function readNumber(text: string): string | undefined {
   const digits = NUMBER.exec(text)?.[1];
   if (digits === undefined) return undefined;
-  if (significantDigits(digits) > SIGNIFICANT_DIGITS) return undefined;
+  if (digits.length > SIGNIFICANT_DIGITS && significantDigits(digits) > SIGNIFICANT_DIGITS) return undefined;
   const value = Number(text);
   const magnitude = Math.abs(value);
   const isExact = magnitude <= GREATEST_MAGNITUDE && (magnitude >= LEAST_MAGNITUDE || significantDigits(digits) === 0);
