@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { hash } from '@node-rs/argon2';
 import { createTurnstile } from '../../lib/turnstile.js';
+import { createHashThreads } from './hash-threads.js';
 import type { PasswordHash } from './hashes/password-hash.js';
 import { parseHash } from './hashes/registry.js';
 
@@ -56,16 +56,24 @@ function readStored(stored: string): PasswordHash {
 }
 
 export function createPasswordHasher(options: HasherOptions = {}): PasswordHasher {
+  const { concurrency = availableParallelism(), queue = 128 } = options;
+  const threads = createHashThreads({ count: concurrency });
+  // Of those that wait one waits at each thread.
+  const ahead = Math.min(concurrency, queue);
   const turn = createTurnstile({
-    width: options.concurrency ?? availableParallelism(),
-    length: options.queue ?? 128,
+    width: concurrency + ahead,
+    length: queue - ahead,
     // What a login does after its hash costs less where several do it one after the other (decision 55).
     company: { size: 6, patience: 40 },
   });
+  const verifyStored = (stored: string, password: string) => {
+    const read = readStored(stored);
+    return read.algorithm.startsWith('argon2') ? threads.verify(stored, password) : read.verify(password);
+  };
   return {
-    hash: (password) => turn(() => hash(normalise(password), parameters)),
+    hash: (password) => turn(() => threads.hash(normalise(password), parameters)),
     async verify(stored, password) {
-      const matches = await turn(() => readStored(stored ?? nobodysHash).verify(normalise(password)));
+      const matches = await turn(() => verifyStored(stored ?? nobodysHash, normalise(password)));
       return matches && stored !== undefined;
     },
   };
