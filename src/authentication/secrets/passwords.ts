@@ -66,9 +66,11 @@ export function createPasswordHasher(options: HasherOptions = {}): PasswordHashe
     // What a login does after its hash costs less where several do it one after the other (decision 55).
     company: { size: 6, patience: 40 },
   });
+  const inPool = createTurnstile({ width: concurrency, length: ahead });
   const verifyStored = (stored: string, password: string) => {
     const read = readStored(stored);
-    return read.algorithm.startsWith('argon2') ? threads.verify(stored, password) : read.verify(password);
+    if (read.algorithm.startsWith('argon2')) return threads.verify(stored, password);
+    return inPool(() => read.verify(password));
   };
   return {
     hash: (password) => turn(() => threads.hash(normalise(password), parameters)),
