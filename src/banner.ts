@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 
 /**
  * What `postern serve` prints when it is ready: the address, the first API key or where it is, and three commands that
- * work as printed, one after the other, in one shell.
+ * work as printed, one after the other, in one shell; with a key that is not known here any more, once `KEY` is set there.
  */
 export function banner({ url, firstKey }: { readonly url: string; readonly firstKey: FirstKey }): string {
   const name = `ada${randomInt(1000, 10_000)}`;
@@ -36,13 +36,16 @@ type FirstKey = { readonly token?: string; readonly file?: string };
 function describeKey({ token, file }: FirstKey): string[] {
   if (token !== undefined) return [`The first admin key, shown this once: ${token}`];
   if (file !== undefined) return [`The first admin key is in ${file}`];
-  return ['Admin keys: ADMIN_API_KEY, or make one with: npm run postern -- keys create --name mine --scopes admin'];
+  return [
+    'KEY is an admin key: ADMIN_API_KEY, the one that the first start has shown, or a new one, made with:',
+    'npm run postern -- keys create --name mine --scopes admin',
+  ];
 }
 
 /** How the commands get the key. */
 function keyInShell({ token, file }: FirstKey): string {
   if (token !== undefined) return token;
-  return file === undefined ? '$ADMIN_API_KEY' : `$(cat ${shellPath(file)})`;
+  return file === undefined ? '$KEY' : `$(cat ${shellPath(file)})`;
 }
 
 function shellPath(file: string): string {

@@ -186,7 +186,7 @@ export const errors = {
     422,
     'Some fields are not valid.',
     'Algunos campos no son válidos.',
-    '`errors` names every faulty field with a code of its own (second table).',
+    '`errors` names the faulty fields, each with a code of its own (second table): first all that are wrong in form, and when the form is right, all that break a rule.',
   ),
   idempotency_key_reused: error(
     422,

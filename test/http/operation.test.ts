@@ -35,10 +35,13 @@ test('every answer carries the security headers and a request id', async () => {
   }
 });
 
-test('a page shows the API', async () => {
+test('a page shows the API, also where there is no TLS', async () => {
   const page = await fetch(`${postern.url}/docs/`);
   expect(page.status).toBe(200);
   expect(await page.text()).toContain('swagger-ui');
+  const policy = page.headers.get('content-security-policy');
+  expect(policy).toMatch(/default-src 'self'.*script-src 'self'/);
+  expect(policy).not.toContain('upgrade-insecure-requests');
 });
 
 test('problems follow Accept-Language', async () => {

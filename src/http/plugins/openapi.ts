@@ -60,7 +60,13 @@ export async function openApiPlugin(
     },
     transform: ({ schema, url, route }) => ({ schema: withLines(schema, route.config?.ndjson), url }),
   });
-  await app.register(swaggerUi, { routePrefix: '/docs', uiConfig: { deepLinking: true }, staticCSP: true });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: { deepLinking: true },
+    staticCSP: true,
+    // Behind plain HTTP there is nothing that answers the upgraded requests: the page would stay empty.
+    transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
+  });
 }
 
 /** Beside the body in JSON, if there is one, that of lines. Only the document says so: in Fastify a type without a schema is not checked. */
