@@ -14,7 +14,7 @@ export const password = 'a battery of horses';
 const each = 20;
 
 /**
- * Ids look random, as they are in truth: rows that are neighbours in a table lie anywhere in its indexes. Users are
+ * Ids look random, as they are in truth, but for those of notifications: rows that are neighbours in a table lie anywhere in its indexes. Users are
  * numbered from 1, and so are what they have one of.
  */
 const helpers = `

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
@@ -8,6 +7,7 @@ import { type NoticeChannel, noticeChannels } from './contract/administration.js
 import { roles, secondFactorPolicies } from './contract/user.js';
 import { parseDuration } from './lib/durations.js';
 import { beginsLikeHashList } from './lib/hash-list.js';
+import { availableCores } from './lib/machine.js';
 import { isBase64Url, readPrivateKey, readServiceAccount, textOrFile } from './lib/push-keys.js';
 import { parseSmtpUrl } from './lib/smtp-url.js';
 
@@ -99,7 +99,7 @@ export function signingSecret(text: string): Parsed<Secret> {
 export const mostWorkers = 16;
 
 export function workerCount(text: string): Parsed<number> {
-  if (text === 'auto') return ok(Math.min(mostWorkers, availableParallelism()));
+  if (text === 'auto') return ok(Math.min(mostWorkers, availableCores()));
   const count = integer(1, mostWorkers)(text);
   return 'fault' in count ? fault(`must be auto, or a whole number from 1 to ${mostWorkers}`) : count;
 }

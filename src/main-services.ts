@@ -8,7 +8,7 @@ import { createLogin } from './authentication/login.js';
 import { createOutbox } from './authentication/messages/outbox.js';
 import { createRequestLimits, type RequestLimits } from './authentication/request-limits.js';
 import type { BreachedPasswords } from './authentication/secrets/breached-passwords.js';
-import { createPasswordHasher } from './authentication/secrets/passwords.js';
+import type { PasswordHasher } from './authentication/secrets/passwords.js';
 import { createPins } from './authentication/secrets/pins.js';
 import { createSessions } from './authentication/sessions.js';
 import { createTokens } from './authentication/tokens.js';
@@ -38,12 +38,14 @@ import type { ImageUrls } from './notifications/images/url.js';
 import { createMarkers } from './notifications/marker.js';
 import { createNotifications } from './notifications/notifications.js';
 import type { Retention } from './notifications/retention.js';
-import { shareOf } from './share.js';
+import type { Share } from './share.js';
 
 /** What the services are made of. */
 export interface ServiceParts {
   readonly config: Config;
+  readonly share: Share;
   readonly database: Database;
+  readonly hasher: PasswordHasher;
   readonly keys: SecretKeys;
   readonly signals: Signals;
   readonly outbound: Outbound;
@@ -60,9 +62,20 @@ export interface ServiceParts {
 
 /** Puts together what the routes call, all but the streams, which are started. */
 export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
-  const { config, database, keys, signals, outbound, storage, imageUrlsOf, messageParts, pushParts, factors } = parts;
-  const { hashes, waitingHashes } = shareOf(config.WORKERS);
-  const hasher = createPasswordHasher({ concurrency: hashes, queue: waitingHashes });
+  const {
+    config,
+    share,
+    database,
+    hasher,
+    keys,
+    signals,
+    outbound,
+    storage,
+    imageUrlsOf,
+    messageParts,
+    pushParts,
+    factors,
+  } = parts;
   const pins = createPins({ hasher, keys });
   const apiKeys = createApiKeys({
     database,
@@ -101,7 +114,7 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
     apiKeys,
     users,
     // Half of what may be hashed at a time stays with logins.
-    userImport: createUserImport({ ...userOptions, hashesAtATime: Math.ceil(hashes / 2) }),
+    userImport: createUserImport({ ...userOptions, hashesAtATime: Math.ceil(share.hashes / 2) }),
     userDetails: createUserDetails(database),
     externalIdentities: createExternalIdentities(database, idTokens, notices),
     activity: createActivity(database),

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ensureFirstKey } from './authentication/api-keys.js';
 import type { ShowNotice } from './authentication/messages/notice-sending.js';
+import { createPasswordHasher } from './authentication/secrets/passwords.js';
 import { sessionChangesChore } from './authentication/session-changes.js';
 import { heldSession } from './authentication/sessions.js';
 import { eraseUser } from './authentication/users/erase.js';
@@ -137,17 +138,22 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
       (error) => log.warn({ err: error }, 'whether a password was breached could not be looked up'),
       outbound,
     );
+    const hasher = createPasswordHasher({
+      concurrency: share.hashes,
+      queue: share.waitingHashes,
+      onThreadLost: (error) => log.warn({ err: error }, 'a thread that hashes passwords was lost'),
+    });
     const messageParts = await createMessageParts({
       ...{ config, database, keys, outbound, print },
       pushes: pushParts.published !== undefined,
     });
     const isClosing = () => closing !== undefined;
     const parts = {
-      ...{ config, database, keys, signals, outbound, storage, imageUrlsOf, retention },
+      ...{ config, share, database, hasher, keys, signals, outbound, storage, imageUrlsOf, retention },
       ...{ messageParts, pushParts, plugins, factors, breached, isClosing },
     };
     const services = { ...createServices(parts), streams };
-    const lines = queueLines({ ...parts, share, notifications: services.notifications });
+    const lines = queueLines({ ...parts, notifications: services.notifications });
     started(await startQueue({ target, log, lines, connections: share.jobs }), (queue) => queue.stop());
     started(pushParts.startRelay(), (relay) => relay.stop());
     started(

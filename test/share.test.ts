@@ -16,7 +16,7 @@ const upTo = (most: number) => Array.from({ length: most - 1 }, (_, at) => at + 
 
 describe('what one worker takes', () => {
   test('is everything where it is alone', () => {
-    expect(shareOf(1, 4)).toEqual({ connections: 20, jobs: 10, hashes: 4, waitingHashes: 128 });
+    expect(shareOf(1, 4, 2 ** 34)).toEqual({ connections: 20, jobs: 10, hashes: 4, waitingHashes: 128 });
   });
 
   test.each(upTo(6))('leaves room in the 100 connections of an untouched PostgreSQL, of %i without push', (workers) => {
@@ -29,13 +29,27 @@ describe('what one worker takes', () => {
     expect(connectionsOf(workers, linesWithPush) + workers + 2 + 3).toBeLessThanOrEqual(300);
   });
 
+  const gigabyte = 2 ** 30;
+
   test('hashes on every core once, in all', () => {
     for (const [workers, cores] of [
       [2, 8],
       [4, 4],
       [8, 16],
     ] as const) {
-      expect(shareOf(workers, cores).hashes * workers).toBe(cores);
+      expect(shareOf(workers, cores, 16 * gigabyte).hashes * workers).toBe(cores);
+    }
+  });
+
+  test('hashes in a quarter of the memory, and one password at least', () => {
+    for (const [workers, gigabytes, hashes] of [
+      [1, 0.1, 1],
+      [1, 0.5, 3],
+      [1, 1, 7],
+      [4, 2, 4],
+      [1, 64, 8],
+    ] as const) {
+      expect(shareOf(workers, 64, gigabytes * gigabyte).hashes).toBe(hashes);
     }
   });
 });

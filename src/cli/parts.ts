@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { createPasswordHasher } from '../authentication/secrets/passwords.js';
 import { createUserImport, type UserImport } from '../authentication/users/import.js';
 import { createUsers, type Users, type UsersOptions } from '../authentication/users/users.js';
@@ -10,6 +9,7 @@ import { readSecretKeys } from '../database/secret-key-file.js';
 import type { Origin } from '../lib/origin.js';
 import { createSecretKeys } from '../lib/secret-keys.js';
 import { createBreachedPasswords } from '../main-passwords.js';
+import { shareOf } from '../share.js';
 import { type Io, printLine } from './io.js';
 
 /** Who acts, in the audit trail. */
@@ -37,7 +37,7 @@ export async function openUsers(io: Io, database: Database, config: Config): Pro
 
 export async function openUserImport(io: Io, database: Database, config: Config): Promise<UserImport> {
   // There are no logins here that could wait.
-  return createUserImport({ ...(await userOptions(io, database, config)), hashesAtATime: availableParallelism() });
+  return createUserImport({ ...(await userOptions(io, database, config)), hashesAtATime: shareOf(1).hashes });
 }
 
 async function userOptions(io: Io, database: Database, config: Config): Promise<UsersOptions> {

@@ -261,7 +261,7 @@ const resolveBySystem: Resolve = async (hostname) => {
   return all.map(({ address }) => address);
 };
 
-/** Leaves half of libuv's four threads to files and to passwords that are hashed alone while name servers are silent. */
+/** Leaves half of libuv's four threads to files, images and hashes while name servers are silent. */
 const MAX_LOOKUPS = 2;
 
 /** The system's resolver holds a thread of the process until it knows: few at a time, and one look-up for each name. */

@@ -14,3 +14,14 @@ test('ordered ids are UUIDs of version 7 that begin with the time of their makin
     expect(time).toBeLessThanOrEqual(after);
   }
 });
+
+test.each([
+  ['one by one', () => Array.from({ length: 5000 }, orderedId)],
+  ['together', () => orderedIds(5000)],
+])('ordered ids that are made %s are random in every digit behind the version', (_, make) => {
+  const ids = make();
+  const digitsAt = (place: number) => [...new Set(ids.map((id) => id[place]))].sort().join('');
+  const places = [15, 16, 17, 20, 21, 22, ...Array.from({ length: 12 }, (_, nth) => 24 + nth)];
+  expect(places.map(digitsAt)).toEqual(places.map(() => '0123456789abcdef'));
+  expect(digitsAt(19)).toBe('89ab');
+});

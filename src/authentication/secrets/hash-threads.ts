@@ -3,108 +3,170 @@ import { Worker } from 'node:worker_threads';
 import { hash, type Options, verify } from '@node-rs/argon2';
 
 /**
- * argon2 on threads of its own where hashes come together, and by the library's own way, libuv's pool, where one comes
- * alone. A thread finds its next hash waiting when it is done with one; in the pool it would first have to be sent for,
- * and other work of the pool would wait behind hashes (decision 56).
+ * argon2 on threads of its own where hashes come together, and in libuv's pool, the library's own way, where they do not
+ * or there is no such thread. A thread finds its next hash waiting when it is done with one; in the pool that would first
+ * have to be sent for, and other work of the pool would wait behind hashes (decision 56).
  */
 export interface HashThreads {
   /** @returns a PHC string. */
   hash(password: string, parameters: Options): Promise<string>;
   /** @param stored a PHC string. @throws Error for what is none */
   verify(stored: string, password: string): Promise<boolean>;
+  /**
+   * What only the pool can make. It counts among the hashes that come together: those beside it must not tell by their time
+   * whether a user has such a hash.
+   */
+  inPool<T>(make: () => Promise<T>): Promise<T>;
 }
 
 export interface HashThreadsOptions {
-  /** How many; each takes a core, and 12 MB beside what it hashes with. */
+  /** How many at most; each takes a core, and 10 to 20 MB beside what it hashes with. */
   readonly count: number;
-  /** Milliseconds until they end that have nothing to do. */
+  /** Milliseconds until one ends that has nothing to do, and until one is begun again after one was lost. */
   readonly idleFor?: number;
+  /** Hears why a thread was lost, or could not begin. Its hashes are made in the pool. */
+  readonly onLost?: (error: Error) => void;
 }
 
 /** What a thread does, by the name of the library's function. */
-type Task = readonly ['hashSync' | 'verifySync', ...unknown[]];
+type Work = readonly ['hashSync' | 'verifySync', ...unknown[]];
 
-interface Answer {
-  readonly id: number;
-  readonly value?: unknown;
-  readonly error?: Error;
+interface Task {
+  readonly work: Work;
+  /** The same in the pool. */
+  inPool(): Promise<unknown>;
+}
+
+type Answer = 'ready' | { readonly id: number; readonly value?: unknown; readonly error?: Error };
+
+interface Open {
+  readonly task: Task;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
 }
 
 interface Thread {
   readonly worker: Worker;
-  readonly open: Map<number, { resolve(value: unknown): void; reject(error: Error): void }>;
+  readonly open: Map<number, Open>;
+  isReady: boolean;
+  idle?: NodeJS.Timeout;
 }
+
+/** Hashes that a thread has at a time: one under way, and the next. */
+const seats = 2;
 
 /** CommonJS, so that it is the same in TypeScript and compiled. Messages come one after the other. */
 const source = `
   const { parentPort, workerData } = require('node:worker_threads');
   const argon2 = require(workerData);
-  parentPort.on('message', ({ id, task: [name, ...values] }) => {
+  parentPort.on('message', ({ id, work: [name, ...values] }) => {
     try {
       parentPort.postMessage({ id, value: argon2[name](...values) });
     } catch (error) {
       parentPort.postMessage({ id, error });
     }
-  });`;
+  });
+  parentPort.postMessage('ready');`;
 const library = createRequire(import.meta.url).resolve('@node-rs/argon2');
 
-/** They begin with the first hashes that come together. Idle ones do not keep the process from ending. */
-export function createHashThreads({ count, idleFor = 10_000 }: HashThreadsOptions): HashThreads {
+/** They begin one by one while hashes come together. Those that hash nothing do not keep the process from ending. */
+export function createHashThreads({ count, idleFor = 10_000, onLost }: HashThreadsOptions): HashThreads {
   const threads = new Set<Thread>();
+  /** Not while one is beginning, since that keeps the event loop for some milliseconds, nor soon after one was lost. */
+  let mayBegin = true;
   let underWay = 0;
   let tasks = 0;
-  let idle: NodeJS.Timeout | undefined;
 
-  function start(): Thread {
-    const worker = new Worker(source, { eval: true, workerData: library, execArgv: [], name: 'argon2' });
-    const thread: Thread = { worker, open: new Map() };
-    worker.on('message', ({ id, value, error }: Answer) => {
-      const task = thread.open.get(id);
-      thread.open.delete(id);
-      if (thread.open.size === 0) worker.unref();
-      if (error === undefined) task?.resolve(value);
-      else task?.reject(error);
-    });
-    const end = (error: Error) => {
+  function begin(): void {
+    mayBegin = false;
+    try {
+      // What is to be loaded first into the process is not for its threads.
+      const env = { ...process.env, NODE_OPTIONS: '' };
+      const worker = new Worker(source, { eval: true, workerData: library, execArgv: [], env, name: 'argon2' });
+      const thread: Thread = { worker, open: new Map(), isReady: false };
+      threads.add(thread);
+      worker.unref();
+      worker.on('message', (answer: Answer) => hear(thread, answer));
+      worker.on('messageerror', (error) => lose(thread, error));
+      worker.on('error', (error) => lose(thread, error));
+      worker.on('exit', () => lose(thread, new Error('a thread that hashes has ended')));
+    } catch (error) {
+      report(error as Error);
+    }
+  }
+
+  function hear(thread: Thread, answer: Answer): void {
+    if (answer === 'ready') {
+      thread.isReady = true;
+      mayBegin = true;
+      rest(thread);
+      return;
+    }
+    const { id, value, error } = answer;
+    const open = thread.open.get(id);
+    thread.open.delete(id);
+    if (thread.open.size === 0) rest(thread);
+    if (error === undefined) open?.resolve(value);
+    else open?.reject(error);
+  }
+
+  function rest(thread: Thread): void {
+    thread.worker.unref();
+    thread.idle = setTimeout(() => {
       threads.delete(thread);
-      for (const { reject } of thread.open.values()) reject(error);
-      thread.open.clear();
-    };
-    worker.on('error', end);
-    worker.on('exit', () => end(new Error('a thread that hashes has ended')));
-    threads.add(thread);
-    return thread;
+      void thread.worker.terminate();
+    }, idleFor).unref();
   }
 
-  function send(task: Task): Promise<unknown> {
-    const [least] = [...threads].sort((one, other) => one.open.size - other.open.size);
-    const thread = least === undefined || (least.open.size > 0 && threads.size < count) ? start() : least;
+  function lose(thread: Thread, error: Error): void {
+    // Not one that was to end, nor one that is lost already.
+    if (!threads.delete(thread)) return;
+    clearTimeout(thread.idle);
+    void thread.worker.terminate();
+    for (const { task, resolve, reject } of thread.open.values()) task.inPool().then(resolve, reject);
+    report(error);
+  }
+
+  function report(error: Error): void {
+    mayBegin = false;
+    setTimeout(() => {
+      mayBegin = true;
+    }, idleFor).unref();
+    onLost?.(error);
+  }
+
+  /** A thread with a seat for one more: the first one that is idle, so that those behind it may end. */
+  function free(): Thread | undefined {
+    const ready = [...threads].filter(({ isReady }) => isReady);
+    const idle = ready.find(({ open }) => open.size === 0);
+    if (idle === undefined && underWay > 1 && mayBegin && threads.size < count) begin();
+    return idle ?? ready.find(({ open }) => open.size < seats);
+  }
+
+  function send({ worker, open, idle }: Thread, task: Task): Promise<unknown> {
     return new Promise((resolve, reject) => {
+      clearTimeout(idle);
       const id = tasks++;
-      thread.open.set(id, { resolve, reject });
-      thread.worker.ref();
-      thread.worker.postMessage({ id, task });
+      open.set(id, { task, resolve, reject });
+      worker.ref();
+      worker.postMessage({ id, work: task.work });
     });
   }
 
-  function endIdle(): void {
-    for (const { worker } of threads) void worker.terminate();
-    threads.clear();
-  }
-
-  async function run<T>(alone: () => Promise<T>, task: Task): Promise<T> {
-    clearTimeout(idle);
+  async function run<T>(inPool: () => Promise<T>, work?: Work): Promise<T> {
     underWay += 1;
     try {
-      return underWay === 1 ? await alone() : ((await send(task)) as T);
+      const thread = free();
+      if (thread === undefined || work === undefined) return await inPool();
+      return (await send(thread, { work, inPool })) as T;
     } finally {
       underWay -= 1;
-      if (underWay === 0 && threads.size > 0) idle = setTimeout(endIdle, idleFor).unref();
     }
   }
 
   return {
     hash: (password, parameters) => run(() => hash(password, parameters), ['hashSync', password, parameters]),
     verify: (stored, password) => run(() => verify(stored, password), ['verifySync', stored, password]),
+    inPool: (make) => run(make),
   };
 }

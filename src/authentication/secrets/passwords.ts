@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { availableCores } from '../../lib/machine.js';
 import { createTurnstile } from '../../lib/turnstile.js';
 import { createHashThreads } from './hash-threads.js';
 import type { PasswordHash } from './hashes/password-hash.js';
@@ -25,10 +25,12 @@ export interface PasswordHasher {
 }
 
 export interface HasherOptions {
-  /** Hashes at a time; each takes a core and 19 MiB. */
+  /** Hashes at a time; each takes a core, 19 MiB, and the 10 to 20 MB of a thread. */
   readonly concurrency?: number;
   /** Hashes that may wait; beyond them the answer is `overloaded`. */
   readonly queue?: number;
+  /** Hears why a thread was lost that hashes. Nothing fails for that. */
+  readonly onThreadLost?: (error: Error) => void;
 }
 
 /** Unicode in one form (NIST SP 800-63B-4, 3.1.1.2: normalise before hashing). */
@@ -56,8 +58,8 @@ function readStored(stored: string): PasswordHash {
 }
 
 export function createPasswordHasher(options: HasherOptions = {}): PasswordHasher {
-  const { concurrency = availableParallelism(), queue = 128 } = options;
-  const threads = createHashThreads({ count: concurrency });
+  const { concurrency = availableCores(), queue = 128, onThreadLost: onLost } = options;
+  const threads = createHashThreads({ count: concurrency, ...(onLost && { onLost }) });
   // Of those that wait one waits at each thread.
   const ahead = Math.min(concurrency, queue);
   const turn = createTurnstile({
@@ -66,11 +68,12 @@ export function createPasswordHasher(options: HasherOptions = {}): PasswordHashe
     // What a login does after its hash costs less where several do it one after the other (decision 55).
     company: { size: 6, patience: 40 },
   });
-  const inPool = createTurnstile({ width: concurrency, length: ahead });
+  const poolTurn = createTurnstile({ width: concurrency, length: ahead });
   const verifyStored = (stored: string, password: string) => {
     const read = readStored(stored);
-    if (read.algorithm.startsWith('argon2')) return threads.verify(stored, password);
-    return inPool(() => read.verify(password));
+    // One that was imported may take many times as long, and would hold up the next hash of its thread.
+    if (read.scheme === todaysScheme) return threads.verify(stored, password);
+    return threads.inPool(() => poolTurn(() => read.verify(password)));
   };
   return {
     hash: (password) => turn(() => threads.hash(normalise(password), parameters)),

@@ -1,5 +1,6 @@
 import { createHook } from 'node:async_hooks';
 import { pbkdf2Sync } from 'node:crypto';
+import type { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { createPasswordHasher } from '../../../src/authentication/secrets/passwords.js';
 
@@ -28,3 +29,29 @@ test.each([1, 2])(
     expect(most).toBe(limit);
   },
 );
+
+test('passwords that come together are verified by threads, and those that find no room are refused', async () => {
+  const hasher = createPasswordHasher({ concurrency: 1, queue: 3 });
+  const begun: Worker[] = [];
+  const notice = (worker: Worker) => void begun.push(worker);
+  process.on('worker', notice);
+  try {
+    const stored = await hasher.hash('right');
+    const results = await Promise.allSettled(
+      ['right', 'wrong', 'right', 'wrong', 'right', 'right'].map((password) => hasher.verify(stored, password)),
+    );
+    const refused = { reason: expect.objectContaining({ code: 'overloaded' }) };
+    expect(results).toMatchObject([
+      { value: true },
+      { value: false },
+      { value: true },
+      { value: false },
+      refused,
+      refused,
+    ]);
+    expect(begun).toHaveLength(1);
+  } finally {
+    process.off('worker', notice);
+    await Promise.all(begun.map((worker) => worker.terminate()));
+  }
+});
