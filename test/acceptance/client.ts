@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { eventually } from '../support/eventually.js';
+import { newPhone } from '../support/people.js';
 import type { TestService } from '../support/process.js';
 
 /** The shapes as the interface writes them, on purpose not imported from the service. */
@@ -106,9 +107,8 @@ export function createClient({ url, adminKey }: Pick<TestService, 'url' | 'admin
 
   /** A user with all three identities, a password and whatever else is given. */
   async function createUser(fields: object = {}): Promise<User> {
-    const number = String(randomInt(1e7)).padStart(7, '0');
     const username = `user${randomInt(1e12)}`;
-    const identities = { username, email: `${username}@example.com`, phone: `+1555${number}` };
+    const identities = { username, email: `${username}@example.com`, phone: newPhone() };
     return made(admin<User>('POST', '/users', { ...identities, password, ...fields }));
   }
 
@@ -179,7 +179,7 @@ export const smsLogin = (user: Pick<User, 'phone'>, fields: object = {}) => ({
 });
 export const nobody = () => ({
   username: `nobody${randomUUID()}`,
-  phone: `+1555${String(randomInt(1e7)).padStart(7, '0')}`,
+  phone: newPhone(),
 });
 export const wrongCode = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 /** A time that is `seconds` away, on the client's clock. */

@@ -336,7 +336,7 @@ describe('what is known of sessions', () => {
 });
 
 describe('notes of changes', () => {
-  const notes = async () => (await run('select from session_changes')).length;
+  const notes = () => run('select xid::text, user_id from session_changes');
 
   test('are not written by logins, new sessions, checks and what has expired', async () => {
     const { user, token } = await signedIn();
@@ -349,7 +349,8 @@ describe('notes of changes', () => {
       select user_id, gen_random_uuid(), authentication_id, device_id, token_digest, created_at, db_now() - interval '2 days'
       from sessions where id = '${body.id}'`);
     expect(await finishChores(one.database, expiryChores(60_000))).toBeGreaterThan(0);
-    expect(await notes()).toBe(before);
+    // The service's own chore may have removed some meanwhile.
+    expect(before).toEqual(expect.arrayContaining(await notes()));
   });
 
   test('are one for a user and a transaction, however much of the user’s it changes', async () => {

@@ -153,7 +153,8 @@ describe('the export', () => {
     );
     const taken = async () => {
       const [row] = await postern.database.query<{ calls: number }>({
-        text: "select count(*)::int as calls from pg_stat_activity where query like '%walk_key%' and state = 'active' and pid <> pg_backend_pid()",
+        text: `select count(*)::int as calls from pg_stat_activity where datname = current_database()
+          and query like '%walk_key%' and state = 'active' and pid <> pg_backend_pid()`,
       });
       return row?.calls === 0 ? true : undefined;
     };

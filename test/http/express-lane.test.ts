@@ -230,7 +230,8 @@ describe('a check is answered as by its route', () => {
         answer = sendRaw(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${held.token}\r\n\r\n`);
         await eventually('the check to wait', async () => {
           const [waiting] = await postern.database.query(
-            sql("select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%session_changes%'"),
+            sql(`select 1 from pg_stat_activity
+              where datname = current_database() and wait_event_type = 'Lock' and query like '%session_changes%'`),
           );
           return waiting;
         });

@@ -35,11 +35,11 @@ const keyWith = async (...scopes: string[]) => {
 describe('operators', () => {
   test('link accounts of providers to users, list them and unlink them', async () => {
     const user = await createUser(postern);
-    const google = await link(user, { provider: 'google', subject: '1101' });
+    const google = await link(user, { provider: 'google', subject: 's-1101' });
     expect(google.status).toBe(200);
-    expect(google.body).toMatchObject({ provider: 'google', issuer: 'https://accounts.google.com', subject: '1101' });
-    const apple = await link(user, { provider: 'apple', subject: '1101' });
-    expect((await link(user, { provider: 'google', subject: '1101' })).body).toEqual(google.body);
+    expect(google.body).toMatchObject({ provider: 'google', issuer: 'https://accounts.google.com', subject: 's-1101' });
+    const apple = await link(user, { provider: 'apple', subject: 's-1101' });
+    expect((await link(user, { provider: 'google', subject: 's-1101' })).body).toEqual(google.body);
     expect(await list(user)).toEqual([google.body, apple.body]);
     expect((await unlink(user, google.body.id)).status).toBe(204);
     expect((await unlink(user, google.body.id)).status).toBe(404);
@@ -53,7 +53,7 @@ describe('operators', () => {
       'external_identity.linked',
       'user.created',
     ]);
-    expect(JSON.stringify(body)).not.toContain('1101');
+    expect(JSON.stringify(body)).not.toContain('s-1101');
   });
 
   test('cannot link one account to two users, however many try at once', async () => {

@@ -46,11 +46,13 @@ describe('a JSON body', () => {
 });
 
 test('a content type of any length is refused in linear time', async () => {
-  const cost = (spaces: number) => {
+  const timeOf = (spaces: number) => {
     const start = performance.now();
     for (let time = 0; time < 20; time += 1) isPlainJsonType(`application/json; charset=utf-8${' '.repeat(spaces)}x`);
     return performance.now() - start;
   };
+  // The fastest of some: the others shared the machine.
+  const cost = (spaces: number) => Math.min(...Array.from({ length: 7 }, () => timeOf(spaces)));
   cost(1000);
   // Sixteen times as long: quadratic would be 256 times the cost.
   expect(cost(16_000)).toBeLessThan(Math.max(1, cost(1000)) * 100);

@@ -21,8 +21,8 @@ export async function createUser({ api, adminKey }: Context, fields: object = {}
   return answer.body;
 }
 
-/** A number that nobody else in the test has. */
-export const newPhone = () => `+1555${String(randomInt(1e7)).padStart(7, '0')}`;
+/** A number that nobody else in the test has: of so many that hundreds of them do not meet by chance. */
+export const newPhone = () => `+1${randomInt(2_000_000_000, 10_000_000_000)}`;
 
 /** An address that nobody else in the test has. */
 export const newEmail = () => `user${randomInt(1e12)}@example.com`;

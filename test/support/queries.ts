@@ -9,13 +9,25 @@ export interface SentQuery {
   readonly values?: readonly unknown[];
 }
 
-/** What this process sends to the database while `work` runs, but for the queue's own statements: one entry a round trip. */
+/**
+ * What this process sends to the database while `work` runs, one entry a round trip; but for the queue's own statements
+ * and for chores, which come at any time: soon after the start, and then every minute.
+ */
 export async function queriesOf(work: () => Promise<unknown>): Promise<SentQuery[]> {
-  const sent: SentQuery[] = [];
+  const sent: { query: SentQuery; part: Part }[] = [];
+  const parts = new Map<pg.Client, Part>();
   const send = pg.Client.prototype.query;
   const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...args: unknown[]) {
     const [query] = args;
-    if (isQuery(query)) sent.push(query);
+    if (isQuery(query)) {
+      const [begins, ends] = [query.text === 'begin', ['commit', 'rollback'].includes(query.text)];
+      const part: Part = (begins ? undefined : parts.get(this)) ?? {};
+      if (query.name?.startsWith('chores_')) part.isChore = true;
+      else if (!begins && !ends) part.isChore ??= false;
+      sent.push({ query, part });
+      if (ends) parts.delete(this);
+      else parts.set(this, part);
+    }
     return Reflect.apply(send, this, args);
   });
   try {
@@ -23,7 +35,13 @@ export async function queriesOf(work: () => Promise<unknown>): Promise<SentQuery
   } finally {
     spy.mockRestore();
   }
-  return sent;
+  return sent.flatMap(({ query, part }) => (part.isChore === false ? [query] : []));
+}
+
+/** A transaction on a connection, or what is sent there between two. Not every statement of a chore has a name. */
+interface Part {
+  /** Undefined where only its begin or its end was seen: the rest came before the work, or comes after it. */
+  isChore?: boolean;
 }
 
 /** Our statements are objects; the queue's library names its schema in all of its own, in quotes. */
