@@ -129,7 +129,7 @@ describe('a first start elsewhere', () => {
     expect(service.stdout()).not.toContain(key);
     const keys = await fetch(`${service.url}/admin/v1/keys`, { headers: { authorization: `Bearer ${key}` } });
     expect(await keys.json()).toEqual([]);
-    const [, , token = ''] = await runInOneShell([`ADMIN_API_KEY=${key}`, ...printedCommands(service)], cwd);
+    const [, , token = ''] = await runInOneShell([`KEY=${key}`, ...printedCommands(service)], cwd);
     expect(token).toMatch(/^psa_/);
   });
 });

@@ -80,9 +80,8 @@ export function createHashThreads({ count, idleFor = 10_000, onLost }: HashThrea
   function begin(): void {
     mayBegin = false;
     try {
-      // What is to be loaded first into the process is not for its threads.
-      const env = { ...process.env, NODE_OPTIONS: '' };
-      const worker = new Worker(source, { eval: true, workerData: library, execArgv: [], env, name: 'argon2' });
+      // Without NODE_OPTIONS, whose preloads are for the process, and without its secrets.
+      const worker = new Worker(source, { eval: true, workerData: library, execArgv: [], env: {}, name: 'argon2' });
       const thread: Thread = { worker, open: new Map(), isReady: false };
       threads.add(thread);
       worker.unref();

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { availableMemory } from '../../lib/machine.js';
 import type { Account } from './account.js';
 import { type Binaries, SERVER_ENVIRONMENT } from './binaries.js';
 import type { DataDirectory } from './data-directory.js';
@@ -70,7 +70,10 @@ const SETTINGS = {
  * keeps files too and Postern runs beside it. It is taken as it is filled. Beyond 1 GB a database is worth a server of its own.
  */
 function sharedBuffers(): number {
-  return Math.round(Math.min(1024, Math.max(128, availableMemory() / 2 ** 20 / 8)));
+  // 0 or more than there is: no limit.
+  const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  const megabytes = Math.min(totalmem(), limit) / 2 ** 20;
+  return Math.round(Math.min(1024, Math.max(128, megabytes / 8)));
 }
 
 /**
