@@ -14,8 +14,8 @@ export const password = 'a battery of horses';
 const each = 20;
 
 /**
- * Ids look random, as they are in truth, but for those of notifications: rows that are neighbours in a table lie anywhere in its indexes. Users are
- * numbered from 1, and so are what they have one of.
+ * Ids look random, so that rows that are neighbours in a table lie anywhere in its indexes. In truth all do but those of
+ * notifications. Users are numbered from 1, and so are what they have one of.
  */
 const helpers = `
   create schema bench;

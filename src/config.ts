@@ -58,7 +58,7 @@ export const settings = {
   WORKERS: {
     parse: workerCount,
     fallback: '1',
-    about: `Processes that share the port and the database, at most ${mostWorkers}. auto: one for each core.`,
+    about: `Processes that share the port and the database, at most ${mostWorkers}. auto: one for each core that the machine or the container has.`,
   },
   PUBLIC_URL: {
     parse: url('http:', 'https:'),

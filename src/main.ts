@@ -141,7 +141,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     const hasher = createPasswordHasher({
       concurrency: share.hashes,
       queue: share.waitingHashes,
-      onThreadLost: (error) => log.warn({ err: error }, 'a thread that hashes passwords was lost'),
+      onThreadLost: (error) => log.warn({ err: error }, 'a thread that hashes passwords was lost or could not begin'),
     });
     const messageParts = await createMessageParts({
       ...{ config, database, keys, outbound, print },

@@ -46,7 +46,8 @@ describe('what one worker takes', () => {
       [1, 0.1, 1],
       [1, 0.5, 3],
       [1, 1, 7],
-      [4, 2, 4],
+      [4, 2, 3],
+      [16, 1, 1],
       [1, 64, 8],
     ] as const) {
       expect(shareOf(workers, 64, gigabytes * gigabyte).hashes).toBe(hashes);

@@ -43,7 +43,7 @@ export async function openUserImport(io: Io, database: Database, config: Config)
 async function userOptions(io: Io, database: Database, config: Config): Promise<UsersOptions> {
   return {
     database,
-    hasher: createPasswordHasher(),
+    hasher: createPasswordHasher({ concurrency: shareOf(1).hashes }),
     keys: createSecretKeys(await readSecretKeys(config)),
     defaultRegion: config.DEFAULT_REGION,
     passwordMin: config.PASSWORD_MIN,

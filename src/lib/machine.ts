@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
+import { join } from 'node:path';
 
 /**
  * Cores that this process may keep busy: those it may run on, or fewer where its control group has a quota of CPU time, as
@@ -15,18 +16,21 @@ export function availableMemory(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 }
 
-/** In cores; infinite where there is none (cgroup v2, `cpu.max`). */
-function cpuQuota(): number {
+/**
+ * Of the process's own control group, in cores; infinite where there is none (cgroup v2, `cpu.max`).
+ * @param read the text of a file
+ */
+export function cpuQuota(read = (path: string) => readFileSync(path, 'utf8')): number {
   try {
-    const [, group = ''] = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8')) ?? [];
-    return quotaOf(readFileSync(`/sys/fs/cgroup${group}/cpu.max`, 'utf8'));
+    const [, group = ''] = /^0::(.*)$/m.exec(read('/proc/self/cgroup')) ?? [];
+    return quotaOf(read(join('/sys/fs/cgroup', group, 'cpu.max')));
   } catch {
     return Number.POSITIVE_INFINITY;
   }
 }
 
 /** @param text microseconds of CPU in a period, and that period: `200000 100000`, or `max 100000` */
-export function quotaOf(text: string): number {
+function quotaOf(text: string): number {
   const [, quota, period] = /^(\d+) (\d+)\s*$/.exec(text) ?? [];
   return quota === undefined ? Number.POSITIVE_INFINITY : Number(quota) / Number(period);
 }

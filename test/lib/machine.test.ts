@@ -1,15 +1,24 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { expect, test } from 'vitest';
-import { availableCores, availableMemory, quotaOf } from '../../src/lib/machine.js';
+import { availableCores, availableMemory, cpuQuota } from '../../src/lib/machine.js';
 
 test.each([
-  ['max 100000\n', Number.POSITIVE_INFINITY],
-  ['200000 100000\n', 2],
-  ['150000 100000\n', 1.5],
-  ['50000 100000', 0.5],
-  ['', Number.POSITIVE_INFINITY],
-])('a quota of %j', (text, cores) => {
-  expect(quotaOf(text)).toBe(cores);
+  ['0::/\n', '/sys/fs/cgroup/cpu.max', '200000 100000\n', 2],
+  ['0::/system.slice/postern.service\n', '/sys/fs/cgroup/system.slice/postern.service/cpu.max', '50000 100000', 0.5],
+  ['12:cpu:/old\n0::/a\n', '/sys/fs/cgroup/a/cpu.max', '150000 100000\n', 1.5],
+  ['0::/\n', '/sys/fs/cgroup/cpu.max', 'max 100000\n', Number.POSITIVE_INFINITY],
+  ['0::/\n', '/elsewhere', '200000 100000\n', Number.POSITIVE_INFINITY],
+])('a process of the groups %j, of which %s is %j, has %d cores', (groups, path, text, cores) => {
+  const files = new Map([
+    ['/proc/self/cgroup', groups],
+    [path, text],
+  ]);
+  const read = (name: string) => {
+    const found = files.get(name);
+    if (found === undefined) throw new Error(`ENOENT: ${name}`);
+    return found;
+  };
+  expect(cpuQuota(read)).toBe(cores);
 });
 
 test('a quota leaves whole cores, one at least, and no more than there are', () => {

@@ -3,9 +3,9 @@ import { Worker } from 'node:worker_threads';
 import { hash, type Options, verify } from '@node-rs/argon2';
 
 /**
- * argon2 on threads of its own where hashes come together, and in libuv's pool, the library's own way, where they do not
- * or there is no such thread. A thread finds its next hash waiting when it is done with one; in the pool that would first
- * have to be sent for, and other work of the pool would wait behind hashes (decision 56).
+ * argon2 on threads of its own where more hashes come together than run at a time, and in libuv's pool, the library's own
+ * way, where they do not or there is no such thread. A thread finds its next hash waiting when it is done with one; in the
+ * pool that would first have to be sent for, and other work of the pool would wait behind hashes (decision 56).
  */
 export interface HashThreads {
   /** @returns a PHC string. */
@@ -20,10 +20,12 @@ export interface HashThreads {
 }
 
 export interface HashThreadsOptions {
-  /** How many at most; each takes a core, and 10 to 20 MB beside what it hashes with. */
+  /** Hashes at a time: so many threads at most. Each takes a core, and 10 to 20 MB beside what it hashes with. */
   readonly count: number;
-  /** Milliseconds until one ends that has nothing to do, and until one is begun again after one was lost. */
+  /** Milliseconds until one ends that has nothing to do. */
   readonly idleFor?: number;
+  /** Milliseconds until another begins after one was lost or could not begin: each such attempt costs time and memory. */
+  readonly pauseFor?: number;
   /** Hears why a thread was lost, or could not begin. Its hashes are made in the pool. */
   readonly onLost?: (error: Error) => void;
 }
@@ -69,16 +71,16 @@ const source = `
   parentPort.postMessage('ready');`;
 const library = createRequire(import.meta.url).resolve('@node-rs/argon2');
 
-/** They begin one by one while hashes come together. Those that hash nothing do not keep the process from ending. */
-export function createHashThreads({ count, idleFor = 10_000, onLost }: HashThreadsOptions): HashThreads {
+/** They begin one by one while many hashes come together. Those that hash nothing do not keep the process from ending. */
+export function createHashThreads(options: HashThreadsOptions): HashThreads {
+  const { count, idleFor = 10_000, pauseFor = 60_000, onLost } = options;
   const threads = new Set<Thread>();
-  /** Not while one is beginning, since that keeps the event loop for some milliseconds, nor soon after one was lost. */
-  let mayBegin = true;
+  /** Runs after one was lost. */
+  let pause: NodeJS.Timeout | undefined;
   let underWay = 0;
   let tasks = 0;
 
   function begin(): void {
-    mayBegin = false;
     try {
       // Without NODE_OPTIONS, whose preloads are for the process, and without its secrets.
       const worker = new Worker(source, { eval: true, workerData: library, execArgv: [], env: {}, name: 'argon2' });
@@ -88,7 +90,7 @@ export function createHashThreads({ count, idleFor = 10_000, onLost }: HashThrea
       worker.on('message', (answer: Answer) => hear(thread, answer));
       worker.on('messageerror', (error) => lose(thread, error));
       worker.on('error', (error) => lose(thread, error));
-      worker.on('exit', () => lose(thread, new Error('a thread that hashes has ended')));
+      worker.on('exit', (code) => lose(thread, new Error(`a thread that hashes has ended with code ${code}`)));
     } catch (error) {
       report(error as Error);
     }
@@ -97,7 +99,6 @@ export function createHashThreads({ count, idleFor = 10_000, onLost }: HashThrea
   function hear(thread: Thread, answer: Answer): void {
     if (answer === 'ready') {
       thread.isReady = true;
-      mayBegin = true;
       rest(thread);
       return;
     }
@@ -127,18 +128,24 @@ export function createHashThreads({ count, idleFor = 10_000, onLost }: HashThrea
   }
 
   function report(error: Error): void {
-    mayBegin = false;
-    setTimeout(() => {
-      mayBegin = true;
-    }, idleFor).unref();
+    clearTimeout(pause);
+    pause = setTimeout(() => {
+      pause = undefined;
+    }, pauseFor).unref();
     onLost?.(error);
   }
 
-  /** A thread with a seat for one more: the first one that is idle, so that those behind it may end. */
-  function free(): Thread | undefined {
+  /**
+   * A thread for one more hash: the first one that is idle, so that those behind it may end. Where none is, another begins,
+   * one at a time, since each keeps the event loop for some milliseconds. None for the first hashes, which need not wait for
+   * each other, of whatever kind they are: whether one of them is at a thread must not show in the time of another.
+   */
+  function threadWithSeat(): Thread | undefined {
+    if (underWay <= count) return undefined;
     const ready = [...threads].filter(({ isReady }) => isReady);
     const idle = ready.find(({ open }) => open.size === 0);
-    if (idle === undefined && underWay > 1 && mayBegin && threads.size < count) begin();
+    const isBeginning = ready.length < threads.size;
+    if (idle === undefined && !isBeginning && pause === undefined && threads.size < count) begin();
     return idle ?? ready.find(({ open }) => open.size < seats);
   }
 
@@ -155,7 +162,7 @@ export function createHashThreads({ count, idleFor = 10_000, onLost }: HashThrea
   async function run<T>(inPool: () => Promise<T>, work?: Work): Promise<T> {
     underWay += 1;
     try {
-      const thread = free();
+      const thread = threadWithSeat();
       if (thread === undefined || work === undefined) return await inPool();
       return (await send(thread, { work, inPool })) as T;
     } finally {

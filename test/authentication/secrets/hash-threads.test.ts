@@ -33,6 +33,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   refusal.error = undefined;
+  vi.useRealTimers();
   vi.unstubAllEnvs();
   await Promise.all(begun.splice(0).map((worker) => worker.terminate()));
 });
@@ -43,8 +44,10 @@ const together = (threads: HashThreads) => Promise.all(passwords.map((password) 
 
 /** Has so many threads begin, which happens one by one while hashes come together. */
 async function warm(threads: HashThreads, count: number): Promise<void> {
+  const until = performance.now() + 20_000;
   while (begun.length < count || begun.some(({ sent }) => sent === 0)) {
     expect(await together(threads)).toEqual(verdicts);
+    expect(performance.now()).toBeLessThan(until);
   }
 }
 
@@ -81,12 +84,34 @@ test('hashes of a thread that is lost are made in the pool', async () => {
   expect(worker?.sent).toBe(before + 2);
   await worker?.terminate();
   expect(await open).toEqual(verdicts);
+  // For some time there is no other.
+  expect(await together(threads)).toEqual(verdicts);
+  expect(begun).toHaveLength(1);
   expect(onLost).toHaveBeenCalledOnce();
+});
+
+test('a thread that gets ready does not end the pause after another was lost', async () => {
+  const threads = createHashThreads({ count: 2 });
+  for (let open = together(threads); begun.length < 2; open = together(threads)) await open;
+  const [first, second] = begun;
+  await first?.terminate();
+  while (second?.sent === 0) await together(threads);
+  expect(await together(threads)).toEqual(verdicts);
+  expect(begun).toHaveLength(2);
+});
+
+test('a thread does not end while it hashes', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const threads = createHashThreads({ count: 1 });
+  await warm(threads, 1);
+  const open = [threads.verify(stored, 'right'), threads.verify(stored, 'wrong')];
+  vi.advanceTimersByTime(10_000);
+  expect(await Promise.all(open)).toEqual([true, false]);
 });
 
 test('a thread that fails is lost, and nothing else', async () => {
   const onLost = vi.fn();
-  const threads = createHashThreads({ count: 1, onLost, idleFor: 500 });
+  const threads = createHashThreads({ count: 1, onLost, pauseFor: 100 });
   await warm(threads, 1);
   const open = together(threads);
   const failure = new Error('out of memory');
@@ -133,9 +158,9 @@ test('a thread keeps the process from ending while it hashes, and only then', as
   const before = held();
   await warm(threads, 1);
   expect(held()).toBe(before);
-  const open = threads.verify(stored, 'right');
+  const open = [threads.verify(stored, 'right'), threads.verify(stored, 'right')];
   expect(held()).toBe(before + 1);
-  await open;
+  await Promise.all(open);
   expect(held()).toBe(before);
 });
 
@@ -161,9 +186,13 @@ test('what is loaded into the process first is not loaded into its threads', asy
   expect(onLost).not.toHaveBeenCalled();
 });
 
-test('a hash that comes alone needs no thread', async () => {
+test('no more hashes than run at a time need no thread, neither a new one nor one that is idle', async () => {
   const threads = createHashThreads({ count: 2 });
-  expect(await threads.verify(stored, 'right')).toBe(true);
-  expect(await threads.verify(await threads.hash('right', parameters), 'right')).toBe(true);
+  const pair = () => Promise.all([threads.verify(stored, 'right'), threads.hash('right', parameters)]);
+  await pair();
   expect(begun).toEqual([]);
+  await warm(threads, 2);
+  const before = begun.map(({ sent }) => sent);
+  expect(await pair()).toEqual([true, expect.stringMatching(/^\$argon2id\$/)]);
+  expect(begun.map(({ sent }) => sent)).toEqual(before);
 });
