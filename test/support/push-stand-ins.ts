@@ -340,7 +340,7 @@ export async function startApns(): Promise<ApnsStandIn> {
     stream.respond({ ':status': behaviour.status, ...behaviour.headers });
     stream.end(behaviour.body === undefined ? '' : JSON.stringify(behaviour.body));
   });
-  const { port, close } = await listen(server as unknown as Server);
+  const { port, close } = await listen(server);
 
   return {
     env: {
