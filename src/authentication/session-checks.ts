@@ -25,6 +25,9 @@ const findSession = prepared('session_verify', liveSession('$1', '$2', '$3'));
 /** Users of whom a query tells at most: with more it is quicker to forget all. */
 const mostChanges = 10_000;
 
+/** A row that was restored with its triggers disabled is not signed by the transaction that wrote it, and tells nothing. */
+const signedFloor = 'session_changes_floor where xmin = written_by::xid';
+
 /**
  * Whose sessions may have changed since an earlier snapshot of the database, up to the one that this reads.
  *
@@ -39,8 +42,8 @@ const mostChanges = 10_000;
 const changesSince = (snapshot: string) => `array[
        db_now()::text,
        pg_current_snapshot()::text,
-       coalesce((select concat_ws(' ', pg_postmaster_start_time(), tableoid, run) from session_changes_floor), ''),
-       coalesce((select floor <= (select pg_snapshot_xmin(${snapshot})) from session_changes_floor)::text, '')
+       coalesce((select concat_ws(' ', pg_postmaster_start_time(), tableoid, run) from ${signedFloor}), ''),
+       coalesce((select floor <= (select pg_snapshot_xmin(${snapshot})) from ${signedFloor})::text, '')
      ] || array(
        (select c.user_id::text from session_changes c where c.xid >= (select pg_snapshot_xmax(${snapshot}))
         order by c.xid limit ${mostChanges})
@@ -220,7 +223,7 @@ function sessionOf({ ids: [user_id = '', id = ''] }: ParsedToken, row: SessionRo
 /** Up to where changes were told: a snapshot of the database, and of which run of which server. */
 interface Seen {
   readonly snapshot: string;
-  /** Empty after a crash, until the chore has begun anew. */
+  /** Empty after a crash and after some restores, until the chore runs next. */
   readonly server: string;
 }
 
