@@ -36,6 +36,7 @@ import {
   vapidPublicKey,
   workerCount,
 } from './config-parsers.js';
+import { longestSession } from './lib/durations.js';
 import { isKeyPair } from './lib/push-keys.js';
 import { isLoopback } from './lib/smtp-url.js';
 
@@ -87,7 +88,7 @@ export const settings = {
     parse: secret(32),
     about: 'Accepted as an API key with every scope. When unset, the first start makes a key.',
   },
-  SESSION_TTL: { parse: duration('1s', '30d'), fallback: '15m', about: 'How long a session token lives.' },
+  SESSION_TTL: { parse: duration('1s', longestSession), fallback: '15m', about: 'How long a session token lives.' },
   AUTHENTICATION_TTL: {
     parse: duration('1s', '3650d'),
     fallback: '365d',

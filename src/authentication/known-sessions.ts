@@ -13,6 +13,8 @@ export interface KnownSessions {
   remember(sha256: string, session: Session): void;
   /** @param userId as in `Session.user_id` */
   forget(userId: string): void;
+  /** Forgets one session, by its token's SHA-256. */
+  forgetOne(sha256: string, session: Session): void;
   forgetAll(): void;
 }
 
@@ -48,6 +50,10 @@ export function createKnownSessions(most: number): KnownSessions {
       recent.forget(userId);
       older.forget(userId);
     },
+    forgetOne(sha256, session) {
+      recent.forgetOne(sha256, session);
+      older.forgetOne(sha256, session);
+    },
     forgetAll() {
       recent = createHalf();
       older = createHalf();
@@ -73,6 +79,11 @@ function createHalf() {
         const [first = ''] = ofUser;
         if (ofUser.size > mostOfUser && ofUser.delete(first)) sessions.delete(first);
       }
+    },
+    forgetOne(sha256: string, { user_id }: Session): void {
+      sessions.delete(sha256);
+      const ofUser = ofUsers.get(user_id);
+      if (ofUser?.delete(sha256) === true && ofUser.size === 0) ofUsers.delete(user_id);
     },
     forget(userId: string): void {
       for (const sha256 of ofUsers.get(userId) ?? []) sessions.delete(sha256);

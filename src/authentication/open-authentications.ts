@@ -1,4 +1,5 @@
 import type { DeviceInput } from '../contract/authentication.js';
+import { isNotAhead } from '../database/clock.js';
 import { prepared, type Queryable } from '../database/database.js';
 import type { Origin } from '../lib/origin.js';
 import { lockHolds } from './accounts.js';
@@ -65,9 +66,10 @@ const takeGuess = prepared(
   `update authentications a set guesses = a.guesses + 1
    where a.user_id = $1 and a.id = $2 and a.ended_at is null
      and ((a.status in ('created', 'pending') and a.guesses < ${maxGuesses}
-           and a.expires_at > db_now() and a.challenge_ends_at > db_now())
+           and a.expires_at > db_now() and a.challenge_ends_at > db_now() and ${isNotAhead(`a.expires_at - ${openFor}`)})
        or (a.status = 'approved' and a.approval_key = $3 and a.first_used_at is null
-           and a.guesses < ${maxGuessesWithRepeats} and a.approved_at > db_now() - interval '10 minutes'))
+           and a.guesses < ${maxGuessesWithRepeats} and a.approved_at > db_now() - interval '10 minutes'
+           and ${isNotAhead('a.approved_at')}))
    returning a.id, a.user_id, a.authenticator, a.status, a.factor, a.challenge, a.approval_secret, a.device,
              a.pin_refused`,
 );

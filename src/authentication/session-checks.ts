@@ -1,18 +1,27 @@
 import type { Session } from '../contract/session.js';
 import { arrayText, byteaText } from '../database/array-text.js';
 import { batched, type LookUp } from '../database/batched.js';
+import { clockTolerance, isNotAhead } from '../database/clock.js';
 import { type Database, prepared } from '../database/database.js';
+import { longestSession } from '../lib/durations.js';
 import { sha256Hex } from '../lib/sha256.js';
-import { type Instant, instantFromPg } from '../lib/times.js';
+import { type Instant, instantAfter, instantFromPg } from '../lib/times.js';
 import { type ParsedToken, parseToken } from '../lib/token-strings.js';
 import { lockHolds } from './accounts.js';
 import { createKnownSessions } from './known-sessions.js';
+
+/**
+ * SQL: whether it is within the time of a session `s`. One that was made while the clock was ahead would last longer than
+ * its lifetime. `isInTime` says the same of a session that was read before.
+ */
+export const sessionIsInTime = `s.expires_at > db_now() and ${isNotAhead('s.created_at')}
+     and s.expires_at <= s.created_at + interval '${longestSession}'`;
 
 /** The sessions that hold right now: revoking one makes this join or one of these conditions fail. */
 export const sessionsThatHold = `sessions s
    join authentications a on a.user_id = s.user_id and a.id = s.authentication_id
    join users u on u.id = s.user_id
-   where s.expires_at > db_now() and a.status = 'approved' and a.ended_at is null and a.epoch = u.epoch
+   where ${sessionIsInTime} and a.status = 'approved' and a.ended_at is null and a.epoch = u.epoch
      and u.status = 'active' and not ${lockHolds}`;
 
 /** SQL: the session of a user's id, an id and a digest, if it holds. One row at most, by three primary keys. */
@@ -94,6 +103,10 @@ export function createSessionChecks(
   };
 }
 
+/** What `sessionIsInTime` says, of a session for which that was so when it was read. */
+const isInTime = ({ created_at, expires_at }: Session, now: Instant) =>
+  expires_at > now && (created_at <= now || created_at <= instantAfter(now, clockTolerance));
+
 /** Tokens of one query: most are known, and cost it nothing. */
 const mostTokens = 256;
 /** Sessions that are remembered at most, with about a kilobyte each. */
@@ -154,7 +167,11 @@ function createRememberingChecks(database: Database): LookUp<string, Session | u
       return tokens.map((token, index) => {
         const session = remembered[index];
         if (session === undefined) return found.get(token.sha256);
-        return isNews(session) || session.expires_at <= changes.now ? null : session;
+        if (isNews(session)) return null;
+        if (isInTime(session, changes.now)) return session;
+        // Its row is as it was, and refused too: nobody has to look.
+        known.forgetOne(token.sha256, session);
+        return undefined;
       });
     } finally {
       underWay = underWay.filter((other) => other !== told);

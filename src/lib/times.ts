@@ -32,6 +32,12 @@ export function instantFromPg(text: string): Instant {
   return format(text.slice(0, 10), text.slice(11, SECONDS_LENGTH), fraction);
 }
 
+/** The instant so many whole seconds later. */
+export function instantAfter(instant: Instant, seconds: number): Instant {
+  const later = new Date(Date.parse(`${instant.slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)}Z`) + seconds * 1000);
+  return `${later.toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)}${instant.slice('YYYY-MM-DDTHH:MM:SS'.length)}` as Instant;
+}
+
 const SECONDS_UNTIL_2000 = Date.UTC(2000, 0) / 1000;
 
 /**

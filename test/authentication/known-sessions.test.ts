@@ -46,6 +46,22 @@ test('of many sessions of one user the first ones are dropped, and a user is for
   expect(known.find(otherDigest)).toBeDefined();
 });
 
+test('one session is forgotten in both halves of the memory, and the others of its user are not', () => {
+  const known = createKnownSessions(8);
+  const session = sessionOf(randomUUID());
+  const [digest, other] = [newDigest(), newDigest()];
+  known.remember(digest, session);
+  known.remember(other, session);
+  for (const filler of [newDigest(), newDigest()]) known.remember(filler, sessionOf(randomUUID()));
+  // Now it is in both.
+  known.remember(digest, session);
+  known.forgetOne(digest, session);
+  expect(known.find(digest)).toBeUndefined();
+  expect(known.find(other)).toBe(session);
+  known.forget(session.user_id);
+  expect(known.find(other)).toBeUndefined();
+});
+
 test('a user is forgotten in both halves of the memory, whatever was asked for in between', () => {
   const known = createKnownSessions(8);
   const userId = randomUUID();

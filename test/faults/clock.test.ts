@@ -4,6 +4,7 @@ import type { Authentication } from '../../src/contract/authentication.js';
 import type { Notification } from '../../src/contract/notification.js';
 import type { NewSession } from '../../src/contract/session.js';
 import { sql } from '../../src/database/database.js';
+import { codeTo } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { createPlace, type FaultyService, type Place } from '../support/faulty-service.js';
@@ -237,8 +238,61 @@ describe('a step of the database’s clock', () => {
         expect((await verify(postern, session)).status).toBe(401);
         expect((await postern.api('GET', `/v1/tokens/${authentication.id}`)).status).toBe(404);
       }
-      expect((await newSession(postern, kept.token)).status).toBe(201);
-      expect((await verify(postern, kept.session)).status).toBe(200);
+      const { status, body: session } = await newSession(postern, kept.token);
+      expect(status).toBe(201);
+      expect((await verify(postern, session)).status).toBe(200);
+    });
+  });
+
+  test('back by more than a minute refuses sessions that were made before it, until the clock has reached their time', async () => {
+    const { session } = await signIn(postern, await createUser(postern));
+    for (const [interval, status] of [
+      ['-10 seconds', 200],
+      ['-50 seconds', 200],
+      ['-2 minutes', 401],
+      ['-1 day', 401],
+      ['-400 days', 401],
+      ['0', 200],
+    ] as const) {
+      await step(interval);
+      expect([interval, (await verify(postern, session)).status]).toEqual([interval, status]);
+    }
+  });
+
+  describe('back by more than a minute', () => {
+    const recovery = async () => {
+      const user = await createUser(postern, { phone: newPhone() });
+      const identity = { type: 'phone', value: user.phone };
+      const { body } = await postern.api<{ id: string }>('POST', '/v1/recoveries', {
+        body: { identity, purpose: 'password' },
+      });
+      const secret = await codeTo(postern, user.phone ?? '');
+      const complete = { secret, password: 'a stable of batteries' };
+      return () => postern.api('POST', `/v1/recoveries/${body.id}`, { body: complete });
+    };
+    const login = async () => {
+      const { id, code } = await startSms();
+      return () => answer(postern, id, code);
+    };
+    const repetition = async () => {
+      const { id, code } = await startSms();
+      const headers = { 'idempotency-key': crypto.randomUUID() };
+      const body = { secret: code, pin: '1234' };
+      const repeat = () => postern.api('POST', `/v1/tokens/${id}/secret`, { headers, body });
+      expect((await repeat()).status).toBe(201);
+      return repeat;
+    };
+
+    test.each([
+      ['the code of a login', login],
+      ['the code of a recovery', recovery],
+      ['the repetition of an approved answer', repetition],
+    ])('refuses %s that was begun before it', async (_, begin) => {
+      await step('30 seconds');
+      const [hasHalfAMinute, hasADay] = [await begin(), await step('1 day').then(begin)];
+      await step('0');
+      expect((await hasADay()).status).toBe(400);
+      expect((await hasHalfAMinute()).status).toBeLessThan(300);
     });
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { instantFromPg, parseTime } from '../../src/lib/times.js';
+import { instantAfter, instantFromPg, parseTime } from '../../src/lib/times.js';
 
 const two = (value: number) => String(value).padStart(2, '0');
 
@@ -18,6 +18,16 @@ function parts(date: Date, fraction: string) {
     instant: `${iso.slice(0, 19)}.${fraction.padEnd(6, '0')}Z`,
   };
 }
+
+describe('instantAfter', () => {
+  it.each([
+    ['2017-10-19 17:02:03.181879', 60, '2017-10-19T17:03:03.181879Z'],
+    ['2016-02-28 23:59:59.000001', 1, '2016-02-29T00:00:00.000001Z'],
+    ['2017-10-19 17:02:03', 0, '2017-10-19T17:02:03.000000Z'],
+  ])('%s and %i seconds are %s', (text, seconds, later) => {
+    expect(instantAfter(instantFromPg(`${text}+00`), seconds)).toBe(later);
+  });
+});
 
 describe('instantFromPg', () => {
   it.each([

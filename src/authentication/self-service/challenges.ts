@@ -1,3 +1,4 @@
+import { isNotAhead } from '../../database/clock.js';
 import { prepared, type Queryable } from '../../database/database.js';
 import type { ChallengeState } from '../authenticators/authenticator.js';
 
@@ -70,6 +71,7 @@ const takeGuess = prepared(
   `update challenges set guesses = guesses + 1
    where user_id = $1 and id = $2 and purpose = $3 and device_id is not distinct from $4
      and ended_at is null and guesses < ${maxGuesses} and expires_at > db_now()
+     and ${isNotAhead('created_at')}
    returning kept`,
 );
 

@@ -4,6 +4,7 @@ import type { Database } from '../../database/database.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
 import { lockHolds } from '../accounts.js';
 import { type ListRequest, type Page, readPage } from '../listing.js';
+import { sessionIsInTime } from '../session-checks.js';
 
 /** What belongs to one user, for support to look at. The lists of an unknown user are empty. */
 export interface UserDetails {
@@ -49,7 +50,7 @@ const sessions = {
   columns: 'id, authentication_id, device_id, expires_at, created_at',
   from: 'sessions s',
   // What `sessions.verify` asks of a session.
-  where: `user_id = $1 and expires_at > db_now() and exists (
+  where: `user_id = $1 and ${sessionIsInTime} and exists (
             select 1 from authentications a join users u on u.id = a.user_id
             where a.user_id = s.user_id and a.id = s.authentication_id and a.status = 'approved' and a.ended_at is null
               and a.epoch = u.epoch and u.status = 'active' and not ${lockHolds})`,
