@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
-import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { answerBrokenRequest, answerUnmetExpectation } from './broken-requests.js';
 import { createExpressLane } from './express-lane.js';
 import { authorizationPlugin } from './plugins/authorization.js';
+import { corsHeaders, corsPlugin } from './plugins/cors.js';
 import { handlerLimitPlugin } from './plugins/handler-limit.js';
 import { alwaysHeaders, headersPlugin } from './plugins/headers.js';
 import { jsonBodyPlugin } from './plugins/json-body.js';
@@ -34,14 +34,6 @@ const timeouts = { connection: 10_000, request: 12_000, handler: 15_000, keepAli
 const patience = 1000;
 const maxHeaderBytes = 16 * 1024;
 const maxBodyBytes = 64 * 1024;
-
-/** What pages of other origins may read. */
-const exposedHeaders = [
-  ...['Link', 'X-Total-Count', 'X-Total-Count-Capped', 'Preference-Applied', 'Request-ID', 'ETag', 'Retry-After'],
-  ...['Idempotency-Key', 'Idempotent-Replayed'],
-];
-/** Where there are such pages, what every answer says of them, even one to somebody else. */
-const corsHeaders = { vary: 'Origin', 'access-control-expose-headers': exposedHeaders.join(', ') };
 
 /** The HTTP server with all its routes, not yet listening. Plugins run in the order they stand here. */
 export async function buildServer(options: ServerOptions): Promise<App> {
@@ -95,14 +87,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   handlerLimitPlugin(app, timeouts.handler);
   problemsPlugin(app);
   headersPlugin(app, { behindTls });
-  if (options.corsOrigins.length > 0) {
-    await app.register(cors, {
-      origin: [...options.corsOrigins],
-      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      exposedHeaders,
-      maxAge: 600,
-    });
-  }
+  if (options.corsOrigins.length > 0) corsPlugin(app, options.corsOrigins);
   notFoundPlugin(app);
   await openApiPlugin(app, options);
   validationPlugin(app);

@@ -1,11 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.js';
 
+const origin = 'https://app.example.com';
+
 let postern: TestApp;
+/** Without CORS_ORIGINS. */
+let closed: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({ CORS_ORIGINS: 'https://app.example.com' });
+  postern = await startTestApp({ CORS_ORIGINS: `${origin},https://admin.example.com:8443` });
+  closed = await startTestApp();
 });
-afterAll(() => postern.close());
+afterAll(async () => {
+  await postern.close();
+  await closed.close();
+});
 
 const preflight = (url: string, origin: string) =>
   fetch(`${url}/v1/sessions`, {
@@ -19,7 +27,6 @@ const preflight = (url: string, origin: string) =>
 
 describe('pages of other origins', () => {
   test('may call when their origin is configured, and see the headers that they need', async () => {
-    const origin = 'https://app.example.com';
     const asked = await preflight(postern.url, origin);
     expect(asked.status).toBe(204);
     expect(asked.headers.get('access-control-allow-origin')).toBe(origin);
@@ -35,14 +42,87 @@ describe('pages of other origins', () => {
   test('may not otherwise, and nobody may by default', async () => {
     const other = await preflight(postern.url, 'https://evil.example');
     expect(other.headers.get('access-control-allow-origin')).toBeNull();
-    const closed = await startTestApp();
-    try {
-      const asked = await preflight(closed.url, 'https://app.example.com');
-      expect(asked.headers.get('access-control-allow-origin')).toBeNull();
-      const { headers } = await fetch(`${closed.url}/livez`, { headers: { origin: 'https://app.example.com' } });
-      expect(headers.get('access-control-allow-origin')).toBeNull();
-    } finally {
-      await closed.close();
+    const asked = await preflight(closed.url, origin);
+    expect(asked.headers.get('access-control-allow-origin')).toBeNull();
+    const { headers } = await fetch(`${closed.url}/livez`, { headers: { origin } });
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test('may call on each path from each configured origin, and are not told of the others', async () => {
+    for (const [path, from] of [
+      ['/v1/sessions/verify', origin],
+      ['/v1/notifications?limit=5', 'https://admin.example.com:8443'],
+      ['/nothing', origin],
+    ] as const) {
+      const headers = { origin: from, 'access-control-request-method': 'GET' };
+      const asked = await fetch(postern.url + path, { method: 'OPTIONS', headers });
+      expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, from]);
+      expect(asked.headers.get('access-control-max-age')).toBe('600');
+      const answer = await fetch(postern.url + path, { headers: { origin: from } });
+      expect(answer.headers.get('access-control-allow-origin')).toBe(from);
     }
+  });
+
+  test('get no header of CORS from another origin, nor does a client without one, but all are told that it varies', async () => {
+    for (const from of [
+      'https://evil.example',
+      'null',
+      'https://app.example.com.evil.example',
+      `${origin}/`,
+      undefined,
+    ]) {
+      for (const [method, wanted] of [
+        ['GET', undefined],
+        ['OPTIONS', undefined],
+        ['OPTIONS', 'POST'],
+      ] as const) {
+        const { headers } = await fetch(`${postern.url}/v1/sessions/verify`, {
+          method,
+          headers: { ...(from && { origin: from }), ...(wanted && { 'access-control-request-method': wanted }) },
+        });
+        expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+        expect(headers.get('vary')).toMatch(/^Origin\b/);
+      }
+    }
+  });
+});
+
+describe('an OPTIONS that is no preflight', () => {
+  const paths = [
+    '/v1/sessions',
+    '/v1/sessions/verify',
+    '/v1/tokens/x',
+    '/livez',
+    '/openapi.json',
+    '/docs',
+    '/',
+    '/nothing',
+  ];
+  const kinds: Record<string, Record<string, string>> = {
+    'without an origin': {},
+    'without an origin, of a method': { 'access-control-request-method': 'POST' },
+    'of an allowed origin': { origin },
+    'of another origin': { origin: 'https://evil.example' },
+    'of another origin, of a method': { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+    'with an Authorization': { authorization: 'Bearer x' },
+  };
+
+  test.each(Object.entries(kinds))('%s is answered as without CORS_ORIGINS', async (_, headers) => {
+    const seen = async (on: TestApp, path: string) => {
+      const answer = await fetch(on.url + path, { method: 'OPTIONS', headers });
+      const [allow, type] = ['allow', 'content-type'].map((name) => answer.headers.get(name));
+      const text = await answer.text();
+      return { path, status: answer.status, allow, type, code: text === '' ? '' : JSON.parse(text).errors[0].code };
+    };
+    for (const path of paths) expect(await seen(postern, path)).toEqual(await seen(closed, path));
+    expect(await seen(postern, '/v1/sessions')).toMatchObject({ status: 204, allow: 'OPTIONS, POST', type: null });
+    expect(await seen(postern, '/nothing')).toMatchObject({
+      ...{ status: 404, allow: null, type: 'application/problem+json; charset=utf-8', code: 'not_found' },
+    });
+  });
+
+  test('of an allowed origin can be read by its page', async () => {
+    const { status, headers } = await fetch(`${postern.url}/nothing`, { method: 'OPTIONS', headers: { origin } });
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([404, origin]);
   });
 });
