@@ -25,7 +25,7 @@ export const Text = (maxLength: number, minLength = 0) => Type.String({ minLengt
 /** Parameters of every list. They arrive as text and are checked by `http/list-query.ts`, which names each fault. */
 export const ListQuery = (sortable: readonly string[], filterExample: string) =>
   Type.Object({
-    page: Type.Optional(Type.Unsafe<string>({ type: 'integer', minimum: 1, default: 1, description: 'Page number.' })),
+    page: Type.Optional(Type.Unsafe<string>({ type: 'integer', minimum: 1, description: 'Page number, from 1.' })),
     limit: Type.Optional(
       Type.Unsafe<string>({ type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Items per page.' }),
     ),

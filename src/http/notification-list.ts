@@ -18,7 +18,7 @@ export const NotificationListQuery = Type.Object({
   cursor: Type.Optional(
     Type.String({
       description:
-        'Where a walk goes on: it stands in the links, and in the envelope as `next_cursor`. Opaque, and good for the same sort alone.',
+        'Where a walk goes on: it stands in the links, and in the envelope as `next_cursor`. Opaque, and good for the same sort alone. Beside it `page` does not count.',
     }),
   ),
   envelope: Type.Optional(
@@ -110,22 +110,13 @@ function readQuery(request: ListRequest, { filterFields }: Notifications): Given
   const given = { ...query.given, ...(typeof envelopeText === 'string' && { envelope: envelopeText }) };
   return {
     ...query,
-    ...placeOf(query, cursor),
+    // A cursor names its page. A number beside it does not count: a client that sends the same one each time would not get on.
+    ...cursor,
     sort,
     given,
     isEnveloped: envelopeText === 'true',
     countsExactly: prefersExactCount(request.headers),
   };
-}
-
-/** A number that somebody typed over that of a link wins over the link's anchor: it is a jump within the same walk. */
-function placeOf(
-  { page, given }: { page: number; given: Readonly<Record<string, string>> },
-  cursor: Cursor | undefined,
-): Pick<NotificationQuery, 'page' | 'mark' | 'anchor'> {
-  if (cursor === undefined) return { page };
-  const isJump = given.page !== undefined && page !== cursor.page;
-  return isJump ? { page, mark: cursor.mark } : cursor;
 }
 
 /** The neighbours are told by the page's own rows, all others by their number. */

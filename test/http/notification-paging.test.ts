@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Notification } from '../../src/contract/notification.js';
-import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { type ApiAnswer, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { idsOf, linksOf, readersOf, some } from '../support/readers.js';
 
 let postern: TestApp;
@@ -8,6 +8,18 @@ beforeAll(async () => {
   postern = await startTestApp();
 });
 afterAll(() => postern.close());
+
+interface Enveloped {
+  readonly data: Notification[];
+  readonly page: { readonly number: number; readonly next_cursor: string | null };
+}
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly schema: { readonly default?: unknown } }[];
+}
+interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
 
 const { createReader, publish, get } = readersOf(() => postern);
 
@@ -126,14 +138,69 @@ describe('paging', () => {
     ]);
   });
 
-  it('jumps to a page that is typed over the number of a link, in the same walk', async () => {
+  it.each(['1', '2', '3', '1000000000'])(
+    'ends for a client that sends page=%s beside each cursor: the cursor counts alone',
+    async (page) => {
+      const reader = await createReader();
+      const created = await publish(reader.user, some(7));
+      const seen: string[] = [];
+      const numbers: number[] = [];
+      let cursor: string | null = null;
+      // More often than there are pages.
+      for (let count = 0; count < 10; count += 1) {
+        const query: Record<string, string> = {
+          limit: '2',
+          envelope: 'true',
+          ...(cursor !== null && { page, cursor }),
+        };
+        const answer: ApiAnswer<Enveloped> = await get<Enveloped>(reader, query);
+        expect(answer.status).toBe(200);
+        seen.push(...idsOf(answer.body.data));
+        numbers.push(answer.body.page.number);
+        cursor = answer.body.page.next_cursor;
+        if (cursor === null) break;
+      }
+      expect(seen).toEqual(idsOf(created).toReversed());
+      expect(numbers).toEqual([1, 2, 3, 4]);
+    },
+  );
+
+  it('ends for a client that sends every default that the document declares beside the cursor', async () => {
+    const { body: document } = await postern.api<OpenApiDocument>('GET', '/openapi.json');
+    const { parameters = [] } = document.paths['/v1/notifications']?.get ?? {};
+    const defaults = Object.fromEntries(
+      parameters.flatMap(({ name, schema }) => (schema.default === undefined ? [] : [[name, String(schema.default)]])),
+    );
+    expect(Object.keys(defaults)).not.toContain('page');
     const reader = await createReader();
-    await publish(reader.user, some(9));
-    const { next = '' } = linksOf((await get(reader, { limit: '2' })).headers.link);
-    await publish(reader.user, some(5));
-    const jump = await postern.api<Notification[]>('GET', next.replace('page=2', 'page=4'), { bearer: reader.token });
-    expect(jump.body.map(({ description }) => description)).toEqual(['2', '1']);
-    expect(jump.headers['x-total-count']).toBe('9');
+    await publish(reader.user, some(45));
+    const sizes: number[] = [];
+    let cursor: string | undefined;
+    for (let count = 0; count < 10; count += 1) {
+      const { body, headers } = await get<Notification[]>(reader, { ...defaults, ...(cursor && { cursor }) });
+      sizes.push(body.length);
+      const { next } = linksOf(headers.link);
+      if (next === undefined) break;
+      cursor = new URL(next, postern.url).searchParams.get('cursor') ?? undefined;
+    }
+    expect(sizes).toEqual([20, 20, 5]);
+  });
+
+  it('declares no default of page on any list', async () => {
+    const { body: document } = await postern.api<OpenApiDocument>('GET', '/openapi.json');
+    const pages = Object.values(document.paths)
+      .flatMap((operations) => Object.values(operations))
+      .flatMap(({ parameters = [] }) => parameters.filter(({ name }) => name === 'page'));
+    expect(pages.length).toBeGreaterThan(5);
+    expect(pages.filter(({ schema }) => schema.default !== undefined)).toEqual([]);
+  });
+
+  it('refuses a page that is none beside a cursor too', async () => {
+    const reader = await createReader();
+    await publish(reader.user, some(3));
+    const { next = '' } = linksOf((await get(reader, { limit: '1' })).headers.link);
+    const cursor = new URL(next, postern.url).searchParams.get('cursor') ?? '';
+    expect((await get(reader, { cursor, page: '0' })).status).toBe(422);
   });
 
   it('sorts by the first key alone: no two notifications of a user share a time', async () => {
@@ -144,11 +211,6 @@ describe('paging', () => {
 });
 
 describe('an envelope', () => {
-  interface Enveloped {
-    readonly data: Notification[];
-    readonly page: { readonly next_cursor: string | null };
-  }
-
   it('says of the page what the headers say, and leads on by its cursor', async () => {
     const reader = await createReader();
     const created = await publish(reader.user, some(5));
