@@ -37,12 +37,6 @@ export const errors = {
     'El cuerpo no es JSON válido.',
     'Send one JSON text in UTF-8, at most 32 levels deep.',
   ),
-  invalid_authorization_header: error(
-    400,
-    'The Authorization header is not valid.',
-    'La cabecera Authorization no es válida.',
-    'Send exactly one Authorization header of the scheme that the operation names.',
-  ),
   authorization_rejected: error(
     400,
     'The authorization was rejected.',
@@ -72,6 +66,12 @@ export const errors = {
     'The account cannot be used.',
     'La cuenta no se puede usar.',
     'An operator deactivated the account. Only an operator can change that.',
+  ),
+  invalid_authorization_header: error(
+    401,
+    'The Authorization header is not valid.',
+    'La cabecera Authorization no es válida.',
+    'Send exactly one Authorization header of the scheme that the operation names.',
   ),
   missing_credentials: error(
     401,

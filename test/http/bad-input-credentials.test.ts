@@ -31,7 +31,7 @@ interface Door {
   readonly scheme: 'Basic' | 'Bearer';
   readonly code: string;
 }
-/** An operation for each kind of credential, and what it answers to one that is not good. */
+/** Operations for each kind of credential, and what they answer to one that is not good. */
 const doors: readonly Door[] = [
   {
     kind: 'authentication',
@@ -41,6 +41,9 @@ const doors: readonly Door[] = [
     code: 'invalid_authentication_token',
   },
   { kind: 'session', method: 'POST', path: '/v1/sessions/verify', scheme: 'Bearer', code: 'invalid_session_token' },
+  { kind: 'session', method: 'GET', path: '/v1/sessions/verify', scheme: 'Bearer', code: 'invalid_session_token' },
+  // Not in front of the routes.
+  { kind: 'session', method: 'GET', path: '/v1/sessions/verify?x=', scheme: 'Bearer', code: 'invalid_session_token' },
   { kind: 'key', method: 'GET', path: '/admin/v1/users', scheme: 'Bearer', code: 'invalid_api_key' },
 ];
 const kinds: readonly Kind[] = ['authentication', 'session', 'key'];
@@ -67,28 +70,50 @@ describe.each(doors.map((door) => [`${door.method} ${door.path}`, door] as const
   });
 
   test.each([
-    ['nothing', '', 401],
-    ['blanks', '   ', 401],
-    ['the scheme alone', scheme, 400],
-    ['the scheme and a blank', `${scheme} `, 400],
-    ['the other scheme alone', other, 400],
-    ['an unknown scheme', 'Digest username="x"', 401],
-    ['an unknown scheme with a token', 'Token abc', 401],
-    ['a word', 'x', 400],
-    ['two words', `${scheme} a b`, 400],
-    ['a list', `${scheme} a, ${scheme} b`, 400],
-    ['parameters', `${scheme} token="a"`, 401],
-    ['quotes', `${scheme} "a"`, 401],
-    ['513 characters', `${scheme} ${'x'.repeat(513 - scheme.length - 1)}`, 400],
-    ['15,000 characters', `${scheme} ${'x'.repeat(15_000)}`, 400],
-    ['bytes beyond ASCII', `${scheme} \xff\xfe`, 401],
-    ['a tab', `${scheme}\tabc`, 400],
-  ])('refuses an Authorization of %s', async (_, value, status) => {
-    expectRefusal(await bad.unchanged(() => knock(door, value)), status);
+    ['nothing', ''],
+    ['blanks', '   '],
+    ['the scheme alone', scheme],
+    ['the scheme and a blank', `${scheme} `],
+    ['the other scheme alone', other],
+    ['an unknown scheme', 'Digest username="x"'],
+    ['an unknown scheme with a token', 'Token abc'],
+    ['a word', 'x'],
+    ['two words', `${scheme} a b`],
+    ['a list', `${scheme} a, ${scheme} b`],
+    ['parameters', `${scheme} token="a"`],
+    ['quotes', `${scheme} "a"`],
+    ['513 characters', `${scheme} ${'x'.repeat(513 - scheme.length - 1)}`],
+    ['15,000 characters', `${scheme} ${'x'.repeat(15_000)}`],
+    ['bytes beyond ASCII', `${scheme} \xff\xfe`],
+    ['a tab', `${scheme}\tabc`],
+  ])('refuses an Authorization of %s with 401, and says which scheme is wanted', async (_, value) => {
+    const answer = await bad.unchanged(() => knock(door, value));
+    expectRefusal(answer, 401);
+    expect(answer?.headers['www-authenticate']).toMatch(new RegExp(`^${scheme} realm="postern"`));
   });
 
   test('refuses a missing Authorization with 401', async () => {
     expectRefusal(await bad.unchanged(() => knock(door)), 401, 'missing_credentials');
+  });
+
+  test('says that a credential of its scheme is bad, and not so of one of another', async () => {
+    const challengeOf = async (...values: readonly string[]) =>
+      (await knock(door, ...values))?.headers['www-authenticate'];
+    for (const values of [[scheme], [`${scheme} a b`], [`${scheme} ${'x'.repeat(600)}`], [`${scheme} x`]]) {
+      const challenge = await challengeOf(...values);
+      if (scheme === 'Bearer') expect(challenge).toBe('Bearer realm="postern", error="invalid_token"');
+      else expect(challenge).toBe('Basic realm="postern", charset="UTF-8"');
+    }
+    for (const values of [[], [''], [other], [`${other} x`], ['Digest x']]) {
+      expect(await challengeOf(...values)).not.toContain('error=');
+    }
+  });
+
+  test('refuses the right token with more behind it with 401', async () => {
+    for (const more of [' x', ', x', `, ${presented(door, good[kind])}`]) {
+      const value = presented(door, good[kind]) + more;
+      expectRefusal(await bad.unchanged(() => knock(door, value)), 401, 'invalid_authorization_header');
+    }
   });
 
   test('refuses the right token under the other scheme with 401', async () => {
@@ -96,7 +121,7 @@ describe.each(doors.map((door) => [`${door.method} ${door.path}`, door] as const
     expectRefusal(await bad.unchanged(() => knock(door, value)), 401, 'missing_credentials');
   });
 
-  test('refuses two Authorization headers with 400, whichever is right', async () => {
+  test('refuses two Authorization headers with 401, whichever is right', async () => {
     const [right, wrong] = [presented(door, good[kind]), presented(door, 'x')];
     for (const values of [
       [right, right],
@@ -104,7 +129,7 @@ describe.each(doors.map((door) => [`${door.method} ${door.path}`, door] as const
       [wrong, right],
       [right, ''],
     ] as const) {
-      expectRefusal(await bad.unchanged(() => knock(door, ...values)), 400, 'invalid_authorization_header');
+      expectRefusal(await bad.unchanged(() => knock(door, ...values)), 401, 'invalid_authorization_header');
     }
   });
 
@@ -148,7 +173,7 @@ describe.each(doors.map((door) => [`${door.method} ${door.path}`, door] as const
   });
 
   test.each(['access_token', 'token', 'api_key', 'authorization'])('takes nothing from ?%s=', async (name) => {
-    const asked = { ...door, path: `${door.path}?${name}=${good[kind]}` };
+    const asked = { ...door, path: `${door.path}${door.path.includes('?') ? '&' : '?'}${name}=${good[kind]}` };
     expectRefusal(await bad.unchanged(() => knock(asked)), 401, 'missing_credentials');
   });
 });

@@ -96,16 +96,19 @@ async function identifyCaller(verifiers: Verifiers, token: string, scope: Scope)
   return caller;
 }
 
-/** What stands behind the scheme. Node keeps the first of several Authorization headers silently, so they are counted. */
+/**
+ * What stands behind the scheme. Node keeps the first of several Authorization headers silently, so they are counted.
+ * @throws Problem that is 401, whatever is wrong: a proxy that asks `verify` takes any other refusal for a failure.
+ */
 function credentials(request: FastifyRequest, scheme: 'basic' | 'bearer'): string {
   const headers = headerValues(request.raw.rawHeaders, 'authorization');
   if (headers.length > 1) throw new Problem('invalid_authorization_header');
   const [header = ''] = headers;
-  if (header === '') throw new Problem('missing_credentials');
+  const [ofScheme = ''] = header.split(' ', 1);
+  if (ofScheme.toLowerCase() !== scheme) throw new Problem('missing_credentials');
   if (header.length > maxCredentials || !/^[A-Za-z]+ +[^\s]+$/.test(header)) {
     throw new Problem('invalid_authorization_header');
   }
-  if (header.slice(0, header.indexOf(' ')).toLowerCase() !== scheme) throw new Problem('missing_credentials');
   return header.slice(header.lastIndexOf(' ') + 1);
 }
 

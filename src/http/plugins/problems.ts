@@ -89,6 +89,6 @@ export function asProblem(error: FastifyError | Error): Problem {
 /** WWW-Authenticate (RFC 9110, 11.6.1; for Bearer RFC 6750, 3). */
 function challengeOf(code: ErrorCode, request: FastifyRequest): string {
   if (request.routeOptions.config?.access === 'authentication-token') return 'Basic realm="postern", charset="UTF-8"';
-  const invalid = code === 'invalid_session_token' || code === 'invalid_api_key';
-  return invalid ? 'Bearer realm="postern", error="invalid_token"' : 'Bearer realm="postern"';
+  const isInvalid = ['invalid_session_token', 'invalid_api_key', 'invalid_authorization_header'].includes(code);
+  return isInvalid ? 'Bearer realm="postern", error="invalid_token"' : 'Bearer realm="postern"';
 }
