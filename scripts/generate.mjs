@@ -64,6 +64,7 @@ ${rows.join('\n')}
 ## Faults of a field
 
 The codes in \`errors[]\` of a \`validation_failed\` problem; \`field\` says where, such as \`identity.type\` or \`0.user_id\`.
+A \`malformed_request\` has an entry with a \`field\` when a header is wrong: the field names the header.
 
 | Code | Message |
 |---|---|

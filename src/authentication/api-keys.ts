@@ -9,7 +9,7 @@ import { writePrivateFile } from '../lib/private-file.js';
 import { Problem } from '../lib/problem.js';
 import { equalBytes } from '../lib/secret-keys.js';
 import { sha256 } from '../lib/sha256.js';
-import { parseTime } from '../lib/times.js';
+import { futureTimeFault, parseTime } from '../lib/times.js';
 import { newToken, parseToken } from '../lib/token-strings.js';
 import { recordEvent } from './events/events.js';
 import { type ListRequest, type Page, readPage } from './listing.js';
@@ -110,7 +110,7 @@ export function createApiKeys(options: {
 async function createKey(tx: Queryable, input: NewApiKey, origin: Origin): Promise<IssuedApiKey> {
   const { name, scopes, expires_at } = input;
   const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
-  if (expiresAt === undefined) throw invalidExpiry('invalid_time');
+  if (expiresAt === undefined) throw invalidExpiry(futureTimeFault(expires_at ?? ''));
   const id = newId();
   const { token, digest } = newToken('key', [id]);
   const [key] = await tx.query<ApiKey>(insertKey, [id, name, scopes, digest, expiresAt]);

@@ -20,13 +20,17 @@ export type CheckedRequest = { readonly device: NewAuthentication['device'] } & 
 /** @throws Problem `validation_failed` naming every fault. */
 export function checkRequest(
   request: TokenRequest,
-  authenticator: Authenticator | undefined,
+  authenticators: ReadonlyMap<string, Authenticator>,
   defaultRegion: string | undefined,
 ): CheckedRequest {
+  const authenticator = authenticators.get(request.authenticator);
   const device = describeDevice(request);
   if (authenticator !== undefined && namesUser(authenticator)) return { authenticator, identity: undefined, device };
   const faults: FieldError[] = [];
-  if (authenticator === undefined) faults.push({ field: 'authenticator', code: 'unknown_authenticator' });
+  if (authenticator === undefined) {
+    const allowed = [...authenticators.keys()].join(', ');
+    faults.push({ field: 'authenticator', code: 'unknown_authenticator', params: { allowed } });
+  }
   if (authenticator?.steps === 1 && request.secret === undefined) faults.push({ field: 'secret', code: 'required' });
   const identity = readIdentity(request, defaultRegion, faults);
   refuseFaults(faults);

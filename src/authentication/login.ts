@@ -55,7 +55,7 @@ export function createLogin(options: LoginOptions): Login {
   const registry = new Map(options.authenticators.map((authenticator) => [authenticator.name, authenticator]));
 
   async function start(request: TokenRequest, origin: Origin): Promise<LoginResult> {
-    const checked = checkRequest(request, registry.get(request.authenticator), options.defaultRegion);
+    const checked = checkRequest(request, registry, options.defaultRegion);
     const { authenticator, device } = checked;
     const begun = { id: newId(), authenticator: authenticator.name, device, origin };
     if (checked.identity === undefined) return beginNameless(checked.authenticator, begun);

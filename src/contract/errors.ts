@@ -265,12 +265,25 @@ export const fieldErrors = {
   required: text('This field is required.', 'Este campo es obligatorio.'),
   invalid_type: text('This must be: {expected}.', 'Debe ser: {expected}.'),
   invalid_choice: text('This must be one of: {allowed}.', 'Debe ser uno de: {allowed}.'),
+  none_configured: text(
+    'Nothing is configured here that this could name.',
+    'Aquí no hay nada configurado que esto pueda nombrar.',
+  ),
   invalid_cursor: text('This is no cursor of a list with this sort.', 'No es un cursor de una lista con este orden.'),
   invalid_format: text('This does not have the expected form.', 'No tiene la forma esperada.'),
   invalid_characters: text('This holds characters that are not allowed.', 'Contiene caracteres no permitidos.'),
-  invalid_time: text('This is not a time that exists.', 'No es una hora que exista.'),
-  time_in_future: text('This must not be in the future.', 'No debe estar en el futuro.'),
-  time_in_past: text('This must be in the future.', 'Debe estar en el futuro.'),
+  invalid_time: text(
+    'This must be a time that exists, such as 2030-01-31T12:00:00Z.',
+    'Debe ser una hora que exista, como 2030-01-31T12:00:00Z.',
+  ),
+  time_in_future: text(
+    'This lies in the future. It must be a time in the past.',
+    'Está en el futuro. Debe ser una hora pasada.',
+  ),
+  time_in_past: text(
+    'This lies in the past. It must be a time in the future, such as 2030-01-31T12:00:00Z.',
+    'Está en el pasado. Debe ser una hora futura, como 2030-01-31T12:00:00Z.',
+  ),
   invalid_url: text('This is not an allowed URL ({reason}).', 'No es una URL permitida ({reason}).'),
   invalid_identity: text('This is not a valid {type}.', 'No es un valor válido de tipo {type}.'),
   invalid_pin: text('A PIN has 4 to 12 digits.', 'Un PIN tiene de 4 a 12 dígitos.'),
@@ -301,7 +314,10 @@ export const fieldErrors = {
     'Se requiere al menos uno de username, email y phone.',
   ),
   identity_taken: text('Another user has this.', 'Otro usuario ya lo tiene.'),
-  unknown_authenticator: text('There is no such authenticator here.', 'Ese autenticador no existe aquí.'),
+  unknown_authenticator: text(
+    'There is no such authenticator here. This must be one of: {allowed}.',
+    'Ese autenticador no existe aquí. Debe ser uno de: {allowed}.',
+  ),
   deleted_user: text('A user with this id was deleted.', 'Se eliminó un usuario con este id.'),
   unknown_user: text('There is no such user.', 'Ese usuario no existe.'),
   unknown_notification: text('There is no such notification.', 'Esa notificación no existe.'),
@@ -320,6 +336,10 @@ export const fieldErrors = {
     'What one request publishes may have at most {max} MiB, counted for each user that gets it.',
     'Lo que publica una solicitud puede tener como máximo {max} MiB, contado por cada usuario que lo recibe.',
   ),
+  malformed_request: text(
+    'This header may be sent once, with 1 to 255 printable ASCII characters.',
+    'Esta cabecera puede enviarse una vez, con 1 a 255 caracteres ASCII imprimibles.',
+  ),
   not_supported: text('This is not supported here.', 'Esto no se admite aquí.'),
   repeated_parameter: text('This parameter may be given once.', 'Este parámetro solo puede darse una vez.'),
   invalid_page: text('A page is a whole number from 1 to {max}.', 'Una página es un número entero de 1 a {max}.'),
@@ -328,20 +348,23 @@ export const fieldErrors = {
     'Un límite es un número entero de {min} a {max}.',
   ),
   invalid_sort: text(
-    'Cannot sort by "{value}"; did you mean "{suggestion}"?',
-    'No se puede ordenar por "{value}"; ¿quiso decir "{suggestion}"?',
+    'Cannot sort by "{value}"; did you mean "{suggestion}"? Fields: {allowed}.',
+    'No se puede ordenar por "{value}"; ¿quiso decir "{suggestion}"? Campos: {allowed}.',
   ),
-  invalid_since: text('This must be a time like {format}.', 'Debe ser una hora como {format}.'),
+  invalid_since: text(
+    'This must be a time that exists, in the form {format}.',
+    'Debe ser una hora que exista, con la forma {format}.',
+  ),
   unknown_filter_field: text(
-    'Position {position}: there is no field "{value}"; did you mean "{suggestion}"?',
-    'Posición {position}: no existe el campo "{value}"; ¿quiso decir "{suggestion}"?',
+    'Position {position}: there is no field "{value}"; did you mean "{suggestion}"? Fields: {allowed}.',
+    'Posición {position}: no existe el campo "{value}"; ¿quiso decir "{suggestion}"? Campos: {allowed}.',
   ),
   unknown_filter_op: text(
-    'Position {position}: "{value}" is not an operator here; did you mean "{suggestion}"?',
-    'Posición {position}: "{value}" no es un operador aquí; ¿quiso decir "{suggestion}"?',
+    'Position {position}: "{value}" is not an operator here; did you mean "{suggestion}"? Operators: {allowed}.',
+    'Posición {position}: "{value}" no es un operador aquí; ¿quiso decir "{suggestion}"? Operadores: {allowed}.',
   ),
   invalid_filter_value: text(
-    'Position {position}: "{value}" is not {expected}.',
+    'Position {position}: "{value}" is not valid (expected: {expected}).',
     'Posición {position}: "{value}" no es válido (se espera: {expected}).',
   ),
   invalid_filter_syntax: text(

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { errors } from '../contract/errors.js';
-import { Problem, refuseFaults } from '../lib/problem.js';
+import { choiceFault, Problem, refuseFaults } from '../lib/problem.js';
 import { type ChunkSize, createGathering, type Entry, maxLineBytes, readEntry, toLine } from './line-entries.js';
 import { createLineReader, type Line } from './line-reader.js';
 import { asProblem } from './plugins/problems.js';
@@ -74,7 +74,7 @@ function beginAnswer(reply: FastifyReply): void {
 function readDryRun(query: unknown): boolean {
   const { dry_run: dryRun = 'false' } = query as { dry_run?: unknown };
   if (dryRun !== 'true' && dryRun !== 'false') {
-    refuseFaults([{ field: 'dry_run', code: 'invalid_choice', params: { allowed: 'true, false' } }]);
+    refuseFaults([choiceFault('dry_run', ['true', 'false'])]);
   }
   return dryRun === 'true';
 }

@@ -113,7 +113,11 @@ function readSort<Field extends string>(
       const suggestion = isNew
         ? `${nearest(name, sortable)}:${nearest(wanted, directions)}`
         : keys.map((key) => `${key.field}:${key.direction}`).join(',');
-      faults.push({ field: 'sort', code: 'invalid_sort', params: { value: echo(piece), suggestion } });
+      faults.push({
+        field: 'sort',
+        code: 'invalid_sort',
+        params: { value: echo(piece), suggestion, allowed: sortable.join(', ') },
+      });
       return [];
     }
     keys.push({ field, direction });

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { ListQuery } from '../contract/common.js';
 import { Notification, NotificationPage } from '../contract/notification.js';
-import { type FieldError, refuseFaults } from '../lib/problem.js';
+import { choiceFault, type FieldError, refuseFaults } from '../lib/problem.js';
 import { type Cursor, decodeCursor, encodeCursor } from '../notifications/cursor.js';
 import type { NotificationQuery } from '../notifications/list-queries.js';
 import type { ListedPage, Notifications } from '../notifications/notifications.js';
@@ -104,7 +104,7 @@ function readQuery(request: ListRequest, { filterFields }: Notifications): Given
   const cursor = typeof cursorText === 'string' ? decodeCursor(cursorText, sort) : undefined;
   if (cursorText !== undefined && cursor === undefined) faults.push({ field: 'cursor', code: 'invalid_cursor' });
   if (envelopeText !== undefined && envelopeText !== 'true' && envelopeText !== 'false') {
-    faults.push({ field: 'envelope', code: 'invalid_choice', params: { allowed: 'true, false' } });
+    faults.push(choiceFault('envelope', ['true', 'false']));
   }
   refuseFaults(faults);
   const given = { ...query.given, ...(typeof envelopeText === 'string' && { envelope: envelopeText }) };

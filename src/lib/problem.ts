@@ -37,6 +37,12 @@ export class Problem extends Error {
   }
 }
 
+/** The fault of a value that is none of the choices. Where nothing is configured to choose from, the fault says so. */
+export function choiceFault(field: string, choices: readonly string[]): FieldError {
+  if (choices.length === 0) return { field, code: 'none_configured' };
+  return { field, code: 'invalid_choice', params: { allowed: choices.join(', ') } };
+}
+
 /** Throws one `validation_failed` problem that names every fault, or returns when there is none. */
 export function refuseFaults(faults: readonly FieldError[]): void {
   if (faults.length > 0) throw new Problem('validation_failed', { errors: faults });

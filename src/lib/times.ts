@@ -78,6 +78,14 @@ export function parseTime(text: string): Instant | undefined {
   return inUtc(date, time, fraction, sign === '-' ? -offset : offset);
 }
 
+/**
+ * What to answer to a text that `parseTime` does not read, where a time in the future is wanted. Only the message depends
+ * on it, so the clock of this process decides.
+ */
+export function futureTimeFault(text: string): 'time_in_past' | 'invalid_time' {
+  return Date.parse(text) < Date.now() ? 'time_in_past' : 'invalid_time';
+}
+
 /** Dates are used for whole seconds only; the fraction is carried over as text. `offset` is in minutes. */
 function inUtc(date = '', time = '', fraction = '', offset: number): Instant | undefined {
   const local = new Date(`${date}T${time}Z`);

@@ -1,6 +1,6 @@
 import type { Image, NotificationChange, NotificationInput } from '../contract/notification.js';
 import { kinds } from '../lib/filter/fields.js';
-import type { FieldError } from '../lib/problem.js';
+import { choiceFault, type FieldError } from '../lib/problem.js';
 import { type CheckUrl, type ImageUrls, imageUrlFault } from './images/url.js';
 import type { Content } from './row.js';
 
@@ -29,7 +29,7 @@ export function contentFaults(
   const faults: FieldError[] = [];
   const { notification_type: type, object_data_number: value, image_id: imageId, image: imageUrl } = input;
   if (type !== undefined && !types.includes(type)) {
-    faults.push({ field: `${path}notification_type`, code: 'invalid_choice', params: { allowed: types.join(', ') } });
+    faults.push(choiceFault(`${path}notification_type`, types));
   }
   if (isGiven(value) && decimal(number ?? String(value)) === undefined) {
     faults.push({ field: `${path}object_data_number`, code: 'invalid_number' });

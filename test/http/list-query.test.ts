@@ -23,6 +23,7 @@ function faultsOf(query: QueryParameters): readonly FieldError[] {
   return [];
 }
 
+const allowed = 'created_at, updated_at';
 const maxPage = 1_000_000_000;
 const invalidPage = { field: 'page', code: 'invalid_page', params: { max: maxPage } };
 const invalidLimit = { field: 'limit', code: 'invalid_limit', params: { min: 1, max: 100 } };
@@ -116,7 +117,9 @@ describe('parseListQuery', () => {
     ['created_at,created_at:asc', 'created_at:asc', 'created_at:desc'],
     ['-created_at', '-created_at', 'created_at:desc'],
   ])('refuses the sort "%s" and names "%s" and "%s"', (sort, value, suggestion) => {
-    expect(faultsOf({ sort })).toEqual([{ field: 'sort', code: 'invalid_sort', params: { value, suggestion } }]);
+    expect(faultsOf({ sort })).toEqual([
+      { field: 'sort', code: 'invalid_sort', params: { value, suggestion, allowed } },
+    ]);
   });
 
   it('refuses an empty filter', () => {

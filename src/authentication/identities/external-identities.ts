@@ -2,7 +2,7 @@ import type { ExternalIdentity } from '../../contract/external-identity.js';
 import { type Database, prepared, type Queryable } from '../../database/database.js';
 import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
-import { Problem } from '../../lib/problem.js';
+import { choiceFault, Problem } from '../../lib/problem.js';
 import { sha256 } from '../../lib/sha256.js';
 import { recordEvent } from '../events/events.js';
 import type { Notices } from '../messages/notices.js';
@@ -53,9 +53,8 @@ function demandProvider<Provider extends { readonly name: string }>(
 ): Provider {
   const found = providers.find((provider) => provider.name === name);
   if (found !== undefined) return found;
-  const allowed = providers.map((provider) => provider.name).join(', ');
-  const errors = [{ field: 'provider', code: 'invalid_choice', params: { allowed } } as const];
-  throw new Problem('validation_failed', { errors });
+  const names = providers.map((provider) => provider.name);
+  throw new Problem('validation_failed', { errors: [choiceFault('provider', names)] });
 }
 
 const digestOf = (issuer: string, subject: string) => sha256(`${issuer}\n${subject}`);

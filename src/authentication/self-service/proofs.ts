@@ -2,7 +2,7 @@ import type { Proof, ProofStart, ProofType, StartedProof } from '../../contract/
 import { type Database, prepared, type Queryable } from '../../database/database.js';
 import { newId, parseId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
-import { type FieldError, Problem, refuseFaults } from '../../lib/problem.js';
+import { choiceFault, type FieldError, Problem, refuseFaults } from '../../lib/problem.js';
 import { type AccountUser, getAccount } from '../accounts.js';
 import type { ChallengeAnswer, ChallengeState } from '../authenticators/authenticator.js';
 import { recordEvent } from '../events/events.js';
@@ -247,8 +247,8 @@ function readProof(
   const id = proof.id === undefined ? undefined : parseId(proof.id);
   const faults: FieldError[] = [];
   if (method === undefined) {
-    const types = counting.map(({ type }) => type).join(', ');
-    faults.push({ field: 'proof.type', code: 'invalid_choice', params: { allowed: types } });
+    const types = counting.map(({ type }) => type);
+    faults.push(choiceFault('proof.type', types));
   }
   if (method?.steps === 2 && id === undefined) faults.push({ field: 'proof.id', code: 'required' });
   refuseFaults(faults);

@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { parseId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
-import { Problem } from '../../lib/problem.js';
+import { choiceFault, Problem } from '../../lib/problem.js';
 import type { SecretKeys } from '../../lib/secret-keys.js';
 import type { ChallengeState } from '../authenticators/authenticator.js';
 import { type EventType, recordEvent } from '../events/events.js';
@@ -98,10 +98,8 @@ export function createSessionlessCodes(options: {
     readAddress({ type, value }) {
       const identity = canonicalIdentity(type, value, defaultRegion);
       if (!codes.reaches(type)) {
-        const params = { allowed: addressTypes.filter((one) => codes.reaches(one)).join(', ') };
-        throw new Problem('validation_failed', {
-          errors: [{ field: 'identity.type', code: 'invalid_choice', params }],
-        });
+        const reached = addressTypes.filter((one) => codes.reaches(one));
+        throw new Problem('validation_failed', { errors: [choiceFault('identity.type', reached)] });
       }
       if (identity === undefined) {
         const fault = { field: 'identity.value', code: 'invalid_identity', params: { type } } as const;

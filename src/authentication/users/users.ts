@@ -4,7 +4,7 @@ import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, refuseFaults } from '../../lib/problem.js';
 import type { SecretKeys } from '../../lib/secret-keys.js';
-import { parseTime } from '../../lib/times.js';
+import { futureTimeFault, parseTime } from '../../lib/times.js';
 import { type EventType, recordEvent } from '../events/events.js';
 import { removeSecondFactors } from '../factors/second-factor-removal.js';
 import { clearGuesses } from '../guess-budget.js';
@@ -277,7 +277,7 @@ function readLock({ permanent, until, reason }: LockRequest): LockValues {
     faults.push({ field: 'until', code: 'conflicting_fields', params: { fields: 'permanent, until' } });
   }
   if (permanent !== true && until === undefined) faults.push({ field: 'until', code: 'required' });
-  if (locked_until === undefined) faults.push({ field: 'until', code: 'invalid_time' });
+  if (locked_until === undefined) faults.push({ field: 'until', code: futureTimeFault(until ?? '') });
   refuseFaults(faults);
   return {
     lock_kind: permanent ? 'permanent' : 'temporary',

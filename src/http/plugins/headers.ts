@@ -38,7 +38,7 @@ export function headersPlugin(app: App, options: { readonly behindTls: boolean }
 function checkIdempotencyKey(keys: readonly string[]): string {
   const [key = ''] = keys;
   if (keys.length !== 1 || !/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(key)) {
-    throw new Problem('malformed_request');
+    throw new Problem('malformed_request', { errors: [{ field: 'Idempotency-Key', code: 'malformed_request' }] });
   }
   return key;
 }

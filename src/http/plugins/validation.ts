@@ -41,7 +41,8 @@ export function validationFaults(
     // Only sums up the faults of the branch that was taken.
     if (error.keyword === 'if') continue;
     const fault = fieldFault(error);
-    if (!faults.has(fault.field)) faults.set(fault.field, fault);
+    // A value of another type is no choice either, and the choices say more.
+    if (!faults.has(fault.field) || error.keyword === 'enum') faults.set(fault.field, fault);
     if (faults.size === mostFaults) break;
   }
   return [...faults.values()];

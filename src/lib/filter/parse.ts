@@ -112,7 +112,8 @@ function readClause(clause: Piece, fields: FilterFields, fail: Fail): FilterClau
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (!field) {
     const suggestion = nearest(name, Object.keys(fields)) ?? '';
-    return fail('unknown_filter_field', namePiece, { value: echo(name), suggestion });
+    const allowed = Object.keys(fields).join(', ');
+    return fail('unknown_filter_field', namePiece, { value: echo(name), suggestion, allowed });
   }
   if (!third) return makeClause(name, field, 'eq', [second], fail);
 
@@ -129,7 +130,7 @@ function readOperator(piece: Piece, field: FilterField, fail: Fail): FilterOpera
   const operator = operators.find((candidate) => candidate === word);
   if (operator) return operator;
   const suggestion = nearest(word, operators) ?? '';
-  return fail('unknown_filter_op', piece, { value: echo(word), suggestion, expected: operators.join(' ') });
+  return fail('unknown_filter_op', piece, { value: echo(word), suggestion, allowed: operators.join(', ') });
 }
 
 function splitColons(rest: Piece, pieces: Piece[], field: FilterField, operator: FilterOperator): Piece[] {
@@ -162,7 +163,7 @@ function makeClause(
     const text = unescaped(piece);
     const value = kinds[field.kind].read(text, field);
     if (value === undefined) {
-      const expected = nearest(text, field.values ?? []) ?? kinds[field.kind].notation;
+      const expected = field.values?.join(', ') ?? kinds[field.kind].notation;
       return fail('invalid_filter_value', piece, { value: echo(text), expected });
     }
     values.push(value);

@@ -4,7 +4,7 @@ import { Notification, NotificationChange, NotificationInput } from '../../../co
 import { DryRun } from '../../../contract/push.js';
 import type { Database } from '../../../database/database.js';
 import { parseId } from '../../../lib/ids.js';
-import { Problem, refuseFaults } from '../../../lib/problem.js';
+import { choiceFault, Problem, refuseFaults } from '../../../lib/problem.js';
 import type { Notifications } from '../../../notifications/notifications.js';
 import { maxDeliveries } from '../../../notifications/publish.js';
 import type { Push } from '../../../notifications/push/push.js';
@@ -145,7 +145,7 @@ function isDryRun({ dry_run: given = 'false' }: { readonly dry_run?: unknown }):
   if (given === 'true' || given === 'false') return given === 'true';
   const fault = Array.isArray(given)
     ? ({ field: 'dry_run', code: 'repeated_parameter' } as const)
-    : ({ field: 'dry_run', code: 'invalid_choice', params: { allowed: 'true, false' } } as const);
+    : choiceFault('dry_run', ['true', 'false']);
   throw new Problem('validation_failed', { errors: [fault] });
 }
 
