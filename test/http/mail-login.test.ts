@@ -121,6 +121,7 @@ describe('a mail server', () => {
     const server = await newServer();
     const postern = await newPostern(server.port);
     const user = await createUser(postern, { email: newEmail() });
+    await signIn(postern, user);
     server.refuse({ status: 451, at: 'DATA' });
     await signIn(postern, user, { make: 'Fairphone', model: 'FP5' });
     await hurry(postern.database);

@@ -63,8 +63,9 @@ const isReached = (channels: string, device: string) => `
           and (other.apn_device_token <> '' or other.gcm_device_token <> '' or other.web_push_subscription is not null)))`;
 
 /**
- * SQL of the statement that approves a login: the notice of its device if that is new, as rows of `told`, which must be
- * read for the job to be added. A user whom nothing would reach costs neither row nor job.
+ * SQL of the statement that approves the login `authentication`: the notice of its device if that is new, as rows of
+ * `told`, which must be read for the job to be added. The first device of a user is no news (decision 67). A user whom
+ * nothing would reach costs neither row nor job.
  * @param channels the parameter that holds the channels, such as `$14`
  */
 export const tellOfNewDevice = (channels: string) => `
@@ -73,8 +74,8 @@ export const tellOfNewDevice = (channels: string) => `
     select d.user_id, e.id, 'new_device', jsonb_strip_nulls(jsonb_build_object('device_id', d.id,
              'address', host(e.address), 'make', d.make, 'model', d.model, 'os_name', d.os_name,
              'os_version', d.os_version)), d.created_at
-    from device d join users u on u.id = d.user_id, event e
-    where d.is_new and ${isReached(`${channels}::text[]`, 'd.id')}
+    from device d join users u on u.id = d.user_id, authentication a, event e
+    where d.is_new and ${isReached(`${channels}::text[]`, 'd.id')} and was_logged_in(d.user_id, d.id, a.id)
     returning user_id, id),
   told as (${addJob} from notice)`;
 
