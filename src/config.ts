@@ -104,7 +104,7 @@ export const settings = {
     parse: choice('required', 'optional', 'off'),
     fallback: 'required',
     about:
-      'required: step 2 needs a PIN, and it must be right where the user has one. optional: users without a PIN may omit it. off: PINs are ignored.',
+      'required: step 2 needs a PIN. It must be right where the user has one; for a user who has none, any 4 to 12 digits are accepted, so the PIN protects only users who have set one. optional: users without a PIN may omit it. off: PINs are ignored.',
   },
   PIN_ENROL: {
     parse: choice('never', 'first_login'),

@@ -71,7 +71,7 @@ export function createAnswer(
     const owner = id === undefined ? undefined : await findAuthenticationOwner(database, id);
     const judgesPin = takesPin(owner);
     if (judgesPin && pinPolicy === 'required' && given.pin === undefined) {
-      refuseFaults([{ field: 'pin', code: 'required' }]);
+      refuseFaults([{ field: 'pin', code: 'required', hint: 'pin_policy' }]);
     }
     if (owner === undefined) {
       // The dear part is done all the same; the rest need not be hidden: ids are random, and who holds one knows of it.

@@ -83,7 +83,7 @@ export const SecretRequest = Type.Object(
     pin: Type.Optional({
       ...Pin,
       description:
-        '4 to 12 digits. Required with PIN_POLICY=required, unless the login is by passkey or oidc, or this is the second factor.',
+        '4 to 12 digits. Required with PIN_POLICY=required, unless the login is by passkey or oidc, or this is the second factor. It must be right where the user has a PIN; for a user who has none, any PIN of this form is accepted.',
     }),
   },
   { examples: [{ secret: '271828', pin: '2468' }] },

@@ -375,6 +375,15 @@ export const fieldErrors = {
 } as const satisfies Record<string, Text>;
 export type FieldErrorCode = keyof typeof fieldErrors;
 
+/** What a message adds where the code alone does not say what to do. */
+export const fieldHints = {
+  pin_policy: text(
+    'PIN_POLICY=required asks for a PIN here. For a user who has none, any 4 to 12 digits are accepted.',
+    'PIN_POLICY=required exige aquí un PIN. Para un usuario que no tiene ninguno se aceptan 4 a 12 dígitos cualesquiera.',
+  ),
+} as const satisfies Record<string, Text>;
+export type FieldHint = keyof typeof fieldHints;
+
 /** What an authentication object carries in `error_code`; the empty string when there is no error. */
 export const authenticationErrors = {
   invalid_credentials: text(

@@ -1,4 +1,4 @@
-import type { ErrorCode, FieldErrorCode } from '../contract/errors.js';
+import type { ErrorCode, FieldErrorCode, FieldHint } from '../contract/errors.js';
 
 /** One faulty field of a request. `field` is a path such as `identity.type` or `0.user_id`. */
 export interface FieldError {
@@ -6,6 +6,8 @@ export interface FieldError {
   readonly code: FieldErrorCode;
   /** Values for the placeholders of the code's text in `contract/errors.ts`. */
   readonly params?: Readonly<Record<string, string | number>>;
+  /** What the message adds to the code's text. */
+  readonly hint?: FieldHint;
 }
 
 export interface ProblemOptions {

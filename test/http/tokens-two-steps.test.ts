@@ -9,7 +9,7 @@ import { codeLogins, codeOf, createUser, messageOf, password, wrongCode } from '
 
 let postern: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({ GUESS_LIMIT: '50', LOGIN_LIMIT_PER_ADDRESS: '0' });
+  postern = await startTestApp({ GUESS_LIMIT: '50', LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0' });
 });
 afterAll(() => postern.close());
 
@@ -73,6 +73,23 @@ describe.each(codeLogins)('a two-step login by $authenticator', ({ field, newAdd
       const refused = await answer(body.id, { secret: code, pin });
       expect(refused.status).toBe(422);
       expect(refused.body.errors[0]?.field).toBe('pin');
+    }
+    expect((await answer(body.id, { secret: code, pin: '1234' })).status).toBe(201);
+  });
+
+  test('says with the first refusal what PIN a user without one sends', async () => {
+    const { body, code } = await begin();
+    const hints = {
+      en: 'PIN_POLICY=required asks for a PIN here. For a user who has none, any 4 to 12 digits are accepted.',
+      es: 'PIN_POLICY=required exige aquí un PIN. Para un usuario que no tiene ninguno se aceptan 4 a 12 dígitos cualesquiera.',
+    };
+    for (const [language, hint] of Object.entries(hints)) {
+      for (const sent of [{ secret: code }, {}]) {
+        const { status, body: problem } = await answer(body.id, sent, { 'Accept-Language': language });
+        const pin = problem.errors.find((error) => error.field === 'pin');
+        expect([status, pin?.code]).toEqual([422, 'required']);
+        expect(pin?.message).toContain(hint);
+      }
     }
     expect((await answer(body.id, { secret: code, pin: '1234' })).status).toBe(201);
   });

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorCode, errors, fieldErrors, type Language } from '../../contract/errors.js';
+import { type ErrorCode, errors, fieldErrors, fieldHints, type Language } from '../../contract/errors.js';
 import type { ProblemBody } from '../../contract/problem.js';
 import { preferredLanguage, say } from '../../lib/language.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
@@ -63,8 +63,9 @@ export function problemBody(problem: Problem, requestId: string, language: Langu
   };
 }
 
-function fieldProblem({ field, code, params }: FieldError, language: Language) {
-  const message = say(fieldErrors[code], language, params);
+function fieldProblem({ field, code, params, hint }: FieldError, language: Language) {
+  const text = say(fieldErrors[code], language, params);
+  const message = hint === undefined ? text : `${text} ${say(fieldHints[hint], language)}`;
   return field === undefined ? { code, message } : { field, code, message };
 }
 

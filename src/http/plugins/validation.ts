@@ -51,7 +51,12 @@ export function validationFaults(
 /** Enough to mend a request by; a large list may have a fault in every item. */
 const mostFaults = 100;
 
-function fieldFault({ keyword, instancePath, params }: FastifySchemaValidationError | ErrorObject): FieldError {
+function fieldFault({
+  keyword,
+  instancePath,
+  schemaPath,
+  params,
+}: FastifySchemaValidationError | ErrorObject): FieldError {
   const path = instancePath.split('/').slice(1);
   const at = (...more: string[]): { field?: string } => {
     const field = [...path, ...more].map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.');
@@ -60,7 +65,12 @@ function fieldFault({ keyword, instancePath, params }: FastifySchemaValidationEr
   const limit = Number(params.limit);
   switch (keyword) {
     case 'required':
-      return { ...at(String(params.missingProperty)), code: 'required' };
+      return {
+        ...at(String(params.missingProperty)),
+        code: 'required',
+        // The one branch that asks for a PIN is that of step 2: `secretRequestOf`.
+        ...(params.missingProperty === 'pin' && schemaPath === '#/else/required' && { hint: 'pin_policy' }),
+      };
     case 'type':
       return { ...at(), code: 'invalid_type', params: { expected: [params.type].flat().join(', ') } };
     case 'enum':
