@@ -5,6 +5,7 @@ import type { Origin } from '../lib/origin.js';
 import { Problem } from '../lib/problem.js';
 import { sha256 } from '../lib/sha256.js';
 import { recordEvent } from './events/events.js';
+import { noteRefusal, strangers } from './guess-locks.js';
 import type { Notices } from './messages/notices.js';
 
 /**
@@ -25,7 +26,8 @@ export interface GuessBudget {
   /** The parameters of `takeGuessFor`: the guess's slot, and the limits. */
   parameters(slot: string | undefined): unknown[];
   /**
-   * A guess that another statement tried to take. If every guess that is left was being evaluated, it waits as above.
+   * A guess at a login that another statement tried to take. If every guess that is left was being evaluated, it waits as
+   * above. A lock's refusal is recorded: see `noteRefusal`.
    * @throws Problem as above
    */
   taken(account: GuessedAccount, slot: string, tried: TriedGuess): Promise<Guess>;
@@ -92,9 +94,6 @@ export type TriedGuess =
 
 const takeGuess = prepared('guess_take', 'select outcome, retry_after from take_guess($1, $2, $3, $4, $5, $6, $7)');
 const settleGuess = prepared('guess_settle', 'select settle_guess($1, $2, $3, $4, $5, $6, $7, $8) as started_lock');
-
-/** The bucket of all unknown devices. */
-const strangers = '00000000-0000-0000-0000-000000000000';
 
 /** SQL of a table: tries to take a guess, with `GuessBudget.parameters` from `$first` on; a row `TriedGuess`. */
 export const takeGuessFor = (userId: string, knownDevice: string, first: number) => {
@@ -189,7 +188,12 @@ export function createGuessBudget(
     },
     parameters: (slot) => [slot ?? null, ...valuesOf(undefined)],
     async taken(account, slot, tried) {
-      if (!isTaken(tried)) await waitForTurn(account, slot);
+      try {
+        if (!isTaken(tried)) await waitForTurn(account, slot);
+      } catch (error) {
+        if (isLock(error)) await noteRefusal(database.lane(account.userId), account, bucketOf(account));
+        throw error;
+      }
       return guessOf(account, slot);
     },
   };
@@ -202,6 +206,10 @@ function isTaken(tried: TriedGuess | undefined): boolean {
     throw new Problem('account_temporarily_locked', { retryAfter: Math.ceil(tried.retry_after) });
   }
   return tried?.outcome === 'taken';
+}
+
+function isLock(error: unknown): boolean {
+  return error instanceof Problem && (error.code === 'account_locked' || error.code === 'account_temporarily_locked');
 }
 
 /**

@@ -46,7 +46,7 @@ export function createLoginEnd({ database, pins, pinPolicy, enrolPin }: LoginEnd
     async refuseLocked({ lock }, login) {
       if (lock === undefined) return;
       const { userId, origin, authenticator } = login;
-      const data = { authentication_id: login.id, authenticator };
+      const data = { by: 'operator', authentication_id: login.id, authenticator };
       await recordEvent(database, { userId, type: 'login.refused_locked', origin, data });
       throw lockProblem(lock);
     },

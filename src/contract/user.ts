@@ -31,6 +31,20 @@ const Lock = Type.Unsafe<{ permanent: boolean; until: string | null; reason: str
   required: ['permanent', 'until', 'reason'],
 });
 
+const GuessLocks = Type.Array(
+  Type.Object({
+    device_id: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      format: 'uuid',
+      description: 'The known device whose logins are locked; null: all devices that the user was never logged in on.',
+    }),
+    since: Time,
+    until: Type.Unsafe<string | null>({ ...NullableTime, description: 'null: until an operator unlocks the user.' }),
+    permanent: Type.Boolean(),
+  }),
+  { description: 'The locks by wrong secrets that hold right now, oldest first. They end nothing that was granted.' },
+);
+
 export const User = Type.Object(
   {
     id: Id,
@@ -42,6 +56,7 @@ export const User = Type.Object(
     status: Type.Enum(userStatuses),
     role: Type.Enum(roles),
     lock: Lock,
+    guess_locks: GuessLocks,
     has_password: Type.Boolean(),
     has_pin: Type.Boolean(),
     second_factor: NullablePolicy,
@@ -62,6 +77,7 @@ export const User = Type.Object(
         status: 'active',
         role: 'user',
         lock: null,
+        guess_locks: [],
         has_password: true,
         has_pin: false,
         second_factor: null,

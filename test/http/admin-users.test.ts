@@ -47,6 +47,7 @@ describe('creating a user', () => {
       status: 'active',
       role: 'support',
       lock: null,
+      guess_locks: [],
       has_password: true,
       has_pin: true,
       second_factor: null,

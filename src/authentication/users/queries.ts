@@ -1,6 +1,7 @@
 import type { User } from '../../contract/user.js';
 import { prepared, type Queryable, sql } from '../../database/database.js';
 import { lockHolds } from '../accounts.js';
+import { guessLocks } from '../guess-locks.js';
 import type { IdentityType } from '../identities/identity.js';
 import { identityDigest } from '../identities/identity-digest.js';
 import type { ShownIdentity } from './validation.js';
@@ -19,6 +20,7 @@ export interface UserRow {
   readonly lock_kind: 'temporary' | 'permanent' | null;
   readonly locked_until: string | null;
   readonly lock_reason: string | null;
+  readonly guess_locks: User['guess_locks'];
   readonly has_password: boolean;
   readonly has_pin: boolean;
   readonly second_factor: User['second_factor'];
@@ -57,6 +59,7 @@ const secondFactors = `
 export const userColumns = `
   u.id, u.username, u.email, u.phone, u.name, u.locale, u.status, u.role,
   case when ${lockHolds} then u.lock_kind end as lock_kind, u.locked_until, u.lock_reason,
+  ${guessLocks} as guess_locks,
   u.password_hash is not null as has_password, u.pin_hash is not null as has_pin,
   u.second_factor, ${secondFactors} as second_factors, u.metadata, u.created_at, u.updated_at`;
 

@@ -2,6 +2,7 @@ import { identityTypes } from '../../contract/authentication.js';
 import { roles, userStatuses } from '../../contract/user.js';
 import { prepared, type Queryable } from '../../database/database.js';
 import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
+import { isGuessLocked, isNotGuessLocked } from '../guess-locks.js';
 import { canonicalIdentity } from '../identities/identity.js';
 import { identityDigest } from '../identities/identity-digest.js';
 
@@ -15,9 +16,25 @@ export const userFilterFields: FilterFields = {
   locale: { kind: 'key' },
   status: { kind: 'enum', values: userStatuses },
   role: { kind: 'enum', values: roles },
+  /** Read by `splitGuessLocks`. */
+  guess_locked: { kind: 'enum', values: ['true', 'false'] },
   created_at: { kind: 'time' },
   updated_at: { kind: 'time' },
 };
+
+/** Takes the conditions on `guess_locked` out of a filter: no column holds it. `where` is what they ask of `users u`. */
+export function splitGuessLocks(filter: readonly FilterClause[]): { filter: FilterClause[]; where: string } {
+  const conditions = filter.filter(({ name }) => name === 'guess_locked').flatMap(guessLockConditions);
+  return {
+    filter: filter.filter(({ name }) => name !== 'guess_locked'),
+    where: conditions.length === 0 ? 'true' : conditions.join(' and '),
+  };
+}
+
+function guessLockConditions({ operator, values }: FilterClause): string[] {
+  const matches = (value: string) => values.includes(value) === (operator === 'eq');
+  return [...(matches('false') ? [] : [isGuessLocked]), ...(matches('true') ? [] : [isNotGuessLocked])];
+}
 
 const findOwners = prepared('identity_owners', 'select user_id from identities where digest = any($1)');
 

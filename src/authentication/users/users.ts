@@ -30,7 +30,7 @@ import {
   updateUser,
   userColumns,
 } from './queries.js';
-import { resolveIdentities } from './search.js';
+import { resolveIdentities, splitGuessLocks } from './search.js';
 import {
   checkNewUser,
   type Identities,
@@ -125,8 +125,9 @@ export function createUsers(options: UsersOptions): Users {
     create: createUser,
     get: async (id) => toUser(await found(findUser(database, id))),
     async list(request) {
-      const filter = await resolveIdentities(database, request.filter, options.defaultRegion);
-      const source = { columns: userColumns, from: 'users u' };
+      const { filter: named, where } = splitGuessLocks(request.filter);
+      const filter = await resolveIdentities(database, named, options.defaultRegion);
+      const source = { columns: userColumns, from: 'users u', where };
       const page = await readPage<UserRow>(database, source, { ...request, filter });
       return { ...page, items: page.items.map(toUser) };
     },
@@ -159,8 +160,8 @@ export function createUsers(options: UsersOptions): Users {
     },
     async unlock(tx, id, origin) {
       await found(holdUser(tx, id));
-      const user = await updateUser(tx, id, { lock_kind: null, locked_until: null, lock_reason: null });
       await clearGuesses(tx, id);
+      const user = await updateUser(tx, id, { lock_kind: null, locked_until: null, lock_reason: null });
       await recordEvent(tx, { userId: id, type: 'user.unlocked', origin });
       return toUser(user);
     },
