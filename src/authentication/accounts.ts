@@ -100,10 +100,23 @@ function lockOf(row: UserRow): OperatorLock | undefined {
   return seconds > 0 ? { permanent: false, retryAfter: Math.ceil(seconds) } : undefined;
 }
 
-/** Stands for an identity that names nobody. Keyed, so that nobody outside can tell it from a user's id. */
+/**
+ * Stands for an identity that names nobody. Keyed, so that nobody outside can tell it from a user's id.
+ * Logins and recoveries of one identity share it, as they share a user.
+ */
 export function standInId(keys: SecretKeys, identity: Identity): string {
-  return idFromBytes(keys.digest('identity', identityDigest(identity).toString('hex')).subarray(0, 16));
+  return idOf(keys, identityDigest(identity).toString('hex'));
 }
+
+/**
+ * Stands for the identity of a registration, whether or not it names somebody. An id of its own: an account shares nothing
+ * with registrations, so what stands for no account must not either (decision 57).
+ */
+export function registrationId(keys: SecretKeys, identity: Identity): string {
+  return idOf(keys, `registration ${identityDigest(identity).toString('hex')}`);
+}
+
+const idOf = (keys: SecretKeys, subject: string) => idFromBytes(keys.digest('identity', subject).subarray(0, 16));
 
 /** The refusal of a locked account. Told only to who gave the right secret. */
 export function lockProblem(lock: OperatorLock): Problem {

@@ -3,7 +3,7 @@ import { prepared } from '../../database/database.js';
 import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, refuseFaults } from '../../lib/problem.js';
-import { standInId } from '../accounts.js';
+import { registrationId } from '../accounts.js';
 import { recordEvent } from '../events/events.js';
 import { identityDigest } from '../identities/identity-digest.js';
 import { codeDigest, codeLifetime, newCode } from '../secrets/codes.js';
@@ -37,16 +37,16 @@ const findLocale = prepared('registration_locale', 'select locale from users whe
 export function createRegistrations(options: RegistrationsOptions): Registrations {
   const { database, keys, users, limits, codes, sessionless, rules } = options;
 
-  /** Everything hangs on the address's stand-in, whoever has the address: nothing of an existing account is touched. */
+  /** All rows and counts are those of an id that only registrations of the address have: no account is touched. */
   async function begin({ identity, locale }: RegistrationRequest, origin: Origin): Promise<BegunChallenge> {
     if (!options.isOn) throw new Problem('registration_off');
     const address = sessionless.readAddress(identity);
     const { type, canonical } = address;
-    const userId = standInId(keys, address);
+    const userId = registrationId(keys, address);
     await limits.loginFrom(origin.address);
     await limits.loginTo(userId, undefined);
     const [taken] = await database.query<{ user_id: string }>(findTaken, [identityDigest(address)]);
-    // Asked of the stand-in too, so that both take the same way.
+    // Asked for an address that nobody has too, so that both take the same time.
     const [owner] = await database.query<{ locale: string | null }>(findLocale, [taken?.user_id ?? userId]);
     const asked = { userId, address, recipient: canonical, knownDevice: undefined, from: origin.address };
     const admitted = await codes.admit(asked);

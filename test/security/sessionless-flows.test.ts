@@ -1,0 +1,212 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sql } from '../../src/database/database.js';
+import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { createUser, newPhone } from '../support/people.js';
+
+/**
+ * Two flows that need no session, one after the other on the same identity: what the first leaves behind must not make the
+ * second tell whether somebody has the identity. Every pair of flows goes through the same steps for each kind of identity,
+ * and everything that an attacker sees is compared: status, body, headers, limits and locks.
+ */
+
+interface Identity {
+  readonly type: 'phone' | 'email' | 'username';
+  readonly value: string;
+}
+
+interface Ask {
+  readonly path: string;
+  readonly body: object;
+}
+
+interface Flow {
+  readonly name: string;
+  /** What sends a code; absent where one request is all. */
+  readonly begin?: (identity: Identity) => Ask;
+  /** A secret that is wrong. */
+  readonly guess: (identity: Identity, id: string) => Ask;
+}
+
+const codeLogin = (authenticator: 'sms' | 'email'): Flow => ({
+  name: `login by ${authenticator}`,
+  begin: (identity) => ({ path: '/v1/tokens', body: { identity, authenticator, device: {} } }),
+  guess: (_, id) => ({ path: `/v1/tokens/${id}/secret`, body: { secret: 'abcdef', pin: '1357' } }),
+});
+const recovery = (purpose: 'password' | 'pin', made: object): Flow => ({
+  name: `recovery of the ${purpose}`,
+  begin: (identity) => ({ path: '/v1/recoveries', body: { identity, purpose } }),
+  guess: (_, id) => ({ path: `/v1/recoveries/${id}`, body: { secret: 'abcdef', ...made } }),
+});
+const logins: readonly Flow[] = [
+  {
+    name: 'login by password',
+    guess: (identity) => ({
+      path: '/v1/tokens',
+      body: { identity, authenticator: 'password', secret: 'not the password', device: {} },
+    }),
+  },
+  codeLogin('sms'),
+  codeLogin('email'),
+];
+const flows: readonly Flow[] = [
+  ...logins,
+  recovery('password', { password: 'nine dull horses' }),
+  recovery('pin', { pin: '8642' }),
+  {
+    name: 'registration',
+    begin: (identity) => ({ path: '/v1/registrations', body: { identity } }),
+    guess: (_, id) => ({ path: `/v1/registrations/${id}`, body: { secret: 'abcdef' } }),
+  },
+];
+
+const pairsOf = (type: Identity['type'], some: readonly Flow[]) =>
+  some.flatMap((first) =>
+    some.map((second) => [`${first.name}, then ${second.name}, by ${type}`, { type, first, second }] as const),
+  );
+/** Of what is no phone number the flows differ in the channel alone: one of the comparisons has them all. */
+const pairs = [...pairsOf('phone', flows), ...pairsOf('username', logins)];
+const allPairs = [...pairs, ...pairsOf('email', flows)];
+
+const kinds = ['unknown', 'known', 'deactivated', 'bare'] as const;
+type Kind = (typeof kinds)[number];
+
+let postern: TestApp;
+/** Seconds that the database's clock is ahead. */
+let ahead = 0;
+
+function startWith(env: Record<string, string>): void {
+  beforeAll(async () => {
+    ahead = 0;
+    postern = await startTestApp({
+      ...{ TRUST_PROXY: '127.0.0.1', REGISTRATION: 'on', LOG_LEVEL: 'silent', SMS_LIMIT_PER_ADDRESS: '0' },
+      ...{ LOGIN_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '2', GUESS_LOCK: '30m', ...env },
+    });
+  });
+  afterAll(() => postern.close());
+}
+
+/** What must be free again after a minute is; locks are longer, and codes live on. */
+async function passAMinute(): Promise<void> {
+  ahead += 61;
+  await postern.database.query(
+    sql(`create or replace function db_now() returns timestamptz language sql volatile
+         as $$ select clock_timestamp() + interval '${ahead} seconds' $$`),
+  );
+}
+
+/** An identity of a kind. */
+async function newIdentity(type: Identity['type'], kind: Kind): Promise<Identity> {
+  const username = `user${randomInt(1e12)}`;
+  const identities = { phone: newPhone(), email: `${username}@example.com`, username };
+  if (kind !== 'unknown') {
+    const secrets = kind === 'bare' ? { password: undefined } : { pin: '2468' };
+    const { id } = await createUser(postern, { ...identities, ...secrets });
+    const body = { status: 'deactivated' };
+    if (kind === 'deactivated') await postern.api('PATCH', `/admin/v1/users/${id}`, { bearer: postern.adminKey, body });
+  }
+  return { type, value: identities[type] };
+}
+
+/** Somebody who tries: from another network each time, so that what is counted by address is out of the way. */
+async function ask({ path, body }: Ask): Promise<ApiAnswer<Record<string, unknown>>> {
+  const address = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
+  return postern.api('POST', path, { body, headers: { 'x-forwarded-for': address } });
+}
+
+/** All that is seen of an answer, but for what is new in each; of waits the minutes. */
+function shapeOf({ status, headers, body }: ApiAnswer<Record<string, unknown>>) {
+  const fresh = new Set(['id', 'device_id', 'request_id', 'created_at', 'updated_at', 'expires_at']);
+  const shape = JSON.parse(JSON.stringify(body, (key, value) => (fresh.has(key) ? typeof value : value))) as object;
+  const { date: _, 'request-id': __, 'retry-after': wait, ...others } = headers;
+  return { status, shape, others, wait: wait === undefined ? undefined : Math.round(Number(wait) / 60) };
+}
+
+/** One identity that the steps go through, and what was seen of it. */
+function createTrial(identity: Identity) {
+  const seen: unknown[] = [];
+  const begun = new Map<Flow, string>();
+  return {
+    seen,
+    async begin(flow: Flow): Promise<void> {
+      if (flow.begin === undefined) return;
+      const answer = await ask(flow.begin(identity));
+      seen.push([`${flow.name} begins`, shapeOf(answer)]);
+      if (answer.status !== 201) return;
+      const id = String(answer.body.id);
+      begun.set(flow, id);
+      if (flow.begin(identity).path === '/v1/tokens') seen.push(await settledStatus(id));
+    },
+    async guess(flow: Flow): Promise<void> {
+      const answer = await ask(flow.guess(identity, begun.get(flow) ?? randomUUID()));
+      seen.push([`${flow.name} is guessed at`, shapeOf(answer)]);
+    },
+  };
+}
+
+/** The public status of a login once the queue has taken its message up. */
+const settledStatus = (id: string) =>
+  eventually(`the message of ${id} to be taken up`, async () => {
+    const { body } = await postern.api('GET', `/v1/tokens/${id}`);
+    return body.status === 'created' ? undefined : body.status;
+  });
+
+type Step = { readonly does: 'begin' | 'guess'; readonly flow: Flow } | 'a minute passes';
+
+/** Takes every kind through the same steps, side by side, and compares what was seen. */
+async function expectAlike(type: Identity['type'], steps: readonly Step[]): Promise<void> {
+  const trials = await Promise.all(
+    kinds.map(async (kind) => ({ kind, ...createTrial(await newIdentity(type, kind)) })),
+  );
+  for (const step of steps) {
+    if (step === 'a minute passes') await passAMinute();
+    else await Promise.all(trials.map((trial) => trial[step.does](step.flow)));
+  }
+  const [unknown, ...others] = trials;
+  for (const { kind, seen } of others) expect({ kind, seen }).toEqual({ kind, seen: unknown?.seen });
+}
+
+const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step);
+
+describe.each([
+  ['a time', {}, allPairs],
+  ['good', { GUESS_LIMIT_PERMANENT: '2' }, pairs],
+] as const)('where wrong secrets lock for %s', (_, env, some) => {
+  startWith(env);
+
+  test.each(some)('%s', async (_, { type, first, second }) => {
+    await expectAlike(type, [
+      { does: 'begin', flow: first },
+      'a minute passes',
+      { does: 'begin', flow: second },
+      ...times(3, { does: 'guess', flow: first }),
+      ...times(3, { does: 'guess', flow: second }),
+    ]);
+  });
+});
+
+describe('where requests to an account are limited', () => {
+  startWith({ LOGIN_LIMIT_PER_ADDRESS: '4', GUESS_LIMIT: '1000' });
+
+  test.each(pairs)('%s', async (_, { type, first, second }) => {
+    await expectAlike(type, [
+      { does: 'begin', flow: first },
+      'a minute passes',
+      ...times(5, { does: 'guess', flow: first }),
+      { does: 'begin', flow: second },
+      { does: 'guess', flow: second },
+    ]);
+  });
+});
+
+describe('where codes of an identity are limited', () => {
+  startWith({});
+
+  test.each(pairs)('%s', async (_, { type, first, second }) => {
+    const begins = ({ flow }: { readonly flow: Flow }): Step => ({ does: 'begin', flow });
+    const both = [begins({ flow: first }), begins({ flow: second })];
+    const apart: Step[] = both.flatMap((step) => [step, 'a minute passes'] as const);
+    await expectAlike(type, [...both, 'a minute passes', ...apart, ...apart, ...apart]);
+  });
+});
