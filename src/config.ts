@@ -162,12 +162,13 @@ export const settings = {
     parse: integer(0, 1_000_000),
     fallback: '0',
     about:
-      'Codes per hour to numbers that share their first six digits. More are not sent, and nobody is told. 0: no limit.',
+      'SMS codes per hour that are asked for to numbers that share their first six digits, whether or not anybody has them. Requests that name a username or a mail address instead of a number count as one more such group. Codes beyond it are not sent, and the answer does not show that. 0: no limit.',
   },
   SMS_LIMIT_TOTAL: {
     parse: integer(0, 1_000_000),
     fallback: '0',
-    about: 'Codes per hour in all. More are not sent, and nobody is told. 0: no limit.',
+    about:
+      'SMS codes per hour that are asked for in all, also to numbers that nobody has. Codes beyond it are not sent, and the answer does not show that. 0: no limit.',
   },
   MAIL_PROVIDER: {
     parse: choice('console', 'smtp', 'none'),

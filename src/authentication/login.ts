@@ -145,7 +145,7 @@ export function createLogin(options: LoginOptions): Login {
   ) {
     await limits.messageFrom(origin.address);
     await limits.messageOf(identityDigest(identity), knownDevice);
-    const mayBeSent = await limits.messageTo({ userId, channel, address: recipient, knownDevice });
+    const mayBeSent = await limits.messageTo({ userId, channel, identity, address: recipient, knownDevice });
     const id = newId();
     const to = mayBeSent ? recipient : undefined;
     return { id, channel, kind: `${channel}.code`, recipient: to, sealedCode: keys.seal(code, id) };

@@ -3,6 +3,7 @@ import type { MessageChannel } from '../contract/administration.js';
 import { type Database, prepared, type Queryable } from '../database/database.js';
 import { Problem } from '../lib/problem.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
+import type { Identity } from './identities/identity.js';
 
 /** How often an address or an account may ask; counted in the database, so that instances share it. */
 export interface RequestLimits {
@@ -30,15 +31,18 @@ export interface RequestLimits {
   messageOf(identity: Buffer, knownDevice: string | undefined): Promise<void>;
   /**
    * Counts a code that is about to be sent to a recipient.
-   * @returns false when it must not be sent. That is not told: it would link the account's identities.
+   * @returns false when it must not be sent. The client does not learn that: it would link the account's identities.
    */
   messageTo(recipient: Recipient): Promise<boolean>;
 }
 
-/** Who gets a message; without an address nobody, and the same is counted under a stand-in. */
+/** Where a message goes. */
 export interface Recipient {
   readonly userId: string;
   readonly channel: MessageChannel;
+  /** The identity that the request names. */
+  readonly identity: Identity;
+  /** Undefined: nobody gets the message. It is counted under the user id, which may be a stand-in. */
   readonly address: string | undefined;
   readonly knownDevice: string | undefined;
 }
@@ -112,23 +116,27 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
       demand(secondsToWait(counted('message-from', network(address), options.messagesPerAddress, hour))),
     messageOf: (identity, knownDevice) =>
       demand(messageWait('message-of', `${identity.toString('hex')} ${knownDevice ?? ''}`)),
-    async messageTo({ userId, channel, address, knownDevice }) {
-      // Nobody's messages are counted too, under keys that no real one has, so that they take the same time.
-      const to = address ?? userId;
+    async messageTo({ userId, channel, identity, address, knownDevice }) {
+      // Nobody's messages are counted too, so that they take the same time.
       const kind = address === undefined ? 'message-to-nobody' : 'message-to';
-      const free = (await messageWait(kind, `${to} ${knownDevice ?? ''}`)) === 0;
+      const free = (await messageWait(kind, `${address ?? userId} ${knownDevice ?? ''}`)) === 0;
       // What every SMS costs, and where, is no matter of mail.
       if (channel !== 'sms') return free;
-      const prefix = to.slice(0, prefixLength);
-      const wait = await secondsToWait(counted(`${kind}-prefix`, prefix, options.messagesPerPrefix, hour));
-      const waitInTotal = await secondsToWait(counted(`${kind}-total`, '', options.messagesInTotal, hour));
+      const wait = await secondsToWait(counted('sms-prefix', prefixOf(identity), options.messagesPerPrefix, hour));
+      const waitInTotal = await secondsToWait(counted('sms-total', '', options.messagesInTotal, hour));
       return free && wait === 0 && waitInTotal === 0;
     },
   };
 }
 
-/** Characters of an E.164 number that stand for country and network: `+` and six digits. */
-const prefixLength = 7;
+/**
+ * What an SMS is counted as, beside the total: `+` and six digits, which stand for country and network. It is read from
+ * the request alone and not from the account, so that the count does not tell whether there is one (decision 57). All
+ * requests that name no number are counted together.
+ */
+function prefixOf({ type, canonical }: Identity): string {
+  return type === 'phone' ? canonical.slice(0, 7) : 'no number';
+}
 
 /** The network that an address is counted as: IPv6 by /64, since one customer has that many; IPv4-mapped forms as IPv4. */
 export function network(address: string | undefined): string {

@@ -172,8 +172,6 @@ describe('codes of one address, one prefix and in total', () => {
       const postern = await start({ [limit]: '2' });
       const states = [];
       for (let count = 0; count < 3; count += 1) {
-        // Numbers that nobody has do not use the budget up.
-        await post(postern, smsLogin(newPhone()));
         const { phone } = await createUser(postern, { phone: `+1555123${String(count).padStart(4, '0')}` });
         const { status, body } = await post(postern, smsLogin(phone));
         expect(status).toBe(201);
@@ -187,6 +185,29 @@ describe('codes of one address, one prefix and in total', () => {
     },
   );
 });
+
+test.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])(
+  '%s counts numbers that nobody has, and those that a name stands for, as it counts others',
+  async (limit) => {
+    const postern = await start({ [limit]: '2' });
+    const numbers = ['+15551230001', '+15551230002', '+15551230003'] as const;
+    const name = `user${randomUUID()}`;
+    await createUser(postern, { username: name, phone: numbers[1] });
+    await createUser(postern, { phone: numbers[2] });
+    const stateOf = async (body: object) =>
+      (await messageOf(postern, (await post(postern, body)).body.id, ['sent', 'dropped'])).state;
+    const byName = (value: string) => stateOf({ ...smsLogin(null), identity: { type: 'username', value } });
+    expect(await stateOf(smsLogin(numbers[0]))).toBe('dropped');
+    expect(await byName('nobody-of-this-name')).toBe('dropped');
+    // A name says nothing of the number behind it, so names have a share of their own beside the prefixes.
+    const isFree = limit === 'SMS_LIMIT_PER_PREFIX';
+    expect(await byName(name)).toBe(isFree ? 'sent' : 'dropped');
+    expect(await stateOf(smsLogin(numbers[2]))).toBe(isFree ? 'sent' : 'dropped');
+    expect(await byName('another-nobody')).toBe('dropped');
+    await createUser(postern, { username: `${name}x`, phone: '+15559990001' });
+    expect(await byName(`${name}x`)).toBe('dropped');
+  },
+);
 
 test('a stranger who uses up the logins of an account does not shut out its known devices', async () => {
   const postern = await start({ LOGIN_LIMIT_PER_ADDRESS: '10', TRUST_PROXY: '127.0.0.1', GUESS_LIMIT: '1000' });

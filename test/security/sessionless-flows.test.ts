@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/database.js';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { createUser, newPhone } from '../support/people.js';
+import { createUser, messageOf } from '../support/people.js';
 
 /**
  * Two flows that need no session, one after the other on the same identity: what the first leaves behind must not make the
  * second tell whether somebody has the identity. Every pair of flows goes through the same steps for each kind of identity,
- * and everything that an attacker sees is compared: status, body, headers, limits and locks.
+ * and everything that an attacker sees is compared: status, body, headers, limits, locks, and messages to the attacker.
  */
 
 interface Identity {
@@ -72,6 +72,10 @@ const allPairs = [...pairs, ...pairsOf('email', flows)];
 const kinds = ['unknown', 'known', 'deactivated', 'bare'] as const;
 type Kind = (typeof kinds)[number];
 
+/** Six digits of a country and a network, which no other identity of the test has. */
+const newPrefix = () => `+1${randomInt(20_000, 100_000)}`;
+const numberIn = (prefix: string) => `${prefix}${randomInt(10_000, 100_000)}`;
+
 let postern: TestApp;
 /** Seconds that the database's clock is ahead. */
 let ahead = 0;
@@ -96,17 +100,18 @@ async function passAMinute(): Promise<void> {
   );
 }
 
-/** An identity of a kind. */
-async function newIdentity(type: Identity['type'], kind: Kind): Promise<Identity> {
+/** An identity of a kind, and the prefix of its number. */
+async function newIdentity(type: Identity['type'], kind: Kind): Promise<{ identity: Identity; prefix: string }> {
+  const prefix = newPrefix();
   const username = `user${randomInt(1e12)}`;
-  const identities = { phone: newPhone(), email: `${username}@example.com`, username };
+  const identities = { phone: numberIn(prefix), email: `${username}@example.com`, username };
   if (kind !== 'unknown') {
     const secrets = kind === 'bare' ? { password: undefined } : { pin: '2468' };
     const { id } = await createUser(postern, { ...identities, ...secrets });
     const body = { status: 'deactivated' };
     if (kind === 'deactivated') await postern.api('PATCH', `/admin/v1/users/${id}`, { bearer: postern.adminKey, body });
   }
-  return { type, value: identities[type] };
+  return { identity: { type, value: identities[type] }, prefix };
 }
 
 /** Somebody who tries: from another network each time, so that what is counted by address is out of the way. */
@@ -157,7 +162,7 @@ type Step = { readonly does: 'begin' | 'guess'; readonly flow: Flow } | 'a minut
 /** Takes every kind through the same steps, side by side, and compares what was seen. */
 async function expectAlike(type: Identity['type'], steps: readonly Step[]): Promise<void> {
   const trials = await Promise.all(
-    kinds.map(async (kind) => ({ kind, ...createTrial(await newIdentity(type, kind)) })),
+    kinds.map(async (kind) => ({ kind, ...createTrial((await newIdentity(type, kind)).identity) })),
   );
   for (const step of steps) {
     if (step === 'a minute passes') await passAMinute();
@@ -208,5 +213,38 @@ describe('where codes of an identity are limited', () => {
     const both = [begins({ flow: first }), begins({ flow: second })];
     const apart: Step[] = both.flatMap((step) => [step, 'a minute passes'] as const);
     await expectAlike(type, [...both, 'a minute passes', ...apart, ...apart, ...apart]);
+  });
+});
+
+describe.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])('where messages are limited by %s', (limit) => {
+  const most = 3;
+  startWith({ [limit]: String(most) });
+
+  /** How many messages reach the attacker's own numbers, in the prefix of the identity that was tried before. */
+  async function received(prefix: string): Promise<number> {
+    const states = [];
+    for (let count = 0; count < most; count += 1) {
+      const { phone } = await createUser(postern, { phone: numberIn(prefix), password: undefined });
+      const { body } = await ask({
+        path: '/v1/tokens',
+        body: { identity: { type: 'phone', value: phone }, authenticator: 'sms', device: {} },
+      });
+      states.push((await messageOf(postern, String(body.id), ['sent', 'dropped'])).state);
+    }
+    return states.filter((state) => state === 'sent').length;
+  }
+
+  test.each(pairs)('%s', async (_, { type, first, second }) => {
+    const counts = new Map<Kind, number>();
+    for (const kind of kinds) {
+      await postern.database.query(sql('delete from request_limits'));
+      const { identity, prefix } = await newIdentity(type, kind);
+      const trial = createTrial(identity);
+      await trial.begin(first);
+      await passAMinute();
+      await trial.begin(second);
+      counts.set(kind, await received(prefix));
+    }
+    expect(Object.fromEntries(counts)).toEqual(Object.fromEntries(kinds.map((kind) => [kind, counts.get('unknown')])));
   });
 });

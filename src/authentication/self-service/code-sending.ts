@@ -65,7 +65,7 @@ export function createCodeSending({ keys, limits, channels }: CodeSendingOptions
       await limits.messageFrom(from);
       await limits.messageOf(identityDigest(address), knownDevice);
       const channel = address.type === 'email' ? 'email' : 'sms';
-      return limits.messageTo({ userId, channel, address: recipient, knownDevice });
+      return limits.messageTo({ userId, channel, identity: address, address: recipient, knownDevice });
     },
     async send(tx, { type, ...message }) {
       await enqueueCode(tx, keys, { ...message, channel: channelOf[type], lifetime: codeLifetime });
