@@ -28,6 +28,8 @@ export interface AccountParts {
   readonly config: Config;
   /** Those by which codes can be sent. */
   readonly channels: readonly MessageChannel[];
+  /** To be called when a message was written and committed. */
+  readonly written: () => void;
   readonly database: Database;
   readonly keys: SecretKeys;
   readonly hasher: PasswordHasher;
@@ -54,7 +56,7 @@ export function createAccountServices(
   'proofs' | 'account' | 'addresses' | 'ownExternalIdentities' | 'recoveries' | 'registrations' | 'exports'
 > {
   const { config, channels, database, keys, hasher, pins, guesses, limits, users, rules, moreProofs } = parts;
-  const codes = createCodeSending({ keys, limits, channels });
+  const codes = createCodeSending({ keys, limits, channels, written: parts.written });
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...moreProofs];
   const hasSecondFactor = parts.secondFactors.standBeside;
   const proofs = createProofs({ database, guesses, limits, codes, methods, hasSecondFactor });

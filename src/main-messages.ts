@@ -1,3 +1,4 @@
+import { dispatchMessages } from './authentication/messages/dispatch.js';
 import { messageTasks } from './authentication/messages/enqueue.js';
 import type { MailSender } from './authentication/messages/mail-sender.js';
 import { createNoticeSending, type NoticeJob, type ShowNotice } from './authentication/messages/notice-sending.js';
@@ -9,6 +10,7 @@ import { createTemplates } from './authentication/messages/templates.js';
 import { type Config, ConfigError, mailProvider } from './config.js';
 import { type MessageChannel, messageChannels, type NoticeChannel } from './contract/administration.js';
 import type { Database } from './database/database.js';
+import { type Relay, startRelay } from './database/relay.js';
 import { createConsoleMail } from './delivery/mail/console.js';
 import { createSmtpMail } from './delivery/mail/smtp.js';
 import type { Outbound } from './delivery/outbound.js';
@@ -16,6 +18,7 @@ import type { Line } from './delivery/queue.js';
 import { createConsoleSms } from './delivery/sms/console.js';
 import { createWebhookSms } from './delivery/sms/webhook.js';
 import type { SecretKeys } from './lib/secret-keys.js';
+import type { Logger } from './log.js';
 import { noticeType } from './notifications/push/notice.js';
 
 /** Codes and notices, put together. */
@@ -29,6 +32,10 @@ export interface MessageParts {
   noticeTasks(show: ShowNotice): Line['tasks'];
   /** What the queue does for each channel. A provider that hangs holds up its own channel only. */
   lines(concurrency: number): Line[];
+  /** To be called when a message was written and committed. */
+  written(): void;
+  /** Starts handing written messages to the queue. */
+  startDispatch(): { stop(): Promise<void> };
 }
 
 export async function createMessageParts(parts: {
@@ -39,6 +46,7 @@ export async function createMessageParts(parts: {
   /** Whether there is a channel of push. */
   readonly pushes: boolean;
   readonly print: (line: string) => void;
+  readonly log: Logger;
 }): Promise<MessageParts> {
   const { config, database, keys } = parts;
   const senders: MessageSenders = { sms: createSmsSender(parts), email: createMailSender(parts) };
@@ -48,6 +56,7 @@ export async function createMessageParts(parts: {
   const templates = createTemplates({ app: config.APP_NAME, own });
   const messages = createMessages({ database, keys, senders, templates });
   const notices = createNotices(config.NOTICES.filter((channel) => isConfigured(channel, parts, channels)));
+  let relay: Relay | undefined;
   return {
     channels,
     notices,
@@ -61,6 +70,15 @@ export async function createMessageParts(parts: {
         tasks: { [messageTasks[channel]]: (job) => messages.send(job as MessageJob) },
         concurrency,
       })),
+    written: () => relay?.poke(),
+    startDispatch() {
+      if (channels.length === 0) return { stop: async () => undefined };
+      relay = startRelay(
+        () => dispatchMessages(database),
+        (error) => parts.log.warn({ err: error }, 'what is to be sent could not be queued'),
+      );
+      return relay;
+    },
   };
 }
 

@@ -3,16 +3,16 @@ import { createPushTokens, type DevicePushTokens } from './authentication/device
 import type { Config } from './config.js';
 import type { PushChannel } from './contract/push.js';
 import type { Database, Queryable } from './database/database.js';
+import { type Relay, startRelay } from './database/relay.js';
 import { checkTargetUrl, type Outbound } from './delivery/outbound.js';
 import { createPushSenders, type PushSettings } from './delivery/push/senders.js';
 import type { Line } from './delivery/queue.js';
 import type { Logger } from './log.js';
 import { notificationFilterFields } from './notifications/filter-fields.js';
-import { type PushJob, sendTask } from './notifications/push/derive.js';
+import { derivePushes, type PushJob, sendTask } from './notifications/push/derive.js';
 import type { PushDevices } from './notifications/push/devices.js';
 import { type PushedNotice, pushNotice } from './notifications/push/notice.js';
 import { createPush, type Push } from './notifications/push/push.js';
-import { type PushRelay, startPushRelay } from './notifications/push/relay.js';
 import { createPushSending } from './notifications/push/send.js';
 
 type Task = (payload: unknown) => Promise<void>;
@@ -65,7 +65,7 @@ export async function createPushParts(parts: {
   const taskOf = (channel: PushChannel): Record<string, Task> => ({
     [sendTask(channel)]: (job) => send(channel, job as PushJob),
   });
-  let relay: PushRelay | undefined;
+  let relay: Relay | undefined;
 
   return {
     published: channels.length === 0 ? undefined : () => relay?.poke(),
@@ -83,8 +83,9 @@ export async function createPushParts(parts: {
     lines: channels.map((channel) => ({ tasks: taskOf(channel), concurrency })),
     startRelay() {
       if (channels.length === 0) return { stop: async () => undefined };
-      relay = startPushRelay(database, options, (error) =>
-        log.warn({ err: error }, 'what is to be pushed could not be worked out'),
+      relay = startRelay(
+        () => derivePushes(database, options),
+        (error) => log.warn({ err: error }, 'what is to be pushed could not be worked out'),
       );
       return relay;
     },

@@ -97,6 +97,7 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
     enrolPin: config.PIN_ENROL === 'first_login',
     tokenLifetime: config.AUTHENTICATION_TTL,
     tells: notices.channels,
+    written: messageParts.written,
     defaultRegion: config.DEFAULT_REGION,
   });
   const checkUrl = (url: string) =>
@@ -105,7 +106,17 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
   const userOptions = { database, hasher, keys, defaultRegion, passwordMin, breached: parts.breached, notices };
   const users = createUsers(userOptions);
   const account = createAccountServices({
-    ...{ config, channels: messageParts.channels, database, keys, hasher, pins, guesses, limits, users },
+    ...{
+      config,
+      channels: messageParts.channels,
+      written: messageParts.written,
+      database,
+      keys,
+      hasher,
+      pins,
+      guesses,
+    },
+    ...{ limits, users },
     ...{ notices, rules: userOptions, idTokens, moreProofs: factors.proofs, secondFactors: factors.secondFactors },
     moreSections: notificationSections(database, imageUrlsOf),
   });

@@ -144,7 +144,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
       onThreadLost: (error) => log.warn({ err: error }, 'a thread that hashes passwords was lost or could not begin'),
     });
     const messageParts = await createMessageParts({
-      ...{ config, database, keys, outbound, print },
+      ...{ config, database, keys, outbound, print, log },
       pushes: pushParts.published !== undefined,
     });
     const isClosing = () => closing !== undefined;
@@ -156,6 +156,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     const lines = queueLines({ ...parts, notifications: services.notifications });
     started(await startQueue({ target, log, lines, connections: share.jobs }), (queue) => queue.stop());
     started(pushParts.startRelay(), (relay) => relay.stop());
+    started(messageParts.startDispatch(), (dispatch) => dispatch.stop());
     started(
       startChores(
         database,

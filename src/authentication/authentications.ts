@@ -8,7 +8,7 @@ import { lockHolds } from './accounts.js';
 import type { Challenge } from './authenticators/authenticator.js';
 import { holdKnownDevice, recordDevice } from './devices/queries.js';
 import { type GuessParameters, settleRightGuess } from './guess-budget.js';
-import { addMessageJobs } from './messages/enqueue.js';
+import { awaitDispatch } from './messages/enqueue.js';
 import { tellOfNewDevice } from './messages/notices.js';
 
 /** The rows of `authentications`: every login, from its start to the end of its token. */
@@ -154,10 +154,10 @@ const insertOpen = prepared(
                          created_at, updated_at)
      select a.user_id, $10, a.id, $11, $12, $13, 'queued', $14, a.challenge_ends_at, a.created_at, a.created_at
      from authentication a where $10::uuid is not null
-     returning user_id, id, channel),
-   job as (${addMessageJobs('message')}),
+     returning user_id, id, created_at),
+   queued as (${awaitDispatch('message', '$20')}),
    logged as (${writeEvent('authentication', "'login.started'")})
-   select ${record}, (select count(*) from job) as jobs from authentication`,
+   select ${record} from authentication`,
 );
 
 /** A message of a challenge, sealed, ready for the outbox. */
@@ -167,6 +167,8 @@ export interface SealedMessage {
   readonly kind: string;
   readonly recipient: string | undefined;
   readonly sealedCode: Buffer;
+  /** How many codes the client's address has asked for lately. */
+  readonly turn: number;
 }
 
 /** What is known of a login that waits for its next secret. */
@@ -178,8 +180,8 @@ export interface OpenState {
 }
 
 /**
- * Records a login that waits for a secret; with its message and the queue's job, all or nothing. Without a message
- * nobody takes its challenge up: it is `pending` from the start.
+ * Records a login that waits for a secret, and its message, which is to be dispatched; all or nothing. Without a message it
+ * is `pending` from the start.
  */
 export async function insertOpenAuthentication(
   handle: Queryable,
@@ -193,7 +195,7 @@ export async function insertOpenAuthentication(
     ...[userId, id, device.id, authenticator, epoch, device],
     ...[challenge.kept, extra.pinRefused ?? false, challenge.lifetime],
     ...[message?.id ?? null, message?.channel ?? null, message?.kind ?? null, message?.recipient ?? null],
-    ...[message?.sealedCode ?? null, extra.factor, ...eventValues(origin)],
+    ...[message?.sealedCode ?? null, extra.factor, ...eventValues(origin), message?.turn ?? null],
   ]);
   if (row === undefined) throw new Error('an insert returned no row');
   return row;

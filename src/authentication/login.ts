@@ -41,6 +41,8 @@ export interface Login {
 }
 
 export interface LoginOptions extends AnswerOptions {
+  /** To be called when a message was written and committed. */
+  readonly written: () => void;
   readonly authenticators: readonly Authenticator[];
   readonly defaultRegion: string | undefined;
 }
@@ -134,6 +136,7 @@ export function createLogin(options: LoginOptions): Login {
     state: Pick<OpenState, 'factor'> & Partial<OpenState>,
   ): Promise<LoginResult> {
     const record = await insertOpenAuthentication(database, login, challenge, state);
+    if (state.message !== undefined) options.written();
     return withChallenge(record, challenge);
   }
 
@@ -143,12 +146,12 @@ export function createLogin(options: LoginOptions): Login {
     { userId, knownDevice, origin }: NewAuthentication,
     identity: Identity,
   ) {
-    await limits.messageFrom(origin.address);
+    const turn = await limits.messageFrom(origin.address);
     await limits.messageOf(identityDigest(identity), knownDevice);
     const mayBeSent = await limits.messageTo({ userId, channel, identity, address: recipient, knownDevice });
     const id = newId();
     const to = mayBeSent ? recipient : undefined;
-    return { id, channel, kind: `${channel}.code`, recipient: to, sealedCode: keys.seal(code, id) };
+    return { id, channel, kind: `${channel}.code`, recipient: to, sealedCode: keys.seal(code, id), turn };
   }
 
   return { start, answer: createAnswer(options, registry, end) };

@@ -21,8 +21,12 @@ export interface RequestLimits {
   /** What the two count, for a statement that counts it along with what else it does. */
   ofAddress(address: string | undefined): RequestCount;
   ofAccount(userId: string, knownDevice: string | undefined): RequestCount;
-  /** Counts a code that an address asks for. @throws Problem `too_many_requests` */
-  messageFrom(address: string | undefined): Promise<void>;
+  /**
+   * Counts a code that an address asks for.
+   * @returns its turn: how many codes the address has asked for lately, this one included
+   * @throws Problem `too_many_requests`
+   */
+  messageFrom(address: string | undefined): Promise<number>;
   /**
    * Counts a code that an identity asks for: one a minute, five an hour, ten a day, apart for known devices so that a
    * stranger cannot use up the owner's. The same for identities that name nobody.
@@ -75,6 +79,13 @@ const minute = 60;
 const hour = 3600;
 
 const takeRequest = prepared('limit_request', `select ${countRequest('$1::bytea', '$2', '$3')} as wait`);
+/** Its commit waits for no disk, as that of other counts by address (decision 52). */
+const takeTurn = prepared(
+  'limit_turn',
+  `with asked as materialized (select ${countRequest('$1::bytea', '$2', '$3')} as wait)
+   select wait, case when wait is null then take_turn($4) end as turn, set_config('synchronous_commit', 'off', true) as flush
+   from asked`,
+);
 const takeMessage = prepared('limit_message', 'select take_message($1) as wait');
 
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
@@ -112,8 +123,14 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     loginFrom: (address) => demand(secondsToWait(ofAddress(address))),
     // In the user's lane: the row is held for as long as a login waits for the guess that it is counted with.
     loginTo: (userId, knownDevice) => demand(secondsToWait(ofAccount(userId, knownDevice), database.lane(userId))),
-    messageFrom: (address) =>
-      demand(secondsToWait(counted('message-from', network(address), options.messagesPerAddress, hour))),
+    async messageFrom(address) {
+      const from = network(address);
+      const count = counted('message-from', from, options.messagesPerAddress, hour);
+      const values = [...count, keyOf('message-turn', from)];
+      const [row] = await database.query<{ wait: number | null; turn: number | null }>(takeTurn, values);
+      refuseEarly(row?.wait);
+      return row?.turn ?? 0;
+    },
     messageOf: (identity, knownDevice) =>
       demand(messageWait('message-of', `${identity.toString('hex')} ${knownDevice ?? ''}`)),
     async messageTo({ userId, channel, identity, address, knownDevice }) {

@@ -7,11 +7,11 @@ import {
   reachableDevices,
 } from '../../src/authentication/devices/push-devices.js';
 import { type Database, sql } from '../../src/database/database.js';
+import { startRelay } from '../../src/database/relay.js';
 import { notificationFilterFields } from '../../src/notifications/filter-fields.js';
 import { createNotifications, type Notifications } from '../../src/notifications/notifications.js';
 import { derivePushes } from '../../src/notifications/push/derive.js';
 import type { PushOptions } from '../../src/notifications/push/plan.js';
-import { startPushRelay } from '../../src/notifications/push/relay.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { createInboxes, imageUrlsOf, types } from './inbox.js';
@@ -35,6 +35,12 @@ beforeAll(async () => {
   });
 });
 afterAll(() => fresh.drop());
+
+const startPushRelay = (pushing: PushOptions) =>
+  startRelay(
+    () => derivePushes(database, pushing),
+    () => undefined,
+  );
 
 const options: PushOptions = {
   devices: { reachable: reachableDevices, target: pushTarget, forget: forgetPushToken, states: deviceStates },
@@ -111,7 +117,7 @@ describe('what was published', () => {
 
   test('by a process that has died is pushed by another, without being told', async () => {
     const users = await createReachable(3);
-    const relay = startPushRelay(database, options, () => undefined);
+    const relay = startPushRelay(options);
     try {
       await publish(users);
       await eventually('the pushes to be made', async () => ((await counts(users))?.jobs === 3 ? true : undefined));
@@ -137,7 +143,7 @@ describe('what was published', () => {
         },
       },
     };
-    const relays = [options, failing, options, failing].map((each) => startPushRelay(database, each, () => undefined));
+    const relays = [options, failing, options, failing].map((each) => startPushRelay(each));
     try {
       await eventually('everything to be worked out', async () => {
         const [row] = await database.query<{ rows: number }>(sql('select count(*) as rows from publications'));

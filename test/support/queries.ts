@@ -10,8 +10,8 @@ export interface SentQuery {
 }
 
 /**
- * What this process sends to the database while `work` runs, one entry a round trip; but for the queue's own statements
- * and for chores, which come at any time: soon after the start, and then every minute.
+ * What this process sends to the database while `work` runs, one entry a round trip; but for the queue's own statements,
+ * the look for messages to dispatch, and chores, which come at any time.
  */
 export async function queriesOf(work: () => Promise<unknown>): Promise<SentQuery[]> {
   const sent: { query: SentQuery; part: Part }[] = [];
@@ -47,5 +47,8 @@ interface Part {
 /** Our statements are objects; the queue's library names its schema in all of its own, in quotes. */
 function isQuery(query: unknown): query is SentQuery {
   if (typeof query !== 'object' || query === null || !('text' in query)) return false;
-  return typeof query.text === 'string' && !query.text.includes('"graphile_worker"');
+  const { text } = query;
+  return (
+    typeof text === 'string' && !text.includes('"graphile_worker"') && !text.includes('from undispatched_messages')
+  );
 }

@@ -19,11 +19,24 @@ export const messageTasks = {
 const taskOf = (channel: string) =>
   `case ${channel} when 'sms' then '${messageTasks.sms}' when 'email' then '${messageTasks.email}' end`;
 
-/** SQL: adds the jobs of the outbox's rows `from` (user_id, id, channel). */
-export const addMessageJobs = (from: string, attempts = codeAttempts) => `
-  select graphile_worker.add_job(${taskOf('channel')}, json_build_object('user_id', user_id, 'id', id),
-                                 max_attempts => ${attempts})
-  from ${from}`;
+/** SQL: the priority of a code's job. The queue takes low ones first; all its other jobs have 0 or more. */
+export const codePriority = (turn: string) => `${turn} - 1001`;
+
+/** SQL: adds the jobs of the outbox's rows `from` (user_id, id, channel), if there are any. */
+export const addMessageJobs = (from: string, { attempts = codeAttempts, priority = '0', runAt = 'null' } = {}) => `
+  select job.id
+  from graphile_worker.add_jobs(array(
+    select row(${taskOf('channel')}, json_build_object('user_id', user_id, 'id', id), null, ${runAt}, ${attempts},
+               null, ${priority}, null)::graphile_worker.job_spec
+    from ${from})) job
+  where exists (select from ${from})`;
+
+/**
+ * SQL: has the outbox's rows `from` (user_id, id, created_at) dispatched, see `dispatchMessages`.
+ * @param turn how many codes the client's address has asked for lately: see `RequestLimits.messageFrom`
+ */
+export const awaitDispatch = (from: string, turn: string) => `
+  insert into undispatched_messages (user_id, id, turn, created_at) select user_id, id, ${turn}::smallint, created_at from ${from}`;
 
 /** A code that is to be sent. */
 export interface NewCode {
@@ -31,7 +44,7 @@ export interface NewCode {
   readonly userId: string;
   readonly channel: MessageChannel;
   readonly kind: CodeKind;
-  /** E.164 or a mail address. Undefined: nobody; the message takes the same way and is dropped by the queue. */
+  /** E.164 or a mail address. Undefined: nobody; the message is written all the same, and dropped when it is dispatched. */
   readonly recipient: string | undefined;
   /** Undefined for what tells something and holds no code. */
   readonly code: string | undefined;
@@ -39,6 +52,8 @@ export interface NewCode {
   readonly lifetime: number;
   /** The language to write in (BCP 47), for who is no user yet; a user's own locale goes before it. */
   readonly locale?: string | undefined;
+  /** How many codes the client's address has asked for lately; without it the code goes before those of all addresses. */
+  readonly turn?: number | undefined;
 }
 
 const insertMessage = prepared(
@@ -47,22 +62,22 @@ const insertMessage = prepared(
      insert into outbox (user_id, id, channel, kind, recipient, state, sealed_code, params, expires_at, created_at, updated_at)
      select $1, $2, $3, $4, $5, 'queued', $6, $7::jsonb, now + $8 * interval '1 second', now, now
      from (select db_now() as now) clock
-     returning user_id, id, channel)
-   ${addMessageJobs('message')}`,
+     returning user_id, id, created_at)
+   ${awaitDispatch('message', '$9')}`,
 );
 
 /**
- * Puts a code into the outbox, sealed, with the queue's job: in one statement, and so in the caller's transaction if
- * there is one. Whether it may be sent is asked before (`RequestLimits`).
- * @returns the message's id, by which its way can be followed in the outbox
+ * Puts a code into the outbox, sealed, to be dispatched: in one statement, and so in the caller's transaction if there is
+ * one. Whether it may be sent is asked before (`RequestLimits`).
+ * @returns the message's id, under which the outbox shows it
  */
 export async function enqueueCode(handle: Queryable, keys: SecretKeys, message: NewCode): Promise<string> {
-  const { userId, channel, kind, recipient, code, lifetime, locale } = message;
+  const { userId, channel, kind, recipient, code, lifetime, locale, turn = 0 } = message;
   const id = newId();
   const sealed = code === undefined ? null : keys.seal(code, id);
   const params = locale === undefined ? null : JSON.stringify({ locale });
   await handle.query(insertMessage, [
-    ...[userId, id, channel, `${channel}.${kind}`, recipient ?? null, sealed, params, lifetime],
+    ...[userId, id, channel, `${channel}.${kind}`, recipient ?? null, sealed, params, lifetime, turn],
   ]);
   return id;
 }

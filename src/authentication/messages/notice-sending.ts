@@ -64,7 +64,7 @@ const insertMessages = prepared(
      select $1, m.id, m.channel, m.channel || '.' || $2, m.recipient, 'queued', $3::jsonb, now + interval '1 day', now, now
      from unnest($4::uuid[], $5::text[], $6::text[]) as m (id, channel, recipient), (select db_now() as now) clock
      returning user_id, id, channel)
-   ${addMessageJobs('message', noticeAttempts)}`,
+   ${addMessageJobs('message', { attempts: noticeAttempts })}`,
 );
 
 /**

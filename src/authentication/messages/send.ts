@@ -7,7 +7,7 @@ import type { MailSender } from './mail-sender.js';
 import type { SmsSender } from './sms-sender.js';
 import type { Templates } from './templates.js';
 
-/** Sends what is in the outbox: the queue's jobs `message.send…`. */
+/** Sends what is in the outbox and was dispatched: the queue's jobs `message.send…`. */
 export interface Messages {
   /**
    * Takes one message up. Rejects when the provider failed, so that the queue tries again while the message lives; a
@@ -44,7 +44,6 @@ interface MessageRow {
   locale: string | null;
 }
 
-/** Taking a message up is what makes its authentication `pending`, whatever becomes of the message. */
 const takeUp = prepared(
   'message_take_up',
   `with message as (
@@ -52,11 +51,7 @@ const takeUp = prepared(
      where user_id = $1 and id = $2 and state = 'queued'
      returning user_id, authentication_id, channel, kind, recipient, sealed_code, params, attempts, expires_at,
                expires_at <= db_now() as expired,
-               round(extract(epoch from expires_at - created_at) / 60)::int as minutes),
-   challenge as (
-     update authentications a set status = 'pending', updated_at = db_now()
-     from message m where a.user_id = m.user_id and a.id = m.authentication_id and a.status = 'created'
-       and a.expires_at > db_now())
+               round(extract(epoch from expires_at - created_at) / 60)::int as minutes)
    select m.authentication_id, m.channel, m.kind, m.recipient, m.sealed_code, m.params, m.attempts, m.expires_at,
           m.expired, m.minutes, coalesce(u.locale, m.params->>'locale') as locale
    from message m left join users u on u.id = m.user_id`,
@@ -103,6 +98,7 @@ export function createMessages(options: {
     const [row] = await database.query<MessageRow>(takeUp, [job.user_id, job.id]);
     if (row === undefined) return;
     const { recipient, sealed_code: sealed, attempts } = row;
+    // Dispatching has dropped it, unless an earlier version has queued it.
     if (recipient === null) return finish(job, row, 'dropped');
     if (row.expired) return finish(job, row, attempts > 1 ? 'failed' : 'expired');
     const code = sealed === null ? null : keys.open(sealed, job.id);

@@ -1,5 +1,5 @@
 import type { MessageChannel } from '../../contract/administration.js';
-import type { Queryable } from '../../database/database.js';
+import type { Transaction } from '../../database/database.js';
 import type { SecretKeys } from '../../lib/secret-keys.js';
 import type { Identity } from '../identities/identity.js';
 import { identityDigest } from '../identities/identity-digest.js';
@@ -19,12 +19,18 @@ export interface CodeSending {
   reaches(type: AddressType): boolean;
   /**
    * Counts a code that is asked for.
-   * @returns whether it may be sent. That it may not is never told: it would show who else asked.
+   * @returns undefined when it may not be sent. The client does not learn that: it would show who else asked.
    * @throws Problem `too_many_requests`, the same for addresses that name nobody.
    */
-  admit(asked: AskedCode): Promise<boolean>;
-  /** Queues a message in the transaction that begins its challenge. Without a recipient it is dropped by the queue. */
-  send(tx: Queryable, message: CodeToSend): Promise<void>;
+  admit(asked: AskedCode): Promise<AdmittedCode | undefined>;
+  /** Writes a message in the transaction that begins its challenge. Without a recipient it is dropped later. */
+  send(tx: Transaction, message: CodeToSend): Promise<void>;
+}
+
+/** A code that may be sent. */
+export interface AdmittedCode {
+  /** How many codes the client's address has asked for lately. */
+  readonly turn: number;
 }
 
 /** Who asks for a code to which address. */
@@ -49,6 +55,8 @@ export interface CodeToSend {
   readonly code: string | undefined;
   /** The language to write in (BCP 47), for who is no user yet. */
   readonly locale?: string | undefined;
+  /** Of a code that is asked for without a session: see `AdmittedCode`. What a session asks for has the first turn. */
+  readonly turn?: number | undefined;
 }
 
 export interface CodeSendingOptions {
@@ -56,19 +64,23 @@ export interface CodeSendingOptions {
   readonly limits: RequestLimits;
   /** Those with a provider. */
   readonly channels: readonly MessageChannel[];
+  /** To be called when a message was written and committed. */
+  readonly written: () => void;
 }
 
-export function createCodeSending({ keys, limits, channels }: CodeSendingOptions): CodeSending {
+export function createCodeSending({ keys, limits, channels, written }: CodeSendingOptions): CodeSending {
   return {
     reaches: (type) => channels.includes(channelOf[type]),
     async admit({ userId, address, recipient, knownDevice, from }) {
-      await limits.messageFrom(from);
+      const turn = await limits.messageFrom(from);
       await limits.messageOf(identityDigest(address), knownDevice);
       const channel = address.type === 'email' ? 'email' : 'sms';
-      return limits.messageTo({ userId, channel, identity: address, address: recipient, knownDevice });
+      const maySend = await limits.messageTo({ userId, channel, identity: address, address: recipient, knownDevice });
+      return maySend ? { turn } : undefined;
     },
     async send(tx, { type, ...message }) {
       await enqueueCode(tx, keys, { ...message, channel: channelOf[type], lifetime: codeLifetime });
+      tx.onCommit(written);
     },
   };
 }

@@ -58,7 +58,8 @@ export function createRecoveries(options: SessionlessOptions): Recoveries {
         },
       });
       const { type } = address;
-      await codes.send(tx, { userId, type, kind: 'recovery_code', recipient: admitted ? recipient : undefined, code });
+      const to = { recipient: admitted && recipient, turn: admitted?.turn };
+      await codes.send(tx, { userId, type, kind: 'recovery_code', ...to, code });
       await recordEvent(tx, { userId, type: 'recovery.started', origin, data: { recovers: purpose } });
       return begun;
     });

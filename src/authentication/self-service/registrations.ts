@@ -57,13 +57,13 @@ export function createRegistrations(options: RegistrationsOptions): Registration
         ...{ userId, id, purpose: 'registration', lifetime: codeLifetime },
         kept: { code: codeDigest(keys, id, code), type, address: canonical },
       });
-      const recipient = admitted ? canonical : undefined;
+      const to = { recipient: admitted && canonical, turn: admitted?.turn };
       // Who has the address already is told that somebody tried, without a code.
       const message =
         taken === undefined
           ? ({ kind: 'registration_code', code, locale: locale ?? undefined } as const)
           : ({ kind: 'registration_taken', code: undefined, locale: owner?.locale ?? undefined } as const);
-      await codes.send(tx, { userId, type, recipient, ...message });
+      await codes.send(tx, { userId, type, ...to, ...message });
       await recordEvent(tx, { userId, type: 'registration.started', origin, data: { field: type } });
       return begun;
     });

@@ -19,6 +19,7 @@ const ownTables: readonly UserTable[] = [
   { table: 'totp', key: 'user_id' },
   { table: 'recovery_codes', key: 'digest' },
   { table: 'passkeys', key: 'id' },
+  { table: 'undispatched_messages', key: 'id' },
   { table: 'outbox', key: 'id' },
   { table: 'notices', key: 'id' },
   { table: 'guess_budgets', key: 'bucket' },

@@ -1,0 +1,98 @@
+import { randomInt } from 'node:crypto';
+import { afterEach, expect, test } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { type FaultyProvider, startFaultyProvider } from '../support/faulty-provider.js';
+import { createUser, messageOf, newPhone, passwordLogin, smsLogin } from '../support/people.js';
+
+/** As many messages as the queue of one instance sends at a time. */
+const workers = 10;
+const crowd = 40;
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** A service every worker of which waits for a provider that hangs. */
+async function startCaught(): Promise<{ postern: TestApp; provider: FaultyProvider }> {
+  const provider = await startFaultyProvider();
+  cleanUps.push(() => provider.close());
+  const postern = await startTestApp({
+    ...{ ...provider.env, TRUST_PROXY: '127.0.0.1', NOTICES: 'sms', GUESS_LIMIT: '1', LOG_LEVEL: 'silent' },
+    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0' },
+  });
+  cleanUps.push(() => postern.close());
+  provider.behave('hang');
+  await Promise.all(Array.from({ length: workers }, (_, at) => startLogin(postern, `198.51.100.${at}`)));
+  await eventually('every worker to be caught', async () => (provider.received.length === workers ? true : undefined));
+  return { postern, provider };
+}
+
+const newUser = (postern: TestApp) => createUser(postern, { phone: newPhone(), password: undefined });
+
+/** Starts a login by SMS from an address, to a new user unless a number is given. */
+async function startLogin(postern: TestApp, address: string, number?: string): Promise<{ id: string; phone: string }> {
+  const phone = number ?? (await newUser(postern)).phone ?? '';
+  const headers = { 'x-forwarded-for': address };
+  const { status, body } = await postern.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(phone), headers });
+  expect(status).toBe(201);
+  return { id: body.id, phone };
+}
+
+/** Before a worker has given the provider up, which it does after ten seconds. */
+const isPending = ({ api }: TestApp, id: string) =>
+  eventually(
+    `${id} to be pending`,
+    async () => ((await api('GET', `/v1/tokens/${id}`)).body.status === 'pending' ? true : undefined),
+    5000,
+  );
+
+const many = <T>(count: number, make: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => make(index)));
+
+test('codes to nobody wait for no worker, and show no difference to real ones that do', async () => {
+  const { postern, provider } = await startCaught();
+  const address = '192.0.2.1';
+  const unknown = await many(crowd, () => startLogin(postern, address, newPhone()));
+  const known = await many(3, () => startLogin(postern, address));
+  for (const { id } of [...unknown, ...known]) await isPending(postern, id);
+  for (const { id } of unknown) await messageOf(postern, id, ['dropped']);
+  for (const { id } of known) await messageOf(postern, id, ['queued']);
+  provider.behave('accept');
+  provider.acceptLate();
+});
+
+/** What may stand before a real code in the queue. */
+const crowds = {
+  'those of an address that asks for many': (postern: TestApp) =>
+    many(crowd, async () => isPending(postern, (await startLogin(postern, '192.0.2.1')).id)),
+  'notices of locks': async (postern: TestApp) => {
+    const users = await many(crowd, () => newUser(postern));
+    for (const { username } of users) {
+      const headers = { 'x-forwarded-for': `192.0.2.${randomInt(256)}` };
+      await postern.api('POST', '/v1/tokens', { body: passwordLogin(username, 'wrong'), headers });
+    }
+    const path = '/admin/v1/outbox?filter=kind:sms.account_locked&limit=100';
+    await eventually('the notices to wait', async () => {
+      const { body } = await postern.api<object[]>('GET', path, { bearer: postern.adminKey });
+      return body.length === crowd ? true : undefined;
+    });
+  },
+};
+
+test.each(Object.keys(crowds) as (keyof typeof crowds)[])('a code does not wait behind %s', async (which) => {
+  const { postern, provider } = await startCaught();
+  await crowds[which](postern);
+  const { id, phone } = await startLogin(postern, '203.0.113.7');
+  await isPending(postern, id);
+  const before = provider.received.length;
+  provider.behave('accept');
+  provider.acceptLate();
+  await messageOf(postern, id);
+  // It is among the first that are sent once workers are free, and not behind the crowd.
+  const place = provider.received.slice(before).findIndex(({ to }) => to === phone);
+  expect(place).toBeGreaterThanOrEqual(0);
+  expect(place).toBeLessThan(crowd / 2);
+});
