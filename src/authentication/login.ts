@@ -106,7 +106,7 @@ export function createLogin(options: LoginOptions): Login {
   const reject = (login: NewAuthentication) => insertRejectedAuthentication(database, login, 'invalid_credentials');
 
   /**
-   * Nothing here depends on whether the identity names somebody: the same work, row, job and answer. A PIN that is sent
+   * Nothing here depends on whether the identity names somebody: the same work, rows and answer. A PIN that is sent
    * already is judged now but told only by step 2, or a wrong one would show that there is a user with a PIN.
    */
   async function begin(
