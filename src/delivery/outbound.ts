@@ -2,6 +2,7 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Agent, Dispatcher } from 'undici';
+import { endsWithConnection, watchingResets } from './connection-resets.js';
 
 export interface OutboundOptions {
   /** Opens loopback and private addresses, any port and plain http: for tests and closed networks. */
@@ -137,13 +138,17 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const lookup = guardedLookup(fewAtATime(options.resolve ?? resolveBySystem), open);
   let agent: Promise<Agent> | undefined;
   let isClosed = false;
+  const calls = new Set<Call>();
   /** Loaded with the first call: most installations make none for long, and the library is several megabytes. */
   const makeAgent = async () => {
-    const { Agent } = await import('undici');
+    const { Agent, buildConnector } = await import('undici');
     const timeout = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+    // Also under NODE_TLS_REJECT_UNAUTHORIZED=0.
+    const connect = buildConnector({ lookup, timeout, rejectUnauthorized: true });
     return new Agent({
-      // Also under NODE_TLS_REJECT_UNAUTHORIZED=0.
-      connect: { lookup, timeout, rejectUnauthorized: true },
+      connect: watchingResets(connect, (origin) => {
+        for (const call of calls) call.isReset ||= call.target.origin === origin;
+      }),
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
     });
@@ -157,7 +162,13 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const timeout = request.totalTimeoutMs ?? options.totalTimeoutMs ?? TOTAL_TIMEOUT_MS;
       const signal = AbortSignal.timeout(timeout);
       agent ??= makeAgent();
-      return exchange(await agent, target, request, signal);
+      const call: Call = { target, isReset: false };
+      calls.add(call);
+      try {
+        return await exchange(await agent, call, request, signal);
+      } finally {
+        calls.delete(call);
+      }
     },
     async close() {
       isClosed = true;
@@ -166,12 +177,20 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
 }
 
+/** A request under way. */
+interface Call {
+  readonly target: URL;
+  /** Whether a connection to its origin was reset meanwhile. */
+  isReset: boolean;
+}
+
 async function exchange(
   agent: Agent,
-  target: URL,
+  call: Call,
   request: OutboundRequest,
   signal: AbortSignal,
 ): Promise<OutboundResponse> {
+  const { target } = call;
   let status: number | undefined;
   try {
     const answer = agent.request({
@@ -187,6 +206,9 @@ async function exchange(
     status = response.statusCode;
     const body = await readBody(response.body, request.maxResponseBytes ?? MAX_RESPONSE_BYTES);
     if (body === undefined) throw new OutboundError('too_large', `${target.hostname} answered with too much`, status);
+    if (call.isReset && endsWithConnection(response)) {
+      throw new OutboundError('unreachable', `${target.hostname} cannot be reached (ECONNRESET)`, status);
+    }
     return { status, headers: flatHeaders(response.headers), body };
   } catch (error) {
     throw outboundError(error, target, signal, status);

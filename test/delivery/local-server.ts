@@ -32,6 +32,20 @@ export async function startTcp(connected: (socket: Socket) => void): Promise<{ p
   return { port: await listen(createTcpServer(connected)) };
 }
 
+/** A server that sends these bytes to a request and then resets the connection, and how often it has. */
+export async function startResetting(bytes: string): Promise<{ port: number; reset: () => number }> {
+  let resets = 0;
+  const { port } = await startTcp((socket) => {
+    socket.once('data', () =>
+      socket.write(bytes, () => {
+        resets += 1;
+        socket.resetAndDestroy();
+      }),
+    );
+  });
+  return { port, reset: () => resets };
+}
+
 /** An HTTPS server on loopback for the running test, with a key and certificate made for these tests only. */
 export async function startSelfSigned(): Promise<number> {
   const pem = readFileSync(new URL('self-signed.pem', import.meta.url));

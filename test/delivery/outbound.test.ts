@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createOutbound, type OutboundError, type OutboundOptions } from '../../src/delivery/outbound.js';
-import { startHttp, startSelfSigned, startTcp } from './local-server.js';
+import { startHttp, startResetting, startSelfSigned, startTcp } from './local-server.js';
 
 /** So long that a test ends by its own cause or by Vitest's limit, never by this one. */
 const NEVER_MS = 600_000;
@@ -76,6 +76,12 @@ describe('an outgoing request', () => {
   it.each([400, 404, 500, 503])('returns a failure status (%i)', async (status) => {
     const server = await startHttp((_request, response) => response.writeHead(status).end('no'));
     expect(await outbound().request({ url: server.url, method: 'GET' })).toMatchObject({ status });
+  });
+
+  it.each(['HTTP/1.0', 'HTTP/1.1'])('takes an answer of %s whose end is that of the connection', async (version) => {
+    const server = await startTcp((socket) => socket.resume().end(`${version} 200 OK\r\n\r\n{"approved":true}`));
+    const response = await outbound().request({ url: `http://127.0.0.1:${server.port}`, method: 'GET' });
+    expect(response.body.toString()).toBe('{"approved":true}');
   });
 
   it('uses no proxy from the environment', async () => {
@@ -195,6 +201,12 @@ describe('what cannot be reached', () => {
     ['speaks another protocol', '220 mail.test ESMTP\r\n'],
     ['breaks off within the head', 'HTTP/1.1 200 OK\r\nContent-'],
     ['breaks off within the body', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
+    ['breaks off within the body of HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
+    ['sends no last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'],
+    [
+      'sends no last chunk and says that it closes',
+      'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n',
+    ],
     ['sends a head without end', `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`],
     ['frames its body twice', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
   ])('is a server that %s', async (_what, bytes) => {
@@ -208,6 +220,33 @@ describe('what cannot be reached', () => {
     });
     await expect(request).rejects.toMatchObject({ code: 'unreachable' });
     await expect(request).rejects.toThrow(/^127\.0\.0\.1 cannot be reached \(\w+\)$/);
+  });
+
+  const complete = '{"approved":true}';
+  const chunk = `${complete.length.toString(16)}\r\n${complete}\r\n`;
+  it.each([
+    ['without a length', complete],
+    ['without a length, as HTTP/1.0', complete, 'HTTP/1.0 200 OK\r\n'],
+    ['without a length, but to be kept open', complete, 'HTTP/1.1 200 OK\r\nConnection: keep-alive\r\n'],
+    ['of an encoding other than chunks', complete, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n'],
+    ['without the last chunk', chunk, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n'],
+    [
+      'without the last chunk, to be closed',
+      chunk,
+      'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n',
+    ],
+    ['shorter than its length', complete, 'HTTP/1.1 200 OK\r\nContent-Length: 18\r\n'],
+    [
+      'shorter than its length, to be closed',
+      complete,
+      'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 18\r\n',
+    ],
+    ['shorter than its length, as HTTP/1.0', complete, 'HTTP/1.0 200 OK\r\nContent-Length: 18\r\n'],
+  ])('is a server that resets the connection in an answer %s', async (_what, body, head = 'HTTP/1.1 200 OK\r\n') => {
+    const { port, reset } = await startResetting(`${head}\r\n${body}`);
+    const request = outbound().request({ url: `http://127.0.0.1:${port}`, method: 'POST', body: '{}' });
+    await expect(request).rejects.toMatchObject({ code: 'unreachable', status: 200 });
+    expect(reset()).toBe(1);
   });
 
   it('is a port without a server, and the message keeps the path of the URL to itself', async () => {

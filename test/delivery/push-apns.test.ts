@@ -1,7 +1,7 @@
 import { createPrivateKey, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createSecureServer } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { constants, createSecureServer } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createGuard } from '../../src/delivery/outbound.js';
 import { type ApnsOptions, createApns } from '../../src/delivery/push/apns.js';
@@ -31,6 +31,35 @@ function sender(change: Partial<ApnsOptions> = {}) {
   });
   onTestFinished(() => created.close());
   return created;
+}
+
+/** A frame of stream 1 (RFC 9113, 4.1). */
+function frame(type: number, flags: number, payload: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([0, 0, payload.length, type, flags, 0, 0, 0, 1]), payload]);
+}
+
+/** Whether frames behind the client's preface of 24 bytes begin a request. */
+function hasHead(received: Buffer): boolean {
+  for (let at = 24; at + 9 <= received.length; at += 9 + received.readUIntBE(at, 3)) {
+    if (received[at + 3] === 1) return true;
+  }
+  return false;
+}
+
+/** A server that answers the first request with these frames, and then does `end`. */
+async function startFrames(bytes: Buffer, end: (socket: Socket) => void) {
+  let answers = 0;
+  const { port } = await startTcp((socket) => {
+    let received = Buffer.alloc(0);
+    socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));
+    socket.on('data', (data) => {
+      received = Buffer.concat([received, data]);
+      if (answers > 0 || !hasHead(received)) return;
+      answers += 1;
+      socket.write(bytes, () => end(socket));
+    });
+  });
+  return { url: `http://127.0.0.1:${port}`, answered: () => answers };
 }
 
 const token = () => randomBytes(32).toString('hex');
@@ -99,6 +128,29 @@ describe('APNs', () => {
     const connections = apns.connections();
     expect(await kept.send(token(), pushMessage())).toEqual({ outcome: 'sent' });
     expect(apns.connections()).toBe(connections);
+  });
+
+  const cut: [string, Buffer | undefined, (socket: Socket) => void][] = [
+    ['is reset', frame(3, 0, Buffer.from([0, 0, 0, constants.NGHTTP2_INTERNAL_ERROR])), () => undefined],
+    ['is cancelled', frame(3, 0, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL])), () => undefined],
+    ['ends with the connection', undefined, (socket) => socket.end()],
+    ['ends with a reset of the connection', undefined, (socket) => socket.resetAndDestroy()],
+  ];
+  it.each(cut)('takes no answer for complete that %s', async (_how, last = Buffer.alloc(0), end) => {
+    const unregistered = [
+      frame(1, 4, Buffer.from('\b\u0003410')),
+      frame(0, 0, Buffer.from('{"reason":"Unregistered"}')),
+    ];
+    const { url, answered } = await startFrames(Buffer.concat([...unregistered, last]), end);
+    const outcome = await sender({ url }).send(token(), pushMessage());
+    expect(answered()).toBe(1);
+    expect(outcome).toMatchObject({ outcome: 'retry', reason: expect.stringContaining('cannot be reached') });
+  });
+
+  it('takes an answer for complete that says where it ends', async () => {
+    const last = frame(0, 1, Buffer.from('{"reason":"Unregistered"}'));
+    const { url } = await startFrames(Buffer.concat([frame(1, 4, Buffer.from('\b\u0003410')), last]), () => undefined);
+    expect(await sender({ url }).send(token(), pushMessage())).toMatchObject({ outcome: 'gone' });
   });
 
   it('gives up a host that accepts connections and says nothing', async () => {

@@ -136,6 +136,11 @@ describe('a service of the operator', () => {
       response.writeHead(200, { 'content-length': '1000' }).write(approves);
       response.destroy();
     },
+    'an answer without a length that ends by a reset': (_question, { socket }) =>
+      socket?.write(`HTTP/1.1 200 OK\r\n\r\n${approves}`, () => socket.resetAndDestroy()),
+    'chunks without the last one': (_question, response) => {
+      response.write(approves, () => response.socket?.end());
+    },
     'a broken connection': (_question, response) => response.destroy(),
   };
 
