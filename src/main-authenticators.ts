@@ -1,7 +1,7 @@
 import type { Authenticator } from './authentication/authenticators/authenticator.js';
 import { emailAuthenticator } from './authentication/authenticators/email.js';
 import { guarded } from './authentication/authenticators/guarded.js';
-import { loadPlugins } from './authentication/authenticators/load.js';
+import { type LoadedPlugins, loadPlugins } from './authentication/authenticators/load.js';
 import { type IdTokens, oidcAuthenticator } from './authentication/authenticators/oidc.js';
 import { passwordAuthenticator } from './authentication/authenticators/password.js';
 import type { Plugin, PluginContext } from './authentication/authenticators/plugin.js';
@@ -51,12 +51,12 @@ export function createConfiguredIdTokens({ OIDC_PROVIDERS: providers = [] }: Con
   return providers.map((provider) => createIdTokens({ ...provider, outbound }));
 }
 
-/** Loads the modules of AUTHENTICATORS. @throws ConfigError naming every fault of every module */
+/** Starts the modules of AUTHENTICATORS. Close them when the service stops. @throws ConfigError naming every fault of every module */
 export async function loadConfiguredPlugins(
   config: Pick<Config, 'AUTHENTICATORS' | 'pluginVariables'>,
   outbound: Outbound,
   log: Logger,
-): Promise<readonly Plugin[]> {
+): Promise<Pick<LoadedPlugins, 'plugins' | 'close'>> {
   const contextOf = (module: string): PluginContext => ({
     env: config.pluginVariables,
     log: (level, message) => log[level]({ authenticator: module }, message),
@@ -67,16 +67,24 @@ export async function loadConfiguredPlugins(
       return { status, headers: received, body: answer.toString() };
     },
   });
-  const { plugins, faults } = await loadPlugins({ modules: config.AUTHENTICATORS ?? [], contextOf });
-  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `AUTHENTICATORS names ${fault}`));
-  return plugins;
+  const { plugins, faults, close } = await loadPlugins({
+    modules: config.AUTHENTICATORS ?? [],
+    contextOf,
+    onFault: (module, what, failure) => log.error({ authenticator: module, ...(failure && { err: failure }) }, what),
+  });
+  if (faults.length > 0) {
+    await close();
+    throw new ConfigError(faults.map((fault) => `AUTHENTICATORS names ${fault}`));
+  }
+  return { plugins, close };
 }
 
 /** The names of the plug-ins, loaded as a start would. @throws ConfigError */
 export async function tryConfiguredPlugins(config: Config): Promise<string[]> {
   const outbound = createOutbound({ allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
   try {
-    const plugins = await loadConfiguredPlugins(config, outbound, createLog('silent'));
+    const { plugins, close } = await loadConfiguredPlugins(config, outbound, createLog('silent'));
+    await close();
     return plugins.map(({ name }) => name);
   } finally {
     await outbound.close();

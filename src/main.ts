@@ -96,7 +96,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
       createOutbound({ allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS }),
       (calls) => calls.close(),
     );
-    const plugins = await loadConfiguredPlugins(config, outbound, log);
+    const { plugins } = started(await loadConfiguredPlugins(config, outbound, log), (loaded) => loaded.close());
     const { target } = started(await openTarget(config, log), (open) => open.close());
     const applied = await migrate(target);
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');

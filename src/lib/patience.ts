@@ -13,11 +13,19 @@ export async function waitAtMost(milliseconds: number, work: Promise<unknown>): 
   }
 }
 
-/** The same for what is needed: rejects when it has not come within `milliseconds`. */
+/** Nothing came in time. */
+export class TimeoutError extends Error {
+  override readonly name = 'TimeoutError';
+  constructor() {
+    super('TimeoutError');
+  }
+}
+
+/** The same for what is needed. @throws TimeoutError when it has not come within `milliseconds` */
 export async function needWithin<T>(milliseconds: number, work: Promise<T>): Promise<T> {
   const over = new AbortController();
   const late = wait(milliseconds, undefined, { signal: over.signal }).then(() => {
-    throw Object.assign(new Error(`nothing came within ${milliseconds} ms`), { name: 'TimeoutError' });
+    throw new TimeoutError();
   });
   try {
     return await Promise.race([work, late]);

@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseId } from '../../lib/ids.js';
-import { needWithin } from '../../lib/patience.js';
+import { needWithin, TimeoutError } from '../../lib/patience.js';
 import { Problem } from '../../lib/problem.js';
 import type { Authenticator, Candidate, Challenge, ChallengeAnswer, CodeMessage, NamedUser } from './authenticator.js';
 import type { Plugin, PluginAnswer, PluginUser } from './plugin.js';
+import { PluginFailure } from './plugin-thread.js';
 
 export interface GuardOptions {
   /** Where codes can be sent to. */
@@ -39,7 +40,7 @@ export function guarded(plugin: Plugin, options: GuardOptions): Authenticator {
       return read(await needWithin(patience, (async () => work())()));
     } catch (error) {
       await untilTick(since);
-      throw error instanceof Problem ? error : unavailable(name, error);
+      throw unavailable(name, error);
     }
   }
 
@@ -152,11 +153,29 @@ function copyOf(value: object, bytes: number, what: string): Readonly<Record<str
 /** An answer that is not as described, in words that hold nothing of it. */
 class BadAnswer extends Error {}
 
-/** For the log: what was thrown and where. What a foreign error says may hold the secret that it is about. */
+/**
+ * For the log. Of what is not known here nothing is read: it may hold the secret that it is about, and may throw. The thread
+ * of a plug-in has said of it what may be said.
+ */
 function unavailable(name: string, error: unknown): Problem {
-  const kind = error instanceof Error && /^\w{1,64}$/.test(error.name) ? error.name : typeof error;
-  const cause = new Error(`the authenticator ${name} failed: ${error instanceof BadAnswer ? error.message : kind}`);
-  const frames = error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line)) : [];
+  const known = asKnown(error);
+  if (known instanceof Problem) return known;
+  const cause = new Error(`the authenticator ${name} failed: ${known?.message ?? 'Error'}`);
+  const frames = known instanceof PluginFailure ? (known.stack ?? '').split('\n').slice(1) : [];
   cause.stack = [`Error: ${cause.message}`, ...frames].join('\n');
   return new Problem('authenticator_unavailable', { retryAfter: 5, cause });
+}
+
+function asKnown(error: unknown): Problem | BadAnswer | PluginFailure | TimeoutError | undefined {
+  try {
+    const isKnown =
+      error instanceof Problem ||
+      error instanceof BadAnswer ||
+      error instanceof PluginFailure ||
+      error instanceof TimeoutError;
+    return isKnown ? error : undefined;
+  } catch {
+    // A proxy may throw when it is asked what it is.
+    return undefined;
+  }
 }

@@ -1,44 +1,70 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Plugin, PluginContext, PluginFactory } from './plugin.js';
+import type { NamedByPlugin, Plugin, PluginChallenge, PluginContext } from './plugin.js';
+import type { Described } from './plugin-messages.js';
+import { type SupervisedPlugin, supervisePlugin } from './plugin-supervision.js';
 
 export interface LoadOptions {
   /** URLs of files, or names of packages. */
   readonly modules: readonly string[];
   readonly contextOf: (module: string) => PluginContext;
+  /** Hears of errors that a module left behind, and of threads that were lost. */
+  readonly onFault: (module: string, what: string, failure?: Error) => void;
 }
 
 export interface LoadedPlugins {
   readonly plugins: readonly Plugin[];
   /** What is wrong with the modules, in words for the operator. */
   readonly faults: readonly string[];
+  /** Ends the threads. */
+  close(): Promise<void>;
 }
 
 const namePattern = /^[a-z][a-z0-9_:-]{0,63}$/;
 const builtIn: readonly string[] = ['password', 'sms', 'email', 'passkey', 'totp'];
 const builtInPrefixes = ['custom:', 'oidc:'];
 
-/** Imports modules from outside of the project and checks what they export. Every fault of every module is named. */
-export async function loadPlugins({ modules, contextOf }: LoadOptions): Promise<LoadedPlugins> {
+/**
+ * Starts modules from outside of the project, each in a thread of its own, and checks what they export. Every fault of every
+ * module is named.
+ */
+export async function loadPlugins({ modules, contextOf, onFault }: LoadOptions): Promise<LoadedPlugins> {
   const plugins: Plugin[] = [];
   const faults: string[] = [];
+  const threads: SupervisedPlugin[] = [];
   for (const module of modules) {
     try {
-      const made: unknown = await make(module, contextOf(module));
-      const found = [...faultsOf(made), ...clashes(made, plugins)];
+      const thread = await supervisePlugin({
+        url: resolveModule(module),
+        context: contextOf(module),
+        onUnhandled: (failure) => onFault(module, 'an error of a plug-in was unhandled', failure),
+        onLost: (reason) => onFault(module, `the thread of a plug-in was lost: ${reason}`),
+      });
+      threads.push(thread);
+      const found = [...faultsOf(thread.described), ...clashes(thread.described, plugins)];
       faults.push(...found.map((fault) => `${module}: ${fault}`));
-      if (found.length === 0) plugins.push(made as Plugin);
+      if (found.length === 0 && thread.described !== undefined) plugins.push(pluginOf(thread, thread.described));
     } catch (error) {
       faults.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  return { plugins, faults };
+  const close = async () => {
+    await Promise.all(threads.map((thread) => thread.close()));
+  };
+  return { plugins, faults, close };
 }
 
-async function make(module: string, context: PluginContext): Promise<unknown> {
-  const { default: exported } = (await import(resolveModule(module))) as { default?: unknown };
-  return typeof exported === 'function' ? (exported as PluginFactory)(context) : exported;
+/** What the core calls: the same as the module's own, over there. `described` has no faults. */
+function pluginOf({ call }: SupervisedPlugin, described: Described): Plugin {
+  const name = String(described.name);
+  const begin = (...given: unknown[]) => call('begin', given) as Promise<PluginChallenge>;
+  const verify = async (...given: unknown[]) => (await call('verify', given)) === true;
+  const identify = (...given: unknown[]) => call('identify', given) as Promise<NamedByPlugin | undefined>;
+  if (described.steps === 1) return { name, steps: 1, verify };
+  return described.namesUser === true
+    ? { name, steps: 2, namesUser: true, begin, identify }
+    : { name, steps: 2, begin, verify };
 }
 
 /** A package is first looked for where the service runs, then among those of Postern itself. */
@@ -51,11 +77,11 @@ function resolveModule(module: string): string {
   }
 }
 
-function faultsOf(made: unknown): string[] {
-  if (typeof made !== 'object' || made === null) {
+function faultsOf(described: Described | undefined): string[] {
+  if (described === undefined) {
     return ['the default export is no authenticator, and no function that returns one'];
   }
-  const { name, steps, namesUser } = made as Readonly<Record<string, unknown>>;
+  const { name, steps, namesUser, functions } = described;
   const faults: string[] = [];
   if (typeof name !== 'string' || !namePattern.test(name)) faults.push(`name must match ${namePattern.source}`);
   if (steps !== 1 && steps !== 2) faults.push('steps must be 1 or 2');
@@ -63,13 +89,13 @@ function faultsOf(made: unknown): string[] {
   if (namesUser === true && steps !== 2) faults.push('namesUser needs two steps');
   const decides = namesUser === true ? 'identify' : 'verify';
   const needed = steps === 2 ? ['begin', decides] : [decides];
-  const missing = needed.filter((member) => typeof (made as Record<string, unknown>)[member] !== 'function');
+  const missing = needed.filter((member) => !functions.includes(member));
   faults.push(...missing.map((member) => `${member} must be a function`));
   return faults;
 }
 
-function clashes(made: unknown, others: readonly Plugin[]): string[] {
-  const { name } = (made ?? {}) as { name?: unknown };
+function clashes(described: Described | undefined, others: readonly Plugin[]): string[] {
+  const name = described?.name;
   if (typeof name !== 'string') return [];
   if (builtIn.includes(name) || builtInPrefixes.some((prefix) => name.startsWith(prefix))) {
     return [`the name ${name} is one of Postern's own`];

@@ -4,7 +4,8 @@
  *
  * A plug-in decides whether a secret is right, and nothing more. Postern does everything else before and after: guesses,
  * locks, equal answers for users that there are not, states, the PIN, second factors, devices, tokens and the audit trail.
- * What a plug-in throws, what takes longer than 10 s and what is not as described here approves nothing and counts as a
+ * A plug-in runs in a thread of its own. What it is given and what it answers crosses as plain data, and at most 100 calls of
+ * `log` and `fetch` wait at a time; more are refused. What a plug-in throws, what takes longer than 10 s and what is not as described here approves nothing and counts as a
  * wrong guess; the client is told 503. Failures are answered at multiples of 500 ms: work that takes less than that for a
  * user and none for nobody tells nothing.
  */

@@ -1,8 +1,5 @@
-// Does as the secret says. `globalThis.unruly` is what it saw.
+// Does as the secret says, and writes to the log which user it was shown.
 import { setTimeout as wait } from 'node:timers/promises';
-
-const seen = [];
-globalThis.unruly = seen;
 
 /** Pairs and no object: the names of methods would stand in stack traces. */
 const answers = new Map([
@@ -23,11 +20,13 @@ const answers = new Map([
   ['slow for somebody', (user) => wait(user === undefined ? 0 : 250, false)],
 ]);
 
-export default {
+const shown = (user) => Object.entries(user).map(([member, value]) => `${member}=${value}`);
+
+export default ({ log }) => ({
   name: 'unruly',
   steps: 1,
   verify(user, secret) {
-    seen.push({ user, secret });
+    log('info', `shown ${user === undefined ? user : shown(user)}`);
     return answers.get(secret)?.(user, secret) ?? false;
   },
-};
+});
