@@ -237,6 +237,12 @@ export const errors = {
     'El servicio está ocupado.',
     'Wait for `Retry-After` seconds and try again.',
   ),
+  image_not_stored: error(
+    503,
+    'The image was not processed in time and was not stored.',
+    'La imagen no se procesó a tiempo y no se guardó.',
+    'Wait for `Retry-After` seconds and send it again, or send a smaller one.',
+  ),
   authenticator_unavailable: error(
     503,
     'This way of logging in is not available right now.',

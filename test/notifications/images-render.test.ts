@@ -6,7 +6,7 @@ import { plain } from '../support/pictures.js';
 test('files are decoded one at a time, a few wait, and more are refused at once', async () => {
   const render = createRender();
   const file = await plain(20, 20).png().toBuffer();
-  const acts = await Promise.allSettled(Array.from({ length: 12 }, () => render(file)));
+  const acts = await Promise.allSettled(Array.from({ length: 12 }, () => render(file, () => 5000)));
   const refused = acts.flatMap((act) => (act.status === 'rejected' ? [act.reason] : []));
   expect(acts.map(({ status }) => status).indexOf('rejected')).toBe(9);
   expect(refused).toHaveLength(3);
@@ -14,5 +14,21 @@ test('files are decoded one at a time, a few wait, and more are refused at once'
     expect(reason).toBeInstanceOf(Problem);
     expect(reason).toMatchObject({ code: 'overloaded', options: { retryAfter: 1 } });
   }
-  expect(Object.keys(await render(file))).toEqual(['card', 'full', 'thumbnail']);
+  expect(Object.keys(await render(file, () => 5000))).toEqual(['card', 'full', 'thumbnail']);
+});
+
+test('nothing is decoded any more once the time is over, and no step begins after it', async () => {
+  const render = createRender();
+  const file = await plain(20, 20).png().toBuffer();
+  for (const steps of [0, 1, 2, 3]) {
+    let asked = 0;
+    const left = () => {
+      if (asked === steps) throw new Problem('image_not_stored');
+      asked += 1;
+      return 1000;
+    };
+    await expect(render(file, left)).rejects.toMatchObject({ code: 'image_not_stored' });
+    expect(asked).toBe(steps);
+  }
+  expect(Object.keys(await render(file, () => 0))).toEqual(['card', 'full', 'thumbnail']);
 });

@@ -4,15 +4,19 @@ import { createTurnstile } from '../../lib/turnstile.js';
 import { formatOf } from './formats.js';
 import type { Renditions } from './storage.js';
 
-/** Makes the renditions of a file. @throws Problem `invalid_image`, `overloaded` */
-export type Render = (file: Buffer) => Promise<Renditions>;
+/**
+ * Makes the renditions of a file.
+ * @param left milliseconds for it, asked before each step; what it throws ends the work
+ * @throws Problem `invalid_image`, `overloaded`
+ */
+export type Render = (file: Buffer, left: () => number) => Promise<Renditions>;
 
 /** Pixels that a file may have; 25 megapixels. */
 const maxPixels = 25_000_000;
 /** A decoder at work takes up to 150 MB, a file that waits up to 5 MiB. `patience` in milliseconds. */
 const line = { width: 1, length: 8, patience: 3000 };
 /** Seconds for one step: files that take longer are made to. */
-const timeout = { seconds: 4 };
+const longest = 4;
 
 /** `failOn: 'error'` refuses what is truncated too; only the first frame or page is read. */
 const reading: SharpOptions = { failOn: 'error', limitInputPixels: maxPixels, autoOrient: true };
@@ -30,12 +34,13 @@ type Library = (input: Buffer, options: SharpOptions) => Sharp;
 export function createRender(): Render {
   const inTurn = createTurnstile(line);
   let library: Promise<Library> | undefined;
-  return (file) =>
+  return (file, left) =>
     inTurn(async () => {
+      left();
       library ??= loadLibrary();
       const sharp = await library;
       try {
-        return await render(sharp, file);
+        return await render(sharp, file, left);
       } catch (error) {
         throw error instanceof Problem ? error : new Problem('invalid_image', { cause: error });
       }
@@ -54,7 +59,9 @@ async function loadLibrary(): Promise<Library> {
   return sharp;
 }
 
-async function render(sharp: Library, file: Buffer): Promise<Renditions> {
+async function render(sharp: Library, file: Buffer, left: () => number): Promise<Renditions> {
+  // A decoder cannot be stopped from outside, so it has no longer than the upload has.
+  const timeout = () => ({ seconds: Math.min(longest, Math.ceil(left() / 1000) || 1) });
   const format = formatOf(file);
   if (format === undefined) throw new Problem('invalid_image');
   // The head alone: nothing is decoded before its size is known.
@@ -62,7 +69,7 @@ async function render(sharp: Library, file: Buffer): Promise<Renditions> {
   if (head.format !== format || head.width * head.height > maxPixels) throw new Problem('invalid_image');
 
   const { data, info } = await sharp(file, reading)
-    .timeout(timeout)
+    .timeout(timeout())
     .resize(full)
     .flatten({ background: 'white' })
     .toColourspace('srgb')
@@ -70,7 +77,7 @@ async function render(sharp: Library, file: Buffer): Promise<Renditions> {
     .toBuffer({ resolveWithObject: true });
   const { width, height, channels } = info;
   const jpeg = (size?: typeof card | typeof thumbnail) => {
-    const pixels = sharp(data, { raw: { width, height, channels } }).timeout(timeout);
+    const pixels = sharp(data, { raw: { width, height, channels } }).timeout(timeout());
     return (size === undefined ? pixels : pixels.resize(size)).jpeg({ quality: 82 }).toBuffer();
   };
   return { card: await jpeg(card), full: await jpeg(), thumbnail: await jpeg(thumbnail) };

@@ -80,8 +80,11 @@ function uploadRoute(
     config: {
       access: route.access,
       idempotent: true,
+      // The images have a limit of their own, so that what is answered is what has happened.
+      isBounded: true,
       problems: [
         'invalid_image',
+        'image_not_stored',
         ...(route.access === 'session' ? (['too_many_images'] as const) : []),
         'too_many_requests',
       ],
