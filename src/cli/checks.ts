@@ -21,7 +21,7 @@ const finding =
   (level: Finding['level']) =>
   (what: string, detail: string): Finding => ({ level, what, detail });
 export const ok = finding('ok');
-const warn = finding('warn');
+export const warn = finding('warn');
 export const fail = finding('FAIL');
 
 /** Bits of a file's mode that let others in. */
@@ -30,7 +30,7 @@ const OTHERS = 0o077;
 /** Secrets in DATA_DIR must be their owner's alone. What is not there yet is made so. */
 export async function checkDataDir({ DATA_DIR }: Config): Promise<Finding[]> {
   const folder = await modeOf(DATA_DIR);
-  if (folder === undefined) return [ok('data directory', `${DATA_DIR} will be made`)];
+  if (folder === undefined) return [warn('data directory', `${DATA_DIR} does not exist; \`postern serve\` creates it`)];
   const findings = [
     (folder & OTHERS) === 0
       ? ok('data directory', `${DATA_DIR} is its owner's alone`)

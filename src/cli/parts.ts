@@ -4,8 +4,8 @@ import { createUsers, type Users, type UsersOptions } from '../authentication/us
 import { type Config, readConfig } from '../config.js';
 import { createDatabase, type Database } from '../database/database.js';
 import type { Log } from '../database/embedded/membership.js';
-import { openTarget } from '../database/open.js';
-import { readSecretKeys } from '../database/secret-key-file.js';
+import { openExistingTarget } from '../database/open.js';
+import { needSecretKeys } from '../database/secret-key-file.js';
 import type { Origin } from '../lib/origin.js';
 import { createSecretKeys } from '../lib/secret-keys.js';
 import { createBreachedPasswords } from '../main-passwords.js';
@@ -18,10 +18,10 @@ export const cliOrigin: Origin = { actor: 'cli' };
 /** A command needs one connection for its transaction, and one more for what it reads beside it. */
 const POOL_SIZE = 2;
 
-/** Opens the configured database for as long as `work` takes. An embedded server is started for it, or joined. */
+/** Opens the configured database, which must exist, while `work` runs. An embedded server is started for it, or joined. */
 export async function withDatabase<T>(io: Io, work: (database: Database, config: Config) => Promise<T>): Promise<T> {
   const config = readConfig(io.env);
-  const open = await openTarget(config, quietLog(io));
+  const open = await openExistingTarget(config, quietLog(io));
   const database = createDatabase({ target: open.target, size: POOL_SIZE, onConnectionError: () => undefined });
   try {
     return await work(database, config);
@@ -44,7 +44,7 @@ async function userOptions(io: Io, database: Database, config: Config): Promise<
   return {
     database,
     hasher: createPasswordHasher({ concurrency: shareOf(1).hashes }),
-    keys: createSecretKeys(await readSecretKeys(config)),
+    keys: createSecretKeys(await needSecretKeys(config)),
     defaultRegion: config.DEFAULT_REGION,
     passwordMin: config.PASSWORD_MIN,
     breached: createBreachedPasswords(config, () =>

@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../version.js';
+import { completionCommand } from './commands/completion.js';
 import { doctorCommand } from './commands/doctor.js';
+import { helpCommand } from './commands/help.js';
 import { keysCommand } from './commands/keys.js';
 import { migrateCommand } from './commands/migrate.js';
 import { serveCommand } from './commands/serve.js';
@@ -39,6 +41,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
     .description('Two-token authentication and per-user notifications, self-hosted.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
+    .helpCommand(false)
     .addHelpText(
       'after',
       '\nConfiguration comes from environment variables and a .env file; `postern doctor` checks it.',
@@ -55,5 +58,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   usersCommand(program, io, exitWith);
   keysCommand(program, io);
   doctorCommand(program, io, exitWith);
+  completionCommand(program, io);
+  helpCommand(program);
   return program;
 }

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { DatabaseTarget } from './database.js';
 import type { Log } from './embedded/membership.js';
-import { startEmbeddedPostgres } from './embedded.js';
+import { EmbeddedPostgresError, startEmbeddedPostgres } from './embedded.js';
 
 /** The part of the configuration that says which database to use. */
 export interface TargetSource {
@@ -16,11 +18,24 @@ export interface OpenTarget {
 }
 
 /**
- * Finds the database of the configuration; without DATABASE_URL, joins or starts the embedded server of DATA_DIR.
+ * Finds the database of the configuration; without DATABASE_URL, joins or starts the embedded server of DATA_DIR, and
+ * creates it where there is none.
  * @throws EmbeddedPostgresError
  */
 export async function openTarget({ DATABASE_URL, DATA_DIR }: TargetSource, log: Log): Promise<OpenTarget> {
   if (DATABASE_URL !== undefined) return { target: DATABASE_URL, close: async () => undefined };
   const embedded = await startEmbeddedPostgres({ dataDir: DATA_DIR, log });
   return { target: embedded.address, close: () => embedded.stop() };
+}
+
+/** The same for a database that exists. @throws EmbeddedPostgresError, `no_database` where there is none */
+export async function openExistingTarget(source: TargetSource, log: Log): Promise<OpenTarget> {
+  const { DATABASE_URL, DATA_DIR } = source;
+  if (DATABASE_URL === undefined && !existsSync(join(DATA_DIR, 'postgres', 'PG_VERSION'))) {
+    throw new EmbeddedPostgresError(
+      'no_database',
+      `There is no database in ${resolve(DATA_DIR)}: check DATA_DIR, or run \`postern serve\` once, which creates it.`,
+    );
+  }
+  return openTarget(source, log);
 }

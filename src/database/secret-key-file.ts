@@ -19,14 +19,30 @@ const SHORTEST_KEY = 32;
  * The server's secret keys, the current one first: those of SECRET_KEY, else the one in DATA_DIR, which is made when it
  * is missing. Several who start at once get the same one.
  */
-export async function readSecretKeys({ SECRET_KEY, DATA_DIR }: SecretKeySource): Promise<string[]> {
-  if (SECRET_KEY !== undefined) return SECRET_KEY.map((key) => key.reveal());
-  const path = join(DATA_DIR, SECRET_KEY_FILE);
-  const known = await readIfPresent(path);
-  if (known !== undefined) return [checked(known, path)];
+export async function readSecretKeys(source: SecretKeySource): Promise<string[]> {
+  const known = await readExistingKeys(source);
+  if (known !== undefined) return known;
+  const path = join(source.DATA_DIR, SECRET_KEY_FILE);
   const made = randomBytes(KEY_BYTES).toString('base64url');
   const isMine = await writePrivateFile(path, `${made}\n`, { replace: false });
   return [isMine ? made : checked(await readFile(path, 'utf8'), path)];
+}
+
+/** The same where they must exist. @throws SecretKeyError */
+export async function needSecretKeys(source: SecretKeySource): Promise<string[]> {
+  const known = await readExistingKeys(source);
+  if (known !== undefined) return known;
+  const path = join(source.DATA_DIR, SECRET_KEY_FILE);
+  throw new SecretKeyError(
+    `There is no ${path}: check DATA_DIR, set SECRET_KEY, or run \`postern serve\` once, which creates it.`,
+  );
+}
+
+async function readExistingKeys({ SECRET_KEY, DATA_DIR }: SecretKeySource): Promise<string[] | undefined> {
+  if (SECRET_KEY !== undefined) return SECRET_KEY.map((key) => key.reveal());
+  const path = join(DATA_DIR, SECRET_KEY_FILE);
+  const known = await readIfPresent(path);
+  return known === undefined ? undefined : [checked(known, path)];
 }
 
 async function readIfPresent(path: string): Promise<string | undefined> {

@@ -110,7 +110,7 @@ describe('keys', () => {
 
   it('print their token for people, once', async () => {
     const { stdout } = await command(['keys', 'create', '--name', 'mine', '--scopes', 'admin']);
-    expect(stdout).toMatch(/^key +psk_[A-Za-z0-9_-]{60}$/m);
+    expect(stdout).toMatch(/^token +psk_[A-Za-z0-9_-]{60}$/m);
   });
 
   it('are refused an end in the past', async () => {

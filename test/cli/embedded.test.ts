@@ -2,7 +2,8 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { User } from '../../src/contract/user.js';
-import { type Environment, runCommand, temporaryFolder } from './command.js';
+import { eventually } from '../support/eventually.js';
+import { type Environment, runCommand, startCommand, temporaryFolder } from './command.js';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let env: Environment;
@@ -13,12 +14,42 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 describe('without DATABASE_URL and without a service that runs', () => {
-  it('commands start the embedded database, and stop it', async () => {
-    const tooEarly = await runCommand(['keys', 'list'], env);
-    expect(tooEarly).toMatchObject({ code: 1, stderr: expect.stringContaining('run `postern migrate`') });
+  it.each([
+    ['migrate'],
+    ['users create --username ada'],
+    ['users import -'],
+    ['users list'],
+    ['users find ada'],
+    ['users lock ada --permanent'],
+    ['users unlock ada'],
+    ['users logout ada'],
+    ['keys create --name billing --scopes admin'],
+    ['keys list'],
+    ['keys revoke 01890000-0000-7000-8000-000000000000'],
+  ])('%s creates nothing in a mistyped DATA_DIR, and says so', async (line) => {
+    const DATA_DIR = join(folder.path, 'mistyped');
+    const outcome = await runCommand(line.split(' '), { DATA_DIR }, '');
+    expect(outcome).toMatchObject({ code: 1, stdout: '' });
+    expect(outcome.stderr).toContain(`There is no database in ${DATA_DIR}: check DATA_DIR`);
+    await expect(stat(DATA_DIR)).rejects.toThrow('ENOENT');
+  });
+
+  it('doctor creates nothing either, and fails for nothing before the first start', async () => {
+    const DATA_DIR = join(folder.path, 'mistyped');
+    const { code, stdout } = await runCommand(['doctor'], { DATA_DIR, PORT: '0' });
+    expect(code).toBe(0);
+    expect(stdout).toContain(`warn  data directory: ${DATA_DIR} does not exist`);
+    expect(stdout).toContain(`warn  database: There is no database in ${DATA_DIR}`);
+    await expect(stat(DATA_DIR)).rejects.toThrow('ENOENT');
+  });
+
+  it('serve creates the database; commands start it, and stop it', async () => {
+    const service = startCommand(['serve'], { ...env, LOG_LEVEL: 'silent' });
+    await eventually('the service', async () => (service.printed().includes('ready at') ? true : undefined));
+    service.signal('SIGTERM');
+    expect((await service.done).code).toBe(0);
     const migrated = await runCommand(['migrate'], env);
-    expect(migrated).toMatchObject({ code: 0, stderr: '' });
-    expect(migrated.stdout).toMatch(/^applied 0001_foundation\.sql\n(?:applied \S+\n)*The schema is up to date\.\n$/);
+    expect(migrated).toEqual({ code: 0, stdout: 'The schema is up to date.\n', stderr: '' });
 
     const created = await runCommand(['users', 'create', '--username', 'ada', '--pin', '2468', '--json'], env);
     expect(created).toMatchObject({ code: 0, stderr: '' });

@@ -8,7 +8,7 @@ describe('postern', () => {
     expect(code).toBe(0);
     expect(stderr).toBe('');
     expect(stdout).toContain('Usage: postern [options] [command]');
-    for (const command of ['serve', 'migrate', 'users', 'keys', 'doctor'])
+    for (const command of ['serve', 'migrate', 'users', 'keys', 'doctor', 'completion', 'help'])
       expect(stdout).toMatch(new RegExp(`^  ${command}`, 'm'));
   });
 
@@ -16,6 +16,10 @@ describe('postern', () => {
     [['users', 'create', '--help'], '--password-stdin'],
     [['keys', 'create', '--help'], 'notifications:write'],
     [['help', 'doctor'], 'check the configuration'],
+    [['help', 'keys'], 'Usage: postern keys'],
+    [['help', 'keys', 'create'], 'Usage: postern keys create'],
+    [['keys', 'help', 'create'], 'Usage: postern keys create'],
+    [['help', 'users', 'import'], 'Usage: postern users import'],
   ])('explains %j', async (args, words) => {
     const { code, stdout } = await runCommand(args);
     expect(code).toBe(0);
@@ -31,6 +35,8 @@ describe('postern', () => {
     [['serve', '--fast'], "unknown option '--fast'"],
     [['serve', 'now'], 'too many arguments'],
     [['users'], 'Usage: postern users'],
+    [['help', 'swerve'], "unknown command 'swerve'"],
+    [['help', 'keys', 'destroy'], "unknown command 'destroy'"],
     [['users', 'destroy'], "unknown command 'destroy'"],
     [['users', 'create', '--role', 'king'], 'Allowed choices are user, support, operator'],
     [['users', 'create', '--password', 'x', '--password-stdin'], 'cannot be used with option'],

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type Config, ConfigError, readConfig } from '../../config.js';
+import { EmbeddedPostgresError } from '../../database/embedded.js';
 import {
   checkAuthenticators,
   checkClock,
@@ -14,6 +15,7 @@ import {
   type Finding,
   fail,
   ok,
+  warn,
 } from '../checks.js';
 import { describeFailure } from '../failure.js';
 import { type Io, printLine } from '../io.js';
@@ -64,6 +66,8 @@ async function attempt(what: string, check: () => Promise<Finding[]>): Promise<F
   try {
     return await check();
   } catch (error) {
-    return [fail(what, describeFailure(error))];
+    // Also before the first start, when nothing is wrong yet.
+    const isMissing = error instanceof EmbeddedPostgresError && error.code === 'no_database';
+    return [(isMissing ? warn : fail)(what, describeFailure(error))];
   }
 }

@@ -18,7 +18,7 @@ export function keysCommand(program: Command, io: Io): void {
   const keys = program.command('keys').description("manage the API keys of the app's own servers");
   keys
     .command('create')
-    .description('create a key; it is printed this once')
+    .description('create a key; its token is printed this once')
     .requiredOption('--name <text>', 'what the key is for', parseName)
     .requiredOption('--scopes <list>', `joined by commas: ${scopes.join(', ')}`, parseScopes)
     .option('--expires-at <time>', 'when it ends, such as 2030-01-01T00:00:00Z; never without it')
@@ -59,7 +59,7 @@ async function createKey(io: Io, { name, scopes, expiresAt, json }: CreateOption
     ['id', key.id],
     ['name', key.name],
     ['scopes', key.scopes.join(',')],
-    ['key', key.token],
+    ['token', key.token],
   ]);
 }
 

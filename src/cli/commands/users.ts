@@ -4,7 +4,9 @@ import { type NewUser, roles, type User } from '../../contract/user.js';
 import { CommandError } from '../failure.js';
 import { type Io, printJson, printTable } from '../io.js';
 import { cliOrigin, openUsers, withDatabase } from '../parts.js';
+import { usersFindCommands } from './users-find.js';
 import { usersImportCommand } from './users-import.js';
+import { usersLockCommands } from './users-lock.js';
 
 interface CreateOptions {
   readonly username?: string;
@@ -19,8 +21,10 @@ interface CreateOptions {
 }
 
 export function usersCommand(program: Command, io: Io, exitWith: (code: number) => void): void {
-  const users = program.command('users').description('make users');
+  const users = program.command('users').description('create, find, lock and log out users');
   usersImportCommand(users, io, exitWith);
+  usersFindCommands(users, io);
+  usersLockCommands(users, io);
   users
     .command('create')
     .description('create a user with one to three identities')
@@ -35,7 +39,7 @@ export function usersCommand(program: Command, io: Io, exitWith: (code: number) 
       ),
     )
     .option('--pin <digits>', 'a PIN of 4 to 12 digits; other users of this machine can see it meanwhile')
-    .addOption(new Option('--role <role>', 'what the user may do in the console').choices(roles).default('user'))
+    .addOption(new Option('--role <role>', 'what the user may do in the admin API').choices(roles).default('user'))
     .option('--json', 'print the user as JSON')
     .addHelpText('after', '\nExample:\n  postern users create --username ada --password-stdin < password.txt')
     .action((options: CreateOptions) => createUser(io, options));

@@ -1,5 +1,6 @@
 type EmbeddedPostgresErrorCode =
   | 'no_binaries'
+  | 'no_database'
   | 'no_account'
   | 'data_dir_unusable'
   | 'wrong_major_version'
