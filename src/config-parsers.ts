@@ -71,6 +71,14 @@ export const duration =
     const inRange = value !== undefined && value >= (parseDuration(min) ?? 0) && value <= (parseDuration(max) ?? 0);
     return inRange ? ok(value) : fault(`must be a duration from ${min} to ${max}, such as 30s, 15m, 1h or 365d`);
   };
+/** The same, or `0`. */
+export const orZero =
+  (parse: (text: string) => Parsed<number>) =>
+  (text: string): Parsed<number> => {
+    if (text === '0') return ok(0);
+    const parsed = parse(text);
+    return 'fault' in parsed ? fault(`${parsed.fault}, or 0`) : parsed;
+  };
 export const url =
   (...protocols: readonly string[]) =>
   (text: string): Parsed<string> =>

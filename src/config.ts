@@ -19,6 +19,7 @@ import {
   notificationTypes,
   ok,
   origins,
+  orZero,
   type Parsed,
   passkeyOrigins,
   pattern,
@@ -110,6 +111,12 @@ export const settings = {
     parse: choice('never', 'first_login'),
     fallback: 'never',
     about: 'first_login: the PIN of the first approved login becomes the PIN of a user who has none.',
+  },
+  PIN_RECOVERY_DELAY: {
+    parse: orZero(duration('1s', '30d')),
+    fallback: '24h',
+    about:
+      'How long after its recovery by a code a new PIN replaces the old one; until then it can be cancelled. Codes go where login codes go: without a delay, whoever holds the SIM has the PIN too. 0: no delay.',
   },
   PASSWORD_MIN: {
     parse: integer(8, 128),

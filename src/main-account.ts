@@ -9,6 +9,7 @@ import { createOwnAccount } from './authentication/self-service/account.js';
 import { createCodeSending } from './authentication/self-service/code-sending.js';
 import { createOwnAddresses } from './authentication/self-service/own-addresses.js';
 import { createOwnExternalIdentities } from './authentication/self-service/own-external-identities.js';
+import { createPinRecoveries } from './authentication/self-service/pin-recoveries.js';
 import { codeProof, passwordProof, pinProof } from './authentication/self-service/proof-methods.js';
 import { createProofs, type ProofMethod } from './authentication/self-service/proofs.js';
 import { createRecoveries } from './authentication/self-service/recoveries.js';
@@ -53,28 +54,34 @@ export function createAccountServices(
   parts: AccountParts,
 ): Pick<
   Services,
-  'proofs' | 'account' | 'addresses' | 'ownExternalIdentities' | 'recoveries' | 'registrations' | 'exports'
+  | ('proofs' | 'account' | 'addresses' | 'ownExternalIdentities' | 'exports')
+  | ('recoveries' | 'pinRecoveries' | 'registrations')
 > {
   const { config, channels, database, keys, hasher, pins, guesses, limits, users, rules, moreProofs } = parts;
   const codes = createCodeSending({ keys, limits, channels, written: parts.written });
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...moreProofs];
   const hasSecondFactor = parts.secondFactors.standBeside;
-  const proofs = createProofs({ database, guesses, limits, codes, methods, hasSecondFactor });
   const { defaultRegion, passwordMin } = rules;
   // What is found before it is known who asks must cost nobody else: `users` looks into the list of breached passwords,
   // which may be another host's, once a proof or a code was right.
   const early = { defaultRegion, passwordMin };
   const sessionless = createSessionlessCodes({ database, keys, guesses, limits, codes, defaultRegion });
+  const pinRecoveries = createPinRecoveries({
+    ...{ database, keys, users, codes, limits, sessionless, notices: parts.notices },
+    delay: config.PIN_RECOVERY_DELAY,
+  });
+  const proofs = createProofs({ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries });
   const withoutSession = { database, keys, users, limits, codes, sessionless, rules: early };
   return {
     proofs,
-    account: createOwnAccount({ database, users, proofs, rules: early }),
+    pinRecoveries,
+    account: createOwnAccount({ database, users, proofs, pinRecoveries, rules: early }),
     addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),
     ownExternalIdentities: createOwnExternalIdentities({
       ...{ database, proofs, limits, notices: parts.notices, providers: parts.idTokens },
       waysIn: ['password_hash', ...channels.map((channel) => (channel === 'sms' ? 'phone' : 'email'))],
     }),
-    recoveries: createRecoveries(withoutSession),
+    recoveries: createRecoveries({ ...withoutSession, pinRecoveries }),
     registrations: createRegistrations({ ...withoutSession, isOn: config.REGISTRATION === 'on' }),
     exports: createExports(database, [...ownSections(database), ...parts.moreSections]),
   };

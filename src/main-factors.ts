@@ -6,6 +6,7 @@ import { createSecondFactors, type SecondFactors } from './authentication/factor
 import type { Notices } from './authentication/messages/notices.js';
 import { createOwnPasskeys } from './authentication/self-service/own-passkeys.js';
 import { createOwnTotp } from './authentication/self-service/own-totp.js';
+import type { PinRecoveries } from './authentication/self-service/pin-recoveries.js';
 import type { ProofMethod, Proofs } from './authentication/self-service/proofs.js';
 import type { Users } from './authentication/users/users.js';
 import type { Config } from './config.js';
@@ -23,6 +24,7 @@ export interface FactorParts {
     readonly proofs: Proofs;
     readonly users: Users;
     readonly notices: Notices;
+    readonly pinRecoveries: PinRecoveries;
   }): Pick<Services, 'ownTotp' | 'ownPasskeys'>;
 }
 
@@ -47,9 +49,9 @@ export function createFactorParts(parts: {
     authenticator: passkeyAuthenticator({ database, relyingParty }),
     secondFactors: createSecondFactors({ database, keys, relyingParty, policy, policyByRole }),
     proofs: [totpProof({ database, keys }), passkeyProof({ database, relyingParty })],
-    own: ({ proofs, users, notices }) => ({
+    own: ({ proofs, users, notices, pinRecoveries }) => ({
       ownTotp: createOwnTotp({ database, keys, proofs, users, notices, issuer }),
-      ownPasskeys: createOwnPasskeys({ database, relyingParty, proofs, users, notices }),
+      ownPasskeys: createOwnPasskeys({ database, relyingParty, proofs, users, notices, pinRecoveries }),
     }),
   };
 }

@@ -86,20 +86,6 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
   const guesses = createGuesses(parts);
   const limits = createLimits(parts);
   const idTokens = createConfiguredIdTokens(config, outbound);
-  const login = createLogin({
-    ...{ database, keys, pins, guesses, limits },
-    authenticators: createAuthenticators({
-      ...{ config, database, keys, hasher, outbound, idTokens },
-      ...{ channels: messageParts.channels, plugins: parts.plugins, passkey: factors.authenticator },
-    }),
-    secondFactors: factors.secondFactors,
-    pinPolicy: config.PIN_POLICY,
-    enrolPin: config.PIN_ENROL === 'first_login',
-    tokenLifetime: config.AUTHENTICATION_TTL,
-    tells: notices.channels,
-    written: messageParts.written,
-    defaultRegion: config.DEFAULT_REGION,
-  });
   const checkUrl = (url: string) =>
     checkTargetUrl(url, { allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
   const { DEFAULT_REGION: defaultRegion, PASSWORD_MIN: passwordMin } = config;
@@ -119,6 +105,21 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
     ...{ limits, users },
     ...{ notices, rules: userOptions, idTokens, moreProofs: factors.proofs, secondFactors: factors.secondFactors },
     moreSections: notificationSections(database, imageUrlsOf),
+  });
+  const login = createLogin({
+    ...{ database, keys, pins, guesses, limits },
+    authenticators: createAuthenticators({
+      ...{ config, database, keys, hasher, outbound, idTokens },
+      ...{ channels: messageParts.channels, plugins: parts.plugins, passkey: factors.authenticator },
+    }),
+    secondFactors: factors.secondFactors,
+    nextPins: account.pinRecoveries,
+    pinPolicy: config.PIN_POLICY,
+    enrolPin: config.PIN_ENROL === 'first_login',
+    tokenLifetime: config.AUTHENTICATION_TTL,
+    tells: notices.channels,
+    written: messageParts.written,
+    defaultRegion: config.DEFAULT_REGION,
   });
   return {
     database,
@@ -163,7 +164,7 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
     push: pushParts.push,
     pushTokens: pushParts.tokens,
     ...account,
-    ...factors.own({ proofs: account.proofs, users, notices }),
+    ...factors.own({ proofs: account.proofs, users, notices, pinRecoveries: account.pinRecoveries }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ensureFirstKey } from './authentication/api-keys.js';
 import type { ShowNotice } from './authentication/messages/notice-sending.js';
+import type { NextPins } from './authentication/secrets/next-pin.js';
 import { createPasswordHasher } from './authentication/secrets/passwords.js';
 import { sessionChangesChore } from './authentication/session-changes.js';
 import { heldSession } from './authentication/sessions.js';
@@ -153,7 +154,11 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
       ...{ messageParts, pushParts, plugins, factors, breached, isClosing },
     };
     const services = { ...createServices(parts), streams };
-    const lines = queueLines({ ...parts, notifications: services.notifications });
+    const lines = queueLines({
+      ...parts,
+      notifications: services.notifications,
+      pinRecoveries: services.pinRecoveries,
+    });
     started(await startQueue({ target, log, lines, connections: share.jobs }), (queue) => queue.stop());
     started(pushParts.startRelay(), (relay) => relay.stop());
     started(messageParts.startDispatch(), (dispatch) => dispatch.stop());
@@ -198,19 +203,24 @@ function queueLines(parts: {
   readonly signals: Signals;
   readonly storage: ImageStorage;
   readonly notifications: Notifications;
+  readonly pinRecoveries: NextPins;
   readonly messageParts: MessageParts;
   readonly pushParts: PushParts;
 }): Line[] {
-  const { config, share, database, signals, storage, notifications, messageParts, pushParts } = parts;
+  const { config, share, database, signals, storage, notifications, pinRecoveries, messageParts, pushParts } = parts;
   const hide: HideImage = (tx, id) => notifications.change(tx, id, { image_id: null });
   const erase = async (job: unknown) => {
     const { user_id: userId } = job as { user_id: string };
     await eraseUser(database, userId, notificationTables, (id) => blankActor(database, id, signals.send));
     await eraseImagesOf({ database, storage, hide }, userId);
   };
+  const applyPin = (job: unknown) => pinRecoveries.apply((job as { user_id: string }).user_id);
   const show = showNotice(config, notifications, { pushParts, messageParts });
   return [
-    { tasks: { 'user.erase': erase, ...messageParts.noticeTasks(show) }, concurrency: Math.min(otherJobs, share.jobs) },
+    {
+      tasks: { 'user.erase': erase, 'user.next_pin': applyPin, ...messageParts.noticeTasks(show) },
+      concurrency: Math.min(otherJobs, share.jobs),
+    },
     ...messageParts.lines(share.jobs),
     ...pushParts.lines,
   ];

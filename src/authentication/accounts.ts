@@ -6,6 +6,7 @@ import type { SecretKeys } from '../lib/secret-keys.js';
 import type { Candidate } from './authenticators/authenticator.js';
 import type { Identity } from './identities/identity.js';
 import { identityDigest } from './identities/identity-digest.js';
+import { nextPinIsDue, pinIsGuarded } from './secrets/next-pin.js';
 
 /** Who a login is about, whether or not there is such a user. */
 export interface Account {
@@ -19,6 +20,10 @@ export interface AccountUser extends Candidate {
   readonly role: Role;
   readonly epoch: number;
   readonly pinHash: string | undefined;
+  /** Whether a recovered PIN has to be put in place before anything is decided. */
+  readonly nextPinIsDue: boolean;
+  /** Whether only the PIN changes the PIN. */
+  readonly pinIsGuarded: boolean;
   readonly lock: OperatorLock | undefined;
   readonly hasTotp: boolean;
   readonly hasPasskey: boolean;
@@ -40,6 +45,8 @@ export interface UserRow {
   role: Role;
   password_hash: string | null;
   pin_hash: string | null;
+  next_pin_is_due: boolean;
+  pin_is_guarded: boolean;
   username: string | null;
   email: string | null;
   phone: string | null;
@@ -56,7 +63,8 @@ export const lockHolds = `(u.lock_kind = 'permanent' or (u.lock_kind = 'temporar
 
 const findIdentity = prepared('account_identity', 'select user_id from identities where digest = $1');
 /** SQL: of the user `u`, for `activeUser`. */
-export const userColumns = `u.id, u.status, u.epoch, u.role, u.password_hash, u.pin_hash, u.username, u.email, u.phone, u.locale,
+export const userColumns = `u.id, u.status, u.epoch, u.role, u.password_hash, u.pin_hash,
+  ${nextPinIsDue} as next_pin_is_due, ${pinIsGuarded} as pin_is_guarded, u.username, u.email, u.phone, u.locale,
   u.lock_kind, extract(epoch from u.locked_until - db_now())::float8 as lock_seconds, u.second_factor,
   exists (select 1 from totp t where t.user_id = u.id) as has_totp,
   exists (select 1 from passkeys p where p.user_id = u.id) as has_passkey`;
@@ -83,6 +91,8 @@ export function activeUser(row: UserRow | undefined): AccountUser | undefined {
     role: row.role,
     passwordHash: row.password_hash ?? undefined,
     pinHash: row.pin_hash ?? undefined,
+    nextPinIsDue: row.next_pin_is_due,
+    pinIsGuarded: row.pin_is_guarded,
     username: row.username ?? undefined,
     email: row.email ?? undefined,
     phone: row.phone ?? undefined,

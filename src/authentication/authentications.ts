@@ -10,6 +10,7 @@ import { holdKnownDevice, recordDevice } from './devices/queries.js';
 import { type GuessParameters, settleRightGuess } from './guess-budget.js';
 import { awaitDispatch } from './messages/enqueue.js';
 import { tellOfNewDevice } from './messages/notices.js';
+import { nextPinIsDue } from './secrets/next-pin.js';
 
 /** The rows of `authentications`: every login, from its start to the end of its token. */
 
@@ -69,6 +70,7 @@ const insertApproved = prepared(
                                   expires_at, created_at, updated_at, approved_at)
      select u.id, $2, $3, $4, 'approved', u.epoch, $6::jsonb, $7, now + $8 * interval '1 ms', now, now, now
      from users u, clock where u.id = $1 and u.epoch = $5 and u.status = 'active' and not ${lockHolds}
+       and not ${nextPinIsDue}
        and ($13::uuid is null or exists (select 1 from held_device))
      returning *),
    device as (${recordDevice('authentication')}),

@@ -228,20 +228,23 @@ export async function clearGuesses(tx: Queryable, userId: string): Promise<void>
 }
 
 /**
- * A user's recovery ends permanent locks. Where there is an authenticator app the locks stay as long as they have become:
- * who reads the user's mail would get any number of guesses at its codes, a recovery for each few.
+ * A user's recovery ends permanent locks. Where something stands beside what was recovered, an authenticator app or a PIN,
+ * the locks stay as long as they have become: who reads the user's messages would get any number of guesses at it, a
+ * recovery for each few.
  */
 const forgiveBudgets = prepared(
   'guess_forgive',
-  `with app as (select 1 from totp where user_id = $1),
+  `with beside as (
+     select 1 from totp where user_id = $1
+     union all select 1 from users where id = $1 and pin_hash is not null and $2 <> 'pin'),
    kept as (
      update guess_budgets set permanent = false, total_failures = greatest(failures, 1), updated_at = db_now()
-     where user_id = $1 and exists (select 1 from app))
-   delete from guess_budgets where user_id = $1 and not exists (select 1 from app)`,
+     where user_id = $1 and exists (select 1 from beside))
+   delete from guess_budgets where user_id = $1 and not exists (select 1 from beside)`,
 );
 
-export async function forgiveGuesses(tx: Queryable, userId: string): Promise<void> {
-  await tx.query(forgiveBudgets, [userId]);
+export async function forgiveGuesses(tx: Queryable, userId: string, recovered: 'password' | 'pin'): Promise<void> {
+  await tx.query(forgiveBudgets, [userId, recovered]);
 }
 
 /** Lets those who wait for the same account go one after the other, and the first of them know when to look again. */

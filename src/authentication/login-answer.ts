@@ -24,6 +24,7 @@ import {
 } from './open-authentications.js';
 import type { RequestLimits } from './request-limits.js';
 import { codeDigest, codeMatches } from './secrets/codes.js';
+import type { NextPins } from './secrets/next-pin.js';
 import { pinIsRight } from './secrets/pin-check.js';
 
 /** A further secret as the client sends it. */
@@ -38,6 +39,7 @@ export interface AnswerOptions extends LoginEndOptions {
   readonly guesses: GuessBudget;
   readonly limits: RequestLimits;
   readonly secondFactors: SecondFactors;
+  readonly nextPins: NextPins;
   /** Milliseconds an authentication token lives. */
   readonly tokenLifetime: number;
   /** How a user is told of a login on a new device. */

@@ -2,11 +2,20 @@ import { type Database, prepared } from '../database/database.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import type { SecretKeys } from '../lib/secret-keys.js';
-import { type Account, activeUser, standInId, type UserRow, userColumns } from './accounts.js';
+import {
+  type Account,
+  type AccountUser,
+  activeUser,
+  getAccount,
+  standInId,
+  type UserRow,
+  userColumns,
+} from './accounts.js';
 import { type Guess, type GuessBudget, type TriedGuess, takeGuessFor } from './guess-budget.js';
 import type { Identity } from './identities/identity.js';
 import { identityDigest } from './identities/identity-digest.js';
 import { countRequest, type RequestLimits, refuseEarly } from './request-limits.js';
+import type { NextPins } from './secrets/next-pin.js';
 
 /**
  * How a login comes to its account, in two round trips: the request is counted and the identity looked up; then it is
@@ -71,8 +80,9 @@ export function createLoginEntry(options: {
   readonly keys: SecretKeys;
   readonly limits: RequestLimits;
   readonly guesses: GuessBudget;
+  readonly nextPins: NextPins;
 }): LoginEntry {
-  const { database, keys, limits, guesses } = options;
+  const { database, keys, limits, guesses, nextPins } = options;
 
   /** In the user's lane, for a guess may have to wait for the row of its budget. */
   async function visitWith(slot: string | undefined, { userId, deviceId }: Visit) {
@@ -82,7 +92,15 @@ export function createLoginEntry(options: {
     const [row] = await database.lane(userId).query<EnteredRow>(enter, values);
     if (row === undefined) throw new Error('an account was not entered');
     refuseEarly(row.wait);
-    return { row, account: { userId, user: activeUser(row), knownDevice: row.known_device ?? undefined } };
+    const user = await withPinInPlace(userId, activeUser(row));
+    return { row, account: { userId, user, knownDevice: row.known_device ?? undefined } };
+  }
+
+  /** A recovered PIN counts from its moment on, whenever the queue comes to it. */
+  async function withPinInPlace(userId: string, user: AccountUser | undefined): Promise<AccountUser | undefined> {
+    if (user?.nextPinIsDue !== true) return user;
+    await nextPins.apply(userId);
+    return (await getAccount(database.lane(userId), userId)).user;
   }
 
   return {

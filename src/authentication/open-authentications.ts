@@ -19,6 +19,7 @@ import type { Challenge, ChallengeState } from './authenticators/authenticator.j
 import { holdKnownDevice, recordDevice } from './devices/queries.js';
 import { type GuessParameters, settleRightGuess } from './guess-budget.js';
 import { tellOfNewDevice } from './messages/notices.js';
+import { nextPinIsDue } from './secrets/next-pin.js';
 
 /** Authentications that wait for a secret: taking a guess, going on to the second one, approving, rejecting. */
 
@@ -146,7 +147,7 @@ const approveOpen = prepared(
          approved_at = n.now, approval_key = $5, approval_secret = $13, second_factor = coalesce($14, a.second_factor)
      from users u cross join lateral (select db_now() as now) n
      where a.user_id = $1 and a.id = $2 and u.id = a.user_id and u.epoch = a.epoch and u.status = 'active'
-       and not ${lockHolds} and a.status = any($6::text[]) and a.approval_key is not distinct from $7
+       and not ${lockHolds} and not ${nextPinIsDue} and a.status = any($6::text[]) and a.approval_key is not distinct from $7
        and a.first_used_at is null and a.ended_at is null
        and (select count(*) from held_device) >= 0
      returning a.*),

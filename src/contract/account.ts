@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { AnyObject, Id, IdInput, NullableId, NullableString, Text, Time } from './common.js';
 import { pinPattern } from './patterns.js';
-import { NewUser, SecondFactors, UserChange } from './user.js';
+import { NewUser, PinRecovery, SecondFactors, UserChange } from './user.js';
 
 export const proofTypes = ['password', 'code', 'passkey', 'totp', 'pin'] as const;
 export type ProofType = (typeof proofTypes)[number];
@@ -21,7 +21,7 @@ export const Proof = Type.Object(
   },
   {
     description:
-      'A fresh proof of who one is. The operation says which types it takes. For an account with a second factor, totp (a code of the app, or a recovery code) counts in place of code.',
+      'A fresh proof of who one is. The operation says which types it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey count.',
     examples: [{ type: 'password', secret: 'correct horse battery' }],
   },
 );
@@ -69,6 +69,7 @@ export const Account = Type.Object(
     locale: NullableString,
     has_password: Type.Boolean(),
     has_pin: Type.Boolean(),
+    pin_recovery: PinRecovery,
     second_factors: SecondFactors,
     created_at: Time,
     updated_at: Time,
@@ -84,6 +85,7 @@ export const Account = Type.Object(
         locale: 'en',
         has_password: true,
         has_pin: false,
+        pin_recovery: null,
         second_factors: [],
         created_at: '2017-10-19T17:02:03.181879Z',
         updated_at: '2017-10-19T17:02:03.181879Z',
@@ -185,10 +187,33 @@ export const RecoveryAnswer = Type.Object(
 export type RecoveryAnswer = Static<typeof RecoveryAnswer>;
 
 export const Recovered = Type.Object(
-  { id: Id, recovered: Type.Enum(recoverable) },
-  { examples: [{ id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53', recovered: 'password' }] },
+  {
+    id: Id,
+    recovered: Type.Enum(recoverable),
+    status: Type.Optional(
+      Type.Literal('pending', { description: 'Of a PIN that waits: it counts from effective_at on. Else absent.' }),
+    ),
+    effective_at: Type.Optional(Time),
+  },
+  {
+    examples: [
+      {
+        ...{ id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53', recovered: 'pin' },
+        ...{ status: 'pending', effective_at: '2017-10-20T17:02:03.181879Z' },
+      },
+    ],
+  },
 );
 export type Recovered = Static<typeof Recovered>;
+
+export const RecoveryCancellation = Type.Object(
+  {
+    identity: ContactAddress,
+    secret: Type.String({ minLength: 1, maxLength: 64, description: 'The code of the message that told of it.' }),
+  },
+  { examples: [{ identity: { type: 'email', value: 'ada@example.com' }, secret: '7k2m-9xqp-3fjd' }] },
+);
+export type RecoveryCancellation = Static<typeof RecoveryCancellation>;
 
 export const RegistrationRequest = Type.Object(
   { identity: ContactAddress, locale: NewUser.properties.locale },

@@ -45,6 +45,15 @@ const GuessLocks = Type.Array(
   { description: 'The locks by wrong secrets that hold right now, oldest first. They end nothing that was granted.' },
 );
 
+/** @public in the contract's words */
+export const PinRecovery = Type.Unsafe<{ started_at: string; effective_at: string } | null>({
+  type: ['object', 'null'],
+  description:
+    'A new PIN that a code has set, and that replaces the PIN at effective_at unless it is cancelled; null: none waits.',
+  properties: { started_at: Time, effective_at: Time },
+  required: ['started_at', 'effective_at'],
+});
+
 export const User = Type.Object(
   {
     id: Id,
@@ -59,6 +68,7 @@ export const User = Type.Object(
     guess_locks: GuessLocks,
     has_password: Type.Boolean(),
     has_pin: Type.Boolean(),
+    pin_recovery: PinRecovery,
     second_factor: NullablePolicy,
     second_factors: SecondFactors,
     metadata: Metadata,
@@ -80,6 +90,7 @@ export const User = Type.Object(
         guess_locks: [],
         has_password: true,
         has_pin: false,
+        pin_recovery: null,
         second_factor: null,
         second_factors: [{ type: 'totp', created_at: '2017-10-19T17:02:03.181879Z' }],
         metadata: {},

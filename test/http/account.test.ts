@@ -29,7 +29,7 @@ describe('reading and changing it', () => {
     expect(headers['cache-control']).toBe('no-store');
     expect(body).toEqual({
       ...{ id, username, email: null, phone, name: 'Ada', locale: 'en', has_password: true, has_pin: true },
-      ...{ second_factors: [], created_at, updated_at },
+      ...{ pin_recovery: null, second_factors: [], created_at, updated_at },
     });
   });
 
@@ -152,7 +152,8 @@ describe('a proof', () => {
     expect(await refused(elsewhere, 'PUT', '/pin', change)).toEqual([400, 'proof_rejected']);
     expect(await refused(stranger, 'PUT', '/pin', change)).toEqual([400, 'proof_rejected']);
     expect((await ask(who, 'PUT', '/pin', change)).status).toBe(200);
-    expect(await refused(who, 'PUT', '/pin', change)).toEqual([400, 'proof_rejected']);
+    const another = { password: newPassword, proof };
+    expect(await refused(who, 'PUT', '/password', another)).toEqual([400, 'proof_rejected']);
   });
 
   test('of 50 parallel requests with one code a single one counts', async () => {

@@ -50,6 +50,7 @@ describe('creating a user', () => {
       guess_locks: [],
       has_password: true,
       has_pin: true,
+      pin_recovery: null,
       second_factor: null,
       second_factors: [],
       metadata: { plan: { tier: 2 } },

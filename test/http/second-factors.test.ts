@@ -34,6 +34,8 @@ const eventsOf = async ({ user }: Person, type: string) => {
 };
 const signFor = (authenticator: SoftwareAuthenticator, { body }: { body: { challenge?: object } }) =>
   authenticator.sign(body.challenge as Parameters<SoftwareAuthenticator['sign']>[0]);
+/** A proof by a code of the app, or by a recovery code. */
+const byApp = (secret: string | undefined) => ({ type: 'totp', secret });
 const codes = ({ body }: { body: Pick<ProblemAnswer, 'errors'> }) => body.errors.map(({ code }) => code);
 
 describe('enrolling an authenticator app', () => {
@@ -55,7 +57,7 @@ describe('enrolling an authenticator app', () => {
     const first = await enrolTotp(who);
     expect(new Set(first.recoveryCodes).size).toBe(10);
     for (const code of first.recoveryCodes) expect(code).toMatch(/^[0-9a-hjkmnp-tv-z]{4}(-[0-9a-hjkmnp-tv-z]{4}){2}$/);
-    const second = await enrolTotp(who);
+    const second = await enrolTotp(who, byApp(first.recoveryCodes[0]));
     expect(second.recoveryCodes).toEqual([]);
     const { body } = await startWithPassword(who);
     expect((await answer(body.id, await first.app.code())).status).toBe(400);
@@ -110,8 +112,33 @@ describe('enrolling an authenticator app', () => {
     }
     const change = { password: 'nine dull horses', proof };
     expect((await ask(who, 'PUT', '/password', change)).status).toBe(422);
-    const byApp = { ...change, proof: { type: 'totp', secret: await app.code() } };
-    expect((await ask(who, 'PUT', '/password', byApp)).status).toBe(200);
+    const proven = { ...change, proof: byApp(await app.code()) };
+    expect((await ask(who, 'PUT', '/password', proven)).status).toBe(200);
+  });
+
+  test('has every proof include it, also in the session that has enrolled it', async () => {
+    const { refused } = createSelfService(() => postern);
+    const who = await person();
+    const { app } = await enrolTotp(who);
+    const password = 'nine dull horses';
+    const changes = [
+      ['PUT', '/password', { password }],
+      ['PUT', '/pin', { pin: '2468' }],
+      ['POST', '/email', { email: newEmail() }],
+      ['POST', '/passkeys', {}],
+      ['POST', '/recovery-codes', {}],
+      ['DELETE', '/totp', {}],
+      ['DELETE', '', {}],
+    ] as const;
+    for (const [method, path, change] of changes) {
+      const answer = await refused(who, method, path, { ...change, proof: byPassword });
+      expect(answer).toEqual([422, 'proof.type invalid_choice']);
+    }
+    expect((await ask(who, 'PUT', '/password', { password, proof: byApp(await app.code()) })).status).toBe(200);
+    await app.rewind();
+    expect((await ask(who, 'DELETE', '/totp', { proof: byApp(await app.code()) })).status).toBe(204);
+    const byNew = { type: 'password', secret: password };
+    expect((await ask(who, 'PUT', '/pin', { pin: '2468', proof: byNew })).status).toBe(200);
   });
 
   test('leaves who was in before, by the password alone, nothing to change with it', async () => {
@@ -124,8 +151,8 @@ describe('enrolling an authenticator app', () => {
     expect(await refused(before, 'POST', '/passkeys', { proof: byPassword })).toEqual(needsFactor);
     const password = 'nine dull horses';
     expect(await refused(before, 'PUT', '/password', { password, proof: byPassword })).toEqual(needsFactor);
-    const byApp = { type: 'totp', secret: await app.code() };
-    expect((await ask(before, 'PUT', '/pin', { pin: '2468', proof: byApp })).status).toBe(200);
+    const change = { pin: '2468', proof: byApp(await app.code()) };
+    expect((await ask(before, 'PUT', '/pin', change)).status).toBe(200);
     const byRecovery = { type: 'totp', secret: recoveryCodes[0] };
     expect((await ask(before, 'DELETE', '/totp', { proof: byRecovery })).status).toBe(204);
     expect((await ask(before, 'PUT', '/password', { password, proof: byPassword })).status).toBe(200);
@@ -135,10 +162,10 @@ describe('enrolling an authenticator app', () => {
     const who = await person();
     const email = newEmail();
     await change(who, { email });
-    const { app } = await enrolTotp(who);
+    const { app, recoveryCodes } = await enrolTotp(who);
     expect(await eventsOf(who, 'totp.enrolled')).toHaveLength(1);
     expect((await userOf(who)).second_factors).toEqual([{ type: 'totp', created_at: expect.any(String) }]);
-    expect((await ask(who, 'POST', '/recovery-codes', { proof: byPassword })).status).toBe(201);
+    expect((await ask(who, 'POST', '/recovery-codes', { proof: byApp(recoveryCodes[0]) })).status).toBe(201);
     const proof = { type: 'totp', secret: await app.code() };
     expect((await ask(who, 'DELETE', '/totp', { proof })).status).toBe(204);
     expect(await eventsOf(who, 'totp.removed')).toHaveLength(1);
@@ -281,10 +308,10 @@ describe('recovery codes', () => {
   test('are all replaced by new ones', async () => {
     const who = await person();
     const { recoveryCodes } = await enrolTotp(who);
-    const { body } = await ask<RecoveryCodes>(who, 'POST', '/recovery-codes', { proof: byPassword });
+    const { body } = await ask<RecoveryCodes>(who, 'POST', '/recovery-codes', { proof: byApp(recoveryCodes[0]) });
     expect(new Set([...body.recovery_codes, ...recoveryCodes]).size).toBe(20);
     const login = await startWithPassword(who);
-    expect((await answer(login.body.id, recoveryCodes[0] ?? '')).status).toBe(400);
+    expect((await answer(login.body.id, recoveryCodes[1] ?? '')).status).toBe(400);
     expect((await answer(login.body.id, body.recovery_codes[0] ?? '')).status).toBe(201);
   });
 
@@ -319,8 +346,8 @@ describe('when a second factor is asked for', () => {
     expect((await startWithPassword(who)).body.status).toBe('approved');
     expect((await change(who, { role: 'support' })).body.role).toBe('support');
     expect((await startWithPassword(who)).body.challenge?.type).toBe('passkey');
-    await enrolTotp(who);
     expect((await change(who, { role: 'operator' })).status).toBe(200);
+    await enrolTotp(who);
     expect((await startWithPassword(who)).body.status).toBe('approved');
     expect((await change(who, { second_factor: 'own' })).body.second_factor).toBe('own');
     expect((await startWithPassword(who)).body.challenge?.type).toBe('totp');
@@ -333,7 +360,7 @@ describe('when a second factor is asked for', () => {
   test('who has both may answer with either, and is shown no credential before the right first secret', async () => {
     const who = await person();
     const { app, recoveryCodes } = await enrolTotp(who);
-    const { authenticator } = await enrolPasskey(who);
+    const { authenticator } = await enrolPasskey(who, { proof: byApp(recoveryCodes[9]) });
     const challenges = [];
     for (const secret of [
       () => app.code(),
@@ -362,7 +389,7 @@ describe('an operator', () => {
   test('removes what a user has lost, which is written down', async () => {
     const who = await person();
     const { recoveryCodes } = await enrolTotp(who);
-    const { authenticator } = await enrolPasskey(who);
+    const { authenticator } = await enrolPasskey(who, { proof: byApp(recoveryCodes[9]) });
     expect((await userOf(who)).second_factors.map(({ type }) => type)).toEqual(['totp', 'passkey']);
     const pending = await startWithPassword(who);
     const after = await reset(who, postern.adminKey);

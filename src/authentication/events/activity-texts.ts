@@ -64,6 +64,11 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
   'recovery.started': text('A recovery was asked for: {recovers}.', 'Se pidió una recuperación: {recovers}.'),
   'recovery.rejected': text('A code for a recovery was wrong.', 'Un código de recuperación era erróneo.'),
   'recovery.completed': text('The account was recovered: {recovers}.', 'La cuenta se recuperó: {recovers}.'),
+  'pin_recovery.started': text(
+    'A new PIN was set with a code. It counts after a delay.',
+    'Se fijó un PIN nuevo con un código. Valdrá tras un plazo.',
+  ),
+  'pin_recovery.cancelled': text('A recovery of the PIN was cancelled.', 'Se anuló una recuperación del PIN.'),
   'registration.started': text('A registration was begun.', 'Se inició un registro.'),
   'registration.rejected': text('A code for a registration was wrong.', 'Un código de registro era erróneo.'),
   'key.created': text('An API key was made.', 'Se creó una clave de API.'),

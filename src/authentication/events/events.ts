@@ -32,6 +32,8 @@ export type EventType =
   | 'recovery.started'
   | 'recovery.rejected'
   | 'recovery.completed'
+  | 'pin_recovery.started'
+  | 'pin_recovery.cancelled'
   | 'registration.started'
   | 'registration.rejected'
   | 'totp.enrolled'

@@ -93,9 +93,8 @@ export function listPasskeys(handle: Queryable, userId: string): Promise<Passkey
 
 const insert = prepared(
   'passkey_insert',
-  `insert into passkeys (user_id, id, credential_id, public_key, counter, transports, name, backed_up, created_at,
-                         authentication_id)
-   select $1, $2, $3, $4, $5, $6, $7, $8, db_now(), (select authentication_id from sessions where user_id = $1 and id = $10)
+  `insert into passkeys (user_id, id, credential_id, public_key, counter, transports, name, backed_up, created_at)
+   select $1, $2, $3, $4, $5, $6, $7, $8, db_now()
    where (select count(*) from passkeys where user_id = $1) < $9
    on conflict (user_id, credential_id) do nothing
    returning ${columns}`,
@@ -104,12 +103,12 @@ const insert = prepared(
 /** Undefined: the user has this one already, or as many as there may be. The user's row must be held. */
 export async function addPasskey(
   tx: Queryable,
-  { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
+  userId: string,
   name: string,
   { credentialId, publicKey, counter, transports, backedUp }: RegisteredCredential,
 ): Promise<Passkey | undefined> {
   const key = [credentialId, publicKey, counter, transports, name, backedUp];
-  const values = [userId, newId(), ...key, maxPasskeys, sessionId];
+  const values = [userId, newId(), ...key, maxPasskeys];
   const [passkey] = await tx.query<Passkey>(insert, values);
   return passkey;
 }

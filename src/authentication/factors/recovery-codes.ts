@@ -1,27 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import { prepared, type Queryable } from '../../database/database.js';
 import type { SecretKeys } from '../../lib/secret-keys.js';
+import { canonicalLongCode, newLongCode } from '../secrets/codes.js';
 
 /** The rows of `recovery_codes`: what stands in for a second factor that was lost. Never for a first one. */
 
 const count = 10;
-/** Crockford's base32: nothing that is read as something else. */
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-/** 60 random bits: more than guesses can find (ASVS 6.5 wants 20 for codes that are rate limited), few enough to copy. */
-const length = 12;
-
-function newCode(): string {
-  // 256 is a multiple of 32, so every character is as likely.
-  const characters = [...randomBytes(length)].map((byte) => alphabet[byte % alphabet.length]).join('');
-  return characters.replace(/.{4}(?=.)/g, '$&-');
-}
-
-/** However it was copied: in capitals, without the hyphens, with an O for a zero. */
-function canonical(code: string): string {
-  return code.toLowerCase().replaceAll(/[\s-]/g, '').replaceAll('o', '0').replaceAll(/[il]/g, '1');
-}
-
-const bound = (userId: string, code: string) => `${userId}:${canonical(code)}`;
+const bound = (userId: string, code: string) => `${userId}:${canonicalLongCode(code)}`;
 
 const forgetCodes = prepared('recovery_forget', 'delete from recovery_codes where user_id = $1');
 const insertCodes = prepared(
@@ -31,7 +15,7 @@ const insertCodes = prepared(
 
 /** Makes new codes in place of all that there were. What is returned is not kept anywhere. */
 export async function replaceRecoveryCodes(tx: Queryable, keys: SecretKeys, userId: string): Promise<string[]> {
-  const codes = Array.from({ length: count }, newCode);
+  const codes = Array.from({ length: count }, newLongCode);
   await tx.query(forgetCodes, [userId]);
   await tx.query(insertCodes, [userId, codes.map((code) => keys.digest('recovery', bound(userId, code)))]);
   return codes;

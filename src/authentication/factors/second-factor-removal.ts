@@ -2,13 +2,13 @@ import type { Queryable } from '../../database/database.js';
 import type { Origin } from '../../lib/origin.js';
 import { recordEvent } from '../events/events.js';
 import type { Notices } from '../messages/notices.js';
-import { endChallengesOf } from '../self-service/challenges.js';
+import { endChallenges } from '../self-service/challenges.js';
 import { removePasskeys } from './passkeys.js';
 import { forgetUselessCodes } from './recovery-codes.js';
 import { removeTotp } from './totp.js';
 
 /**
- * Removes a user's app, passkeys and recovery codes, and what is being enrolled: an operator's act, for who has lost them.
+ * Removes a user's app, passkeys and recovery codes, and ends what was begun: an operator's act, for who has lost them.
  * The user's row must be held.
  */
 export async function removeSecondFactors(
@@ -20,7 +20,7 @@ export async function removeSecondFactors(
   const totp = await removeTotp(tx, userId);
   const passkeys = await removePasskeys(tx, userId, undefined);
   await forgetUselessCodes(tx, userId);
-  await endChallengesOf(tx, userId, ['totp', 'passkey']);
+  await endChallenges(tx, userId);
   await recordEvent(tx, { userId, type: 'second_factors.removed', origin, data: { totp, passkeys } });
   if (totp) await notices?.notify(tx, { userId, kind: 'totp_removed', origin });
   if (passkeys > 0) await notices?.notify(tx, { userId, kind: 'passkey_removed', origin });

@@ -65,21 +65,16 @@ export async function stepOfNewSecret(
 
 const insertTotp = prepared(
   'totp_insert',
-  `insert into totp (user_id, id, secret, last_step, authentication_id, created_at, last_used_at)
-   select $1, $2, $3, $4, (select authentication_id from sessions where user_id = $1 and id = $5), now, now
+  `insert into totp (user_id, id, secret, last_step, created_at, last_used_at)
+   select $1, $2, $3, $4, now, now
    from (select db_now() as now) clock
    on conflict (user_id) do update set id = excluded.id, secret = excluded.secret, last_step = excluded.last_step,
-     authentication_id = excluded.authentication_id, created_at = excluded.created_at, last_used_at = excluded.last_used_at`,
+     created_at = excluded.created_at, last_used_at = excluded.last_used_at`,
 );
 
 /** Makes an app the user's, in place of one that there was. The code of `step` has confirmed it, and is used up by that. */
-export async function putTotp(
-  tx: Queryable,
-  session: { readonly userId: string; readonly sessionId: string },
-  sealed: Buffer,
-  step: number,
-): Promise<void> {
-  await tx.query(insertTotp, [session.userId, newId(), sealed, step, session.sessionId]);
+export async function putTotp(tx: Queryable, userId: string, sealed: Buffer, step: number): Promise<void> {
+  await tx.query(insertTotp, [userId, newId(), sealed, step]);
 }
 
 const deleteTotp = prepared('totp_delete', 'delete from totp where user_id = $1 returning id');

@@ -27,6 +27,10 @@ export const codeTexts: Readonly<Record<`${MessageChannel}.${CodeKind}`, Readonl
     en: '{code} is your {app} code to register. Do not share it with anyone.',
     es: '{code} es su código de {app} para registrarse. No lo comparta.',
   },
+  'sms.pin_recovery': {
+    en: '{app}: a new PIN was set and replaces yours at {time}. If it was not you, cancel it in the app with the code {code}.',
+    es: '{app}: se ha fijado un PIN nuevo, que sustituye al suyo a las {time}. Si no ha sido usted, anúlelo en la aplicación con el código {code}.',
+  },
   'sms.registration_taken': {
     en: 'Somebody tried to register at {app} with this number, which has an account already. If it was you: log in instead.',
     es: 'Alguien ha intentado registrarse en {app} con este número, que ya tiene una cuenta. Si ha sido usted, entre en ella.',
@@ -122,6 +126,30 @@ Su código para registrarse en {app} es
     {code}
 
 Vale durante {minutes} minutos. Si no quería registrarse, ignore este correo.`,
+  },
+  'email.pin_recovery': {
+    en: `Subject: A new PIN for your account at {app}
+
+Somebody has set a new PIN for your account at {app}, with a code to another address of the account. It replaces your PIN at
+
+    {time}
+
+If this was you, you need not do anything. If not, cancel it before then: log in and cancel it in the app, or enter this code there:
+
+    {code}
+
+The code does nothing else.`,
+    es: `Subject: Un PIN nuevo para su cuenta de {app}
+
+Alguien ha fijado un PIN nuevo para su cuenta de {app}, con un código a otra dirección de la cuenta. Sustituirá a su PIN el
+
+    {time}
+
+Si ha sido usted, no tiene que hacer nada. Si no, anúlelo antes: entre en su cuenta y anúlelo en la aplicación, o introduzca allí este código:
+
+    {code}
+
+El código no sirve para nada más.`,
   },
   'email.registration_taken': {
     en: `Subject: You have an account at {app} already

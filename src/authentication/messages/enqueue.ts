@@ -54,6 +54,8 @@ export interface NewCode {
   readonly locale?: string | undefined;
   /** How many codes the client's address has asked for lately; without it the code goes before those of all addresses. */
   readonly turn?: number | undefined;
+  /** What its text holds beside the code. */
+  readonly values?: Readonly<Record<string, string>>;
 }
 
 const insertMessage = prepared(
@@ -72,10 +74,10 @@ const insertMessage = prepared(
  * @returns the message's id, under which the outbox shows it
  */
 export async function enqueueCode(handle: Queryable, keys: SecretKeys, message: NewCode): Promise<string> {
-  const { userId, channel, kind, recipient, code, lifetime, locale, turn = 0 } = message;
+  const { userId, channel, kind, recipient, code, lifetime, locale, values, turn = 0 } = message;
   const id = newId();
   const sealed = code === undefined ? null : keys.seal(code, id);
-  const params = locale === undefined ? null : JSON.stringify({ locale });
+  const params = locale === undefined && values === undefined ? null : JSON.stringify({ ...values, locale });
   await handle.query(insertMessage, [
     ...[userId, id, channel, `${channel}.${kind}`, recipient ?? null, sealed, params, lifetime, turn],
   ]);

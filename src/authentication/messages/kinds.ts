@@ -7,6 +7,8 @@ export const codeKinds = {
   address_code: 'The code that proves a new mail address or phone number.',
   recovery_code: 'The code that recovers a forgotten password or PIN.',
   registration_code: 'The code of a registration.',
+  pin_recovery:
+    'Somebody recovers the PIN by a code to another address of the account. Holds the code that cancels it.',
   registration_taken: 'Somebody tried to register with an address that has an account. Holds no code.',
 } as const;
 export type CodeKind = keyof typeof codeKinds;
@@ -27,8 +29,12 @@ export const noticeKinds = {
   external_identity_added: 'An account at an OpenID provider was linked, which logs in from then on.',
   external_identity_removed: 'An account at an OpenID provider was unlinked.',
   account_recovered: 'The account was recovered by a code.',
+  pin_recovery: 'Somebody recovers the PIN by a code. By SMS and by mail this is a message with a code.',
 } as const;
 export type NoticeKind = keyof typeof noticeKinds;
+
+/** Notices that a message with a code takes the place of, by SMS and by mail. */
+export const noticesBesideCodes: readonly NoticeKind[] = ['pin_recovery'];
 
 /** Where a text is shown; that of `push` is also what the inbox shows. */
 export const textChannels = [...messageChannels, 'push'] as const;
@@ -43,20 +49,21 @@ export interface TextRules {
   readonly required: readonly string[];
 }
 
-/** All but the one that is sent in a code's place. */
-const { registration_taken, ...otherCodes } = codeKinds;
+/** All but those that hold something else. */
+const { registration_taken, pin_recovery, ...otherCodes } = codeKinds;
 
 const ofCodes = {
   app: 'APP_NAME.',
-  code: 'The six digits.',
+  code: 'The code: six digits; of pin_recovery the longer one that cancels it.',
   minutes: 'How long the code is good for.',
 };
 const ofNotices = {
   app: 'APP_NAME.',
   device: 'Make, model and system of the device that it came from, where it is known.',
-  time: 'When it happened, in UTC.',
+  time: 'When it happened, in UTC; of pin_recovery by SMS and mail, when the new PIN replaces the old one.',
   address: 'The network that it came from, where it is known: not the whole address.',
 };
+const ofPinRecoveries = { app: ofCodes.app, code: ofCodes.code, time: ofNotices.time };
 
 /**
  * By kind.
@@ -66,6 +73,7 @@ export const textRules: ReadonlyMap<string, TextRules> = new Map([
   ...rulesOf(messageChannels, otherCodes, { placeholders: ofCodes, required: ['code'] }),
   ...rulesOf(messageChannels, { registration_taken }, { placeholders: { app: ofCodes.app }, required: [] }),
   ...rulesOf(textChannels, noticeKinds, { placeholders: ofNotices, required: [] }),
+  ...rulesOf(messageChannels, { pin_recovery }, { placeholders: ofPinRecoveries, required: ['code'] }),
 ]);
 
 function rulesOf(

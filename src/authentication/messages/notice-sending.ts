@@ -3,7 +3,7 @@ import { type Database, prepared, type Queryable, type Transaction } from '../..
 import { newId } from '../../lib/ids.js';
 import type { SecretKeys } from '../../lib/secret-keys.js';
 import { addMessageJobs, noticeAttempts } from './enqueue.js';
-import type { NoticeKind } from './kinds.js';
+import { type NoticeKind, noticesBesideCodes } from './kinds.js';
 import { describeDevice, describeNetwork, describeTime } from './notice-values.js';
 import type { Templates } from './templates.js';
 
@@ -94,7 +94,8 @@ export function createNoticeSending(options: NoticeSendingOptions): (job: Notice
     return row?.wait == null;
   }
 
-  function recipients(reader: ReaderRow, { data }: NoticeRow): { channel: MessageChannel; to: string }[] {
+  function recipients(reader: ReaderRow, { kind, data }: NoticeRow): { channel: MessageChannel; to: string }[] {
+    if (noticesBesideCodes.includes(kind)) return [];
     const addresses = { email: [reader.email, data.former_email], sms: [reader.phone, data.former_phone] } as const;
     return (['email', 'sms'] as const).flatMap((channel) => {
       if (!channels.includes(channel)) return [];

@@ -59,6 +59,10 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
     en: 'Your account was recovered with a code, and every device was logged out.',
     es: 'Se ha recuperado su cuenta con un código y se ha cerrado la sesión en todos los dispositivos.',
   },
+  pin_recovery: {
+    en: 'A new PIN was set for your account with a code. It replaces your PIN later: until then you can cancel it in the app.',
+    es: 'Se ha fijado un PIN nuevo para su cuenta con un código. Sustituirá al suyo más tarde: hasta entonces puede anularlo en la aplicación.',
+  },
 };
 
 /** What stands around the sentence. */

@@ -37,7 +37,8 @@ export function builtInTexts(): Texts {
     }),
   );
   const codes = Object.entries(codeTexts).map(([kind, text]) => [kind, new Map(Object.entries(text))] as const);
-  return new Map([...codes, ...notices]);
+  // A notice whose message holds a code has the code's text there.
+  return new Map([...codes, ...notices.filter(([kind]) => !Object.hasOwn(codeTexts, kind))]);
 }
 
 /**

@@ -1,10 +1,11 @@
-import type { Account, AccountChange, PasswordChange, PinChange, Proof, ProofType } from '../../contract/account.js';
+import type { Account, AccountChange, PasswordChange, PinChange, Proof } from '../../contract/account.js';
 import type { User, UserChange } from '../../contract/user.js';
 import { type Database, prepared, type Queryable, type Transaction } from '../../database/database.js';
 import { refuseFaults } from '../../lib/problem.js';
 import type { PreparedChange, Users } from '../users/users.js';
 import { type UserRules, userFaults } from '../users/validation.js';
-import { type Proofs, type Prover, usualProofs } from './proofs.js';
+import type { PinRecoveries } from './pin-recoveries.js';
+import { type AllowedProofs, type Proofs, type Proven, type Prover, usualProofs } from './proofs.js';
 
 /** What people do with their own accounts, with a session, and with a fresh proof wherever more than a name changes. */
 export interface OwnAccount {
@@ -19,7 +20,7 @@ export interface OwnAccount {
    * @throws Problem `validation_failed`; those of proofs
    */
   setPassword(prover: Prover, change: PasswordChange): Promise<Account>;
-  /** @throws Problem those of proofs */
+  /** @throws Problem those of proofs. A code alone sets a first PIN, and replaces none. */
   setPin(prover: Prover, change: PinChange): Promise<Account>;
   /** @throws Problem those of proofs. A code alone does not do it: it may be all that the PIN stands beside. */
   removePin(prover: Prover, proof: Proof): Promise<Account>;
@@ -29,17 +30,36 @@ export interface OwnAccount {
 
 /** A user as the user sees it. */
 export function toAccount(user: User): Account {
-  const { id, username, email, phone, name, locale, has_password, has_pin, second_factors } = user;
+  const { id, username, email, phone, name, locale, has_password, has_pin, pin_recovery, second_factors } = user;
   const { created_at, updated_at } = user;
-  return { id, username, email, phone, name, locale, has_password, has_pin, second_factors, created_at, updated_at };
+  return {
+    id,
+    username,
+    email,
+    phone,
+    name,
+    locale,
+    has_password,
+    has_pin,
+    pin_recovery,
+    second_factors,
+    created_at,
+    updated_at,
+  };
 }
 
 export interface OwnAccountOptions {
   readonly database: Database;
   readonly users: Users;
   readonly proofs: Proofs;
+  readonly pinRecoveries: Pick<PinRecoveries, 'guard'>;
   readonly rules: UserRules;
 }
+
+/** What changes a PIN. A code to an address does not: login codes go there too, and the PIN stands beside those. */
+const changedPinProofs: AllowedProofs = ({ pinIsGuarded }) => (pinIsGuarded ? ['pin'] : ['password', 'passkey', 'pin']);
+const pinProofs: AllowedProofs = (user) =>
+  user.pinHash === undefined ? [...usualProofs(user), 'pin'] : changedPinProofs(user);
 
 /**
  * A change of the password has raised the user's epoch, and so ended every login. The one that asked goes on: it is this
@@ -55,15 +75,15 @@ const followEpoch = prepared(
 );
 
 export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
-  const { database, users, proofs, rules } = options;
+  const { database, users, proofs, pinRecoveries, rules } = options;
 
   /** Proves first and hashes then, so that a session alone cannot keep the machine busy with hashing. */
   async function changeProven(
     prover: Prover,
     change: UserChange,
     proof: Proof | undefined,
-    allowed: readonly ProofType[],
-    afterwards: (tx: Queryable) => Promise<unknown> = async () => undefined,
+    allowed: AllowedProofs,
+    afterwards: (tx: Queryable, proven: Proven) => Promise<unknown> = async () => undefined,
   ): Promise<Account> {
     const { userId } = prover;
     refuseFaults(await userFaults(change, rules));
@@ -72,7 +92,7 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
     return inTransaction(userId, async (tx) => {
       await proven.use(tx);
       const user = await apply(tx, prover, ready);
-      await afterwards(tx);
+      await afterwards(tx, proven);
       return user;
     });
   }
@@ -96,11 +116,12 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
       return inTransaction(prover.userId, (tx) => apply(tx, prover, ready));
     },
     setPassword: (prover, { password, proof }) =>
-      changeProven(prover, { password }, proof, usualProofs, (tx) =>
-        tx.query(followEpoch, [prover.userId, prover.sessionId]),
-      ),
-    setPin: (prover, { pin, proof }) => changeProven(prover, { pin }, proof, [...usualProofs, 'pin']),
-    removePin: (prover, proof) => changeProven(prover, { pin: null }, proof, ['passkey', 'pin']),
+      changeProven(prover, { password }, proof, usualProofs, async (tx, { type }) => {
+        await tx.query(followEpoch, [prover.userId, prover.sessionId]);
+        await pinRecoveries.guard(tx, prover.userId, type);
+      }),
+    setPin: (prover, { pin, proof }) => changeProven(prover, { pin }, proof, pinProofs),
+    removePin: (prover, proof) => changeProven(prover, { pin: null }, proof, changedPinProofs),
     async remove(prover, proof) {
       const proven = await proofs.check(prover, proof, usualProofs);
       await database.lane(prover.userId).transaction(async (tx) => {

@@ -102,16 +102,21 @@ export async function endChallenge(tx: Queryable, { userId, id }: { userId: stri
 
 const endAll = prepared(
   'challenge_end_all',
-  'update challenges set ended_at = db_now() where user_id = $1 and purpose = any($2) and ended_at is null',
+  `update challenges set ended_at = db_now()
+   where user_id = $1 and ($2::text[] is null or purpose = any($2)) and ended_at is null`,
 );
 
-/** Ends what was begun for these purposes and not answered: from now on it would need another proof. */
-export async function endChallengesOf(
+/**
+ * Ends what was begun and not answered: from now on it would need another proof. Whoever begins or completes a challenge
+ * of a user holds the user's row, and so must the caller: no answer that is being evaluated overtakes this.
+ * @param purposes undefined: all
+ */
+export async function endChallenges(
   tx: Queryable,
   userId: string,
-  purposes: readonly ChallengePurpose[],
+  purposes?: readonly ChallengePurpose[],
 ): Promise<void> {
-  await tx.query(endAll, [userId, purposes]);
+  await tx.query(endAll, [userId, purposes ?? null]);
 }
 
 const findOwner = prepared('challenge_owner', 'select user_id, device_id from challenges where id = $1');

@@ -57,6 +57,10 @@ export interface CodeToSend {
   readonly locale?: string | undefined;
   /** Of a code that is asked for without a session: see `AdmittedCode`. What a session asks for has the first turn. */
   readonly turn?: number | undefined;
+  /** Seconds; without: as long as a login's code. */
+  readonly lifetime?: number;
+  /** What its text holds beside the code. */
+  readonly values?: Readonly<Record<string, string>>;
 }
 
 export interface CodeSendingOptions {
@@ -79,7 +83,7 @@ export function createCodeSending({ keys, limits, channels, written }: CodeSendi
       return maySend ? { turn } : undefined;
     },
     async send(tx, { type, ...message }) {
-      await enqueueCode(tx, keys, { ...message, channel: channelOf[type], lifetime: codeLifetime });
+      await enqueueCode(tx, keys, { lifetime: codeLifetime, ...message, channel: channelOf[type] });
       tx.onCommit(written);
     },
   };

@@ -16,7 +16,8 @@ import { forgetUselessCodes } from '../factors/recovery-codes.js';
 import { newPasskeyChallenge, passkeyLifetime, type RelyingParty } from '../factors/relying-party.js';
 import type { Notices } from '../messages/notices.js';
 import type { Users } from '../users/users.js';
-import { beginChallenge, endChallenge, endChallengesOf, takeChallengeGuess } from './challenges.js';
+import { beginChallenge, endChallenge, endChallenges, takeChallengeGuess } from './challenges.js';
+import type { PinRecoveries } from './pin-recoveries.js';
 import { holdProver, type Proofs, type Prover, usualProofs } from './proofs.js';
 
 /** One's own passkeys. */
@@ -38,11 +39,13 @@ export interface OwnPasskeysOptions {
   readonly proofs: Proofs;
   readonly users: Pick<Users, 'get'>;
   readonly notices: Pick<Notices, 'notify'>;
+  readonly pinRecoveries: Pick<PinRecoveries, 'guard'>;
 }
 
 const defaultName = 'Passkey';
 
-export function createOwnPasskeys({ database, relyingParty, proofs, users, notices }: OwnPasskeysOptions): OwnPasskeys {
+export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
+  const { database, relyingParty, proofs, users, notices, pinRecoveries } = options;
   return {
     list: (userId) => listPasskeys(database, userId),
     async begin(prover, { proof, name = defaultName }) {
@@ -59,7 +62,7 @@ export function createOwnPasskeys({ database, relyingParty, proofs, users, notic
       const begun = await database.lane(userId).transaction(async (tx) => {
         await proven.use(tx);
         const asked = { userId, id: newId(), purpose: 'passkey', deviceId, lifetime: passkeyLifetime } as const;
-        return beginChallenge(tx, { ...asked, kept: { challenge, name } });
+        return beginChallenge(tx, { ...asked, kept: { challenge, name, proof: proven.type } });
       });
       return { ...begun, options: { ...options } };
     },
@@ -72,9 +75,10 @@ export function createOwnPasskeys({ database, relyingParty, proofs, users, notic
       return database.lane(userId).transaction(async (tx) => {
         await holdProver(tx, prover);
         if (!(await endChallenge(tx, address))) throw new Problem('proof_rejected');
-        const passkey = await addPasskey(tx, prover, kept.name ?? defaultName, credential);
+        const passkey = await addPasskey(tx, userId, kept.name ?? defaultName, credential);
         if (passkey === undefined) throw new Problem('proof_rejected');
-        await endChallengesOf(tx, userId, ['totp', 'passkey']);
+        await endChallenges(tx, userId);
+        if (kept.proof === 'code') await pinRecoveries.guard(tx, userId, kept.proof);
         await recordEvent(tx, { userId, type: 'passkey.enrolled', origin, data: { passkey_id: passkey.id } });
         await notices.notify(tx, { userId, kind: 'passkey_added', origin });
         return passkey;
@@ -92,6 +96,7 @@ export function createOwnPasskeys({ database, relyingParty, proofs, users, notic
         await proven.use(tx);
         if ((await removePasskeys(tx, userId, id)) === 0) throw new Problem('not_found');
         await forgetUselessCodes(tx, userId);
+        await endChallenges(tx, userId);
         await recordEvent(tx, { userId, type: 'passkey.removed', origin, data: { passkey_id: id } });
         await notices.notify(tx, { userId, kind: 'passkey_removed', origin });
       });

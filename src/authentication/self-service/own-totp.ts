@@ -12,7 +12,7 @@ import { forgetUselessCodes, hasRecoveryCodes, replaceRecoveryCodes } from '../f
 import { putTotp, removeTotp, sealTotpSecret, stepOfNewSecret } from '../factors/totp.js';
 import type { Notices } from '../messages/notices.js';
 import type { Users } from '../users/users.js';
-import { beginChallenge, endChallenge, endChallengesOf, takeChallengeGuess } from './challenges.js';
+import { beginChallenge, endChallenge, endChallenges, takeChallengeGuess } from './challenges.js';
 import { holdProver, type Proofs, type Prover, usualProofs } from './proofs.js';
 
 /** One's own authenticator app and recovery codes. Other logins go on: they were let in by what counted then. */
@@ -73,8 +73,8 @@ export function createOwnTotp({ database, keys, proofs, users, notices, issuer }
       return database.lane(userId).transaction(async (tx) => {
         await holdProver(tx, prover);
         if (!(await endChallenge(tx, address))) throw new Problem('proof_rejected');
-        await putTotp(tx, prover, sealed, step);
-        await endChallengesOf(tx, userId, ['totp', 'passkey']);
+        await putTotp(tx, userId, sealed, step);
+        await endChallenges(tx, userId);
         await recordEvent(tx, { userId, type: 'totp.enrolled', origin });
         await notices.notify(tx, { userId, kind: 'totp_added', origin });
         const recovery_codes = (await hasRecoveryCodes(tx, userId)) ? [] : await replaceRecoveryCodes(tx, keys, userId);
@@ -88,6 +88,7 @@ export function createOwnTotp({ database, keys, proofs, users, notices, issuer }
         await proven.use(tx);
         if (!(await removeTotp(tx, userId))) throw new Problem('not_found');
         await forgetUselessCodes(tx, userId);
+        await endChallenges(tx, userId);
         await recordEvent(tx, { userId, type: 'totp.removed', origin });
         await notices.notify(tx, { userId, kind: 'totp_removed', origin });
       });

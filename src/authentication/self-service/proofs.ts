@@ -8,6 +8,7 @@ import type { ChallengeAnswer, ChallengeState } from '../authenticators/authenti
 import { recordEvent } from '../events/events.js';
 import type { GuessBudget } from '../guess-budget.js';
 import type { RequestLimits } from '../request-limits.js';
+import type { NextPins } from '../secrets/next-pin.js';
 import { heldSession } from '../sessions.js';
 import { holdUserEpoch } from '../users/queries.js';
 import { beginChallenge, endChallenge, takeChallengeGuess } from './challenges.js';
@@ -75,12 +76,15 @@ export interface Proofs {
   begin(prover: Prover, start: ProofStart): Promise<StartedProof>;
   /**
    * Evaluates a proof within the account's budget of guesses.
-   * @param allowed the types that count here. A password always does. Where there is a second factor, a code of the app
-   * counts instead of a code to an address: whoever takes an address over must not get past what stands beside it.
+   * @param allowed the types that count here. Where there is a second factor, a proof includes it, whatever they are: only
+   * a code of the app, a recovery code and a passkey count.
    * @throws Problem `validation_failed`, `proof_rejected`, `account_locked`, `account_temporarily_locked`, `too_many_requests`
    */
-  check(prover: Prover, proof: Proof | undefined, allowed: readonly ProofType[]): Promise<Proven>;
+  check(prover: Prover, proof: Proof | undefined, allowed: AllowedProofs): Promise<Proven>;
 }
+
+/** The types of proof that count for something, for an account without a second factor. */
+export type AllowedProofs = (user: AccountUser) => readonly ProofType[];
 
 export interface ProofsOptions {
   readonly database: Database;
@@ -90,27 +94,19 @@ export interface ProofsOptions {
   readonly methods: readonly ProofMethod[];
   /** Whether more than the first secret stands before this account. */
   readonly hasSecondFactor: (user: AccountUser) => boolean;
+  readonly nextPins: NextPins;
 }
 
-/** What counts for most changes: everything but the PIN, which is too short, and a second factor without the first. */
-export const usualProofs: readonly ProofType[] = ['password', 'code', 'passkey'];
+/** What counts for most changes: everything but the PIN, which is too short. */
+export const usualProofs: AllowedProofs = () => ['password', 'code', 'passkey'];
 
-/** What counts in a session whose login has shown one factor only, once the account has a second: that one. */
+/** What includes a second factor (decision 60). */
 const secondFactorProofs: readonly ProofType[] = ['totp', 'passkey'];
 
-/** A login has shown a second factor when it used one, or when one was enrolled in it. */
-const readLogin = prepared(
-  'proof_login',
-  `select a.second_factor is not null
-          or exists (select 1 from totp t where t.user_id = a.user_id and t.authentication_id = a.id)
-          or exists (select 1 from passkeys p where p.user_id = a.user_id and p.authentication_id = a.id) as has_shown
-   from sessions s join authentications a on a.user_id = s.user_id and a.id = s.authentication_id
-   where s.user_id = $1 and s.id = $2`,
-);
 const readSession = prepared('proof_session', `select held.expires_at from (${heldSession('$1', '$2')}) held`);
 
 export function createProofs(options: ProofsOptions): Proofs {
-  const { database, guesses, limits, codes, methods, hasSecondFactor } = options;
+  const { database, guesses, limits, codes, methods, hasSecondFactor, nextPins } = options;
 
   async function userOf({ userId, deviceId, origin }: Prover): Promise<AccountUser> {
     await limits.loginFrom(origin.address);
@@ -118,6 +114,11 @@ export function createProofs(options: ProofsOptions): Proofs {
     const { user } = await getAccount(database, userId);
     // Deactivated or deleted since the session was checked.
     if (user === undefined) throw new Problem('invalid_session_token');
+    if (user.nextPinIsDue) {
+      // It ends every login, this one too.
+      await nextPins.apply(userId);
+      throw new Problem('invalid_session_token');
+    }
     return user;
   }
 
@@ -125,7 +126,7 @@ export function createProofs(options: ProofsOptions): Proofs {
     const { userId, deviceId, origin } = prover;
     const user = await userOf(prover);
     // A code would not count beside a second factor: it is not sent in the first place.
-    const counts = ({ type }: ProofMethod) => type !== 'code' || !hasSecondFactor(user);
+    const counts = ({ type }: ProofMethod) => !hasSecondFactor(user) || secondFactorProofs.includes(type);
     const method = methods.find(
       (one): one is BegunProof => one.steps === 2 && one.starts.includes(start) && counts(one),
     );
@@ -138,6 +139,7 @@ export function createProofs(options: ProofsOptions): Proofs {
     const typed = { ...kept, type: method.type };
     const recipient = message === undefined ? undefined : await admit(prover, message);
     const { expires_at } = await database.lane(userId).transaction(async (tx) => {
+      await holdProver(tx, prover);
       const started = await beginChallenge(tx, { userId, id, purpose: 'proof', kept: typed, lifetime, deviceId });
       if (message !== undefined) {
         const { type, code } = message;
@@ -158,11 +160,10 @@ export function createProofs(options: ProofsOptions): Proofs {
     return (await codes.admit(asked)) ? to : undefined;
   }
 
-  async function check(prover: Prover, proof: Proof | undefined, allowed: readonly ProofType[]): Promise<Proven> {
+  async function check(prover: Prover, proof: Proof | undefined, allowed: AllowedProofs): Promise<Proven> {
     const { userId, deviceId, origin } = prover;
     const user = await userOf(prover);
-    const counting = await countingTypes(database.lane(userId), prover, user, allowed);
-    const { method, secret, id } = readProof(methods, proof, counting);
+    const { method, secret, id } = readProof(methods, proof, countingTypes(user, allowed));
     const address = { userId, id, purpose: 'proof', deviceId } as const;
     const evaluate = async (): Promise<boolean> => {
       if (method.steps === 1) return method.verify(user, secret, origin);
@@ -187,28 +188,14 @@ export function createProofs(options: ProofsOptions): Proofs {
         await use(tx, prover, user, challenge);
         // Once more, under the lock of the user's row: a second factor may have been enrolled since.
         const { user: now } = await getAccount(tx, userId);
-        const stillCounting = now && (await countingTypes(tx, prover, now, allowed));
+        const stillCounting = now && countingTypes(now, allowed);
         if (stillCounting?.includes(method.type) !== true) throw new Problem('proof_rejected');
       },
     };
   }
 
-  /**
-   * Where more than the first secret stands before an account, a code of the app counts instead of a code to an address;
-   * and in a session from before, of who may know no more than the password, the second factor alone.
-   */
-  async function countingTypes(
-    handle: Queryable,
-    { userId, sessionId }: Prover,
-    user: AccountUser,
-    allowed: readonly ProofType[],
-  ): Promise<readonly ProofType[]> {
-    const usual: readonly ProofType[] = ['password', ...allowed];
-    if (!hasSecondFactor(user)) return usual;
-    const [login] = await handle.query<{ has_shown: boolean }>(readLogin, [userId, sessionId]);
-    if (login?.has_shown !== true) return secondFactorProofs;
-    return usual.map((type) => (type === 'code' ? 'totp' : type));
-  }
+  const countingTypes = (user: AccountUser, allowed: AllowedProofs): readonly ProofType[] =>
+    hasSecondFactor(user) ? secondFactorProofs : allowed(user);
 
   return { begin, check };
 }

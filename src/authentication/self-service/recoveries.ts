@@ -12,6 +12,8 @@ import { codeDigest, codeLifetime, newCode } from '../secrets/codes.js';
 import { holdUserEpoch } from '../users/queries.js';
 import { type UserRules, userFaults } from '../users/validation.js';
 import { type BegunChallenge, beginChallenge, endChallenge } from './challenges.js';
+import { addressTypes } from './code-sending.js';
+import type { PinRecoveries } from './pin-recoveries.js';
 import type { CheckedCode, SessionlessOptions } from './sessionless-codes.js';
 
 /**
@@ -26,7 +28,7 @@ export interface Recoveries {
   begin(request: RecoveryRequest, origin: Origin): Promise<BegunChallenge>;
   /**
    * Makes the new secret count, ends every login of the user, and forgives what was guessed wrong until now; never an
-   * operator's lock.
+   * operator's lock. A new PIN does all that once its wait is over.
    * @throws Problem `code_rejected`, `validation_failed`, `account_temporarily_locked`, `too_many_requests`
    */
   complete(id: string, answer: RecoveryAnswer, origin: Origin): Promise<Recovered>;
@@ -34,8 +36,12 @@ export interface Recoveries {
 
 const findNamed = prepared('recovery_identity', 'select user_id from identities where digest = $1 and user_id = $2');
 
-export function createRecoveries(options: SessionlessOptions): Recoveries {
-  const { database, keys, users, limits, codes, sessionless, rules } = options;
+export interface RecoveriesOptions extends SessionlessOptions {
+  readonly pinRecoveries: Pick<PinRecoveries, 'isOn' | 'start'>;
+}
+
+export function createRecoveries(options: RecoveriesOptions): Recoveries {
+  const { database, keys, users, limits, codes, sessionless, rules, pinRecoveries } = options;
 
   async function begin({ identity, purpose, device }: RecoveryRequest, origin: Origin): Promise<BegunChallenge> {
     const address = sessionless.readAddress(identity);
@@ -55,6 +61,7 @@ export function createRecoveries(options: SessionlessOptions): Recoveries {
         kept: {
           ...{ code: codeDigest(keys, id, code), recovers: purpose, epoch: String(user?.epoch ?? 0) },
           identity: identityDigest(address).toString('hex'),
+          type: address.type,
         },
       });
       const { type } = address;
@@ -74,15 +81,22 @@ export function createRecoveries(options: SessionlessOptions): Recoveries {
     if (checked.kept.recovers !== recovers) throw new Problem('code_rejected');
     const { userId } = checked;
     const ready = await users.prepareChange(userId, change);
-    await database.lane(userId).transaction(async (tx) => {
+    const effectiveAt = await database.lane(userId).transaction(async (tx) => {
       await holdRecovered(tx, checked);
+      const { pin_hash: pinHash } = ready.values;
+      if (typeof pinHash === 'string' && pinRecoveries.isOn) {
+        const by = addressTypes.find((type) => type === checked.kept.type);
+        return pinRecoveries.start(tx, { userId, pinHash, by, origin });
+      }
       await users.change(tx, userId, ready, origin, 'account_recovered');
       // A new password has ended every login; a new PIN does here.
       if (recovers === 'pin') await users.logout(tx, userId, origin);
-      await forgiveGuesses(tx, userId);
+      await forgiveGuesses(tx, userId, recovers);
       await recordEvent(tx, { userId, type: 'recovery.completed', origin, data: { recovers } });
+      return undefined;
     });
-    return { id: checked.id, recovered: recovers };
+    const waits = effectiveAt !== undefined && ({ status: 'pending', effective_at: effectiveAt } as const);
+    return { id: checked.id, recovered: recovers, ...waits };
   }
 
   return { begin, complete };

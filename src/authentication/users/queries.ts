@@ -23,6 +23,7 @@ export interface UserRow {
   readonly guess_locks: User['guess_locks'];
   readonly has_password: boolean;
   readonly has_pin: boolean;
+  readonly pin_recovery: User['pin_recovery'];
   readonly second_factor: User['second_factor'];
   readonly second_factors: User['second_factors'];
   readonly metadata: Record<string, unknown>;
@@ -48,19 +49,25 @@ export type UserValues = Partial<
   NewUserValues & Pick<UserRow, 'status' | 'second_factor' | 'lock_kind' | 'locked_until' | 'lock_reason'>
 >;
 
+/** SQL: a time as JSON shows it. */
+const text = (time: string) => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
 const secondFactors = `
   (select coalesce(jsonb_agg(jsonb_build_object('type', f.type,
-            'created_at', to_char(f.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
-            order by f.created_at), '[]')
+            'created_at', ${text('f.created_at')}) order by f.created_at), '[]')
    from (select 'totp' as type, t.created_at from totp t where t.user_id = u.id
          union all select 'passkey', p.created_at from passkeys p where p.user_id = u.id) f)`;
+
+const pinRecovery = `
+  case when u.next_pin_at > db_now() then jsonb_build_object(
+    'started_at', ${text('u.next_pin_since')}, 'effective_at', ${text('u.next_pin_at')}) end`;
 
 /** Columns of `users u`. */
 export const userColumns = `
   u.id, u.username, u.email, u.phone, u.name, u.locale, u.status, u.role,
   case when ${lockHolds} then u.lock_kind end as lock_kind, u.locked_until, u.lock_reason,
   ${guessLocks} as guess_locks,
-  u.password_hash is not null as has_password, u.pin_hash is not null as has_pin,
+  u.password_hash is not null as has_password, u.pin_hash is not null as has_pin, ${pinRecovery} as pin_recovery,
   u.second_factor, ${secondFactors} as second_factors, u.metadata, u.created_at, u.updated_at`;
 
 export function toUser(row: UserRow): User {

@@ -14,6 +14,8 @@ import { changedCredentials, type Notices } from '../messages/notices.js';
 import { mostSchemes, noteSchemes } from '../secrets/password-schemes.js';
 import { type PasswordHasher, schemeOf } from '../secrets/passwords.js';
 import { createPins, type Pins } from '../secrets/pins.js';
+import { endChallenges } from '../self-service/challenges.js';
+import { endWithChange } from './change-ends.js';
 import {
   claimIdentities,
   countLogins,
@@ -134,7 +136,7 @@ export function createUsers(options: UsersOptions): Users {
     prepareChange: (id, change) => prepareChange(options, pins, id, change),
     async change(tx, id, prepared, origin, as) {
       const before = await found(holdUser(tx, id));
-      const endLogins = endsLogins(before, prepared.values);
+      const endLogins = await endWithChange(tx, before, prepared.values, origin);
       const after = await changeUser(tx, before, prepared, endLogins, origin);
       const facts = changedCredentials(before, prepared.values, as);
       for (const fact of facts) await options.notices?.notify(tx, { ...fact, userId: id, origin });
@@ -174,6 +176,7 @@ export function createUsers(options: UsersOptions): Users {
       await found(holdUser(tx, id));
       const ended = await countLogins(tx, id);
       await updateUser(tx, id, {}, { endLogins: true });
+      await endChallenges(tx, id);
       await recordEvent(tx, { userId: id, type: 'user.logged_out', origin, data: { ended } });
       await onRevoked?.(tx, id);
       return ended;
@@ -226,10 +229,6 @@ async function prepareChange(
     ...(pin !== undefined && { pin_hash: pin === null ? null : await pins.hash(id, pin) }),
   };
   return { identities, values };
-}
-
-function endsLogins(before: UserRow, { password_hash, status }: UserValues): boolean {
-  return password_hash !== undefined || (status === 'deactivated' && before.status === 'active');
 }
 
 async function changeUser(

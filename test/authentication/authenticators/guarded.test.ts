@@ -9,7 +9,7 @@ import { Problem } from '../../../src/lib/problem.js';
 const user: AccountUser = {
   ...{ userId: randomUUID(), role: 'user', epoch: 0, passwordHash: 'a hash', pinHash: 'another', lock: undefined },
   ...{ username: 'ada', email: 'ada@example.com', phone: '+15551234567', locale: 'en' },
-  ...{ hasTotp: false, hasPasskey: false, secondFactorPolicy: undefined },
+  ...{ nextPinIsDue: false, pinIsGuarded: false, hasTotp: false, hasPasskey: false, secondFactorPolicy: undefined },
 };
 const shown: PluginUser = {
   ...{ id: user.userId, username: 'ada', email: 'ada@example.com', phone: '+15551234567', locale: 'en' },

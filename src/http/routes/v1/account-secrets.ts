@@ -32,7 +32,8 @@ export function accountSecretRoutes(app: App, { account }: { account: OwnAccount
     schema: {
       operationId: 'putPin',
       summary: "Set one's own PIN",
-      description: 'Needs a fresh proof: password, code, passkey, or the PIN that there is.',
+      description:
+        'Needs a fresh proof: password, passkey, or the PIN that there is; where there is none yet, also a code. For as long as PIN_RECOVERY_DELAY after a code has set a password or a passkey, only the PIN.',
       tags: ['Account'],
       body: PinChange,
       response: answer,

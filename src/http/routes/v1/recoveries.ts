@@ -30,11 +30,11 @@ export function recoveryRoutes(app: App, { recoveries }: { recoveries: Recoverie
       operationId: 'completeRecovery',
       summary: 'Recover a forgotten password or PIN: the second half',
       description:
-        'With the code, the new secret counts, every login of the account ends, and what was guessed wrong is forgotten, but for an operator’s lock. It is no login: that follows as usual, with every second factor there is.',
+        'With the code, the new secret counts, every login of the account ends, and what was guessed wrong is forgotten, but for an operator’s lock. A new PIN does all that at effective_at (PIN_RECOVERY_DELAY), and can be cancelled until then. It is no login: that follows as usual, with every second factor there is.',
       tags: ['Account'],
       params: IdParams,
       body: RecoveryAnswer,
-      response: { 200: { ...Recovered, description: 'The new secret counts.' } },
+      response: { 200: { ...Recovered, description: 'The new secret counts, or waits.' } },
     },
     config: { access: 'public', problems: ['code_rejected', 'account_temporarily_locked', 'too_many_requests'] },
     async handler(request) {

@@ -1,0 +1,56 @@
+import type { Recovered } from '../../src/contract/account.js';
+import type { OutboxMessage } from '../../src/contract/administration.js';
+import type { User } from '../../src/contract/user.js';
+import { sql } from '../../src/database/database.js';
+import { codesTo, codeTo } from './account.js';
+import type { ProblemAnswer, TestApp } from './app.js';
+import { eventually } from './eventually.js';
+import { passwordLogin } from './people.js';
+
+/** What tests of recoveries do. */
+export function createRecoverySteps(current: () => TestApp) {
+  const begin = async (user: User, purpose: 'password' | 'pin', type: 'phone' | 'email' = 'phone') => {
+    const value = user[type] ?? '';
+    const seen = await codesTo(current(), value);
+    // Several in a minute: limits have tests of their own.
+    await current().database.query(sql('delete from message_limits'));
+    const { body } = await current().api<{ id: string }>('POST', '/v1/recoveries', {
+      body: { identity: { type, value }, purpose },
+    });
+    return { path: `/v1/recoveries/${body.id}`, secret: await codeTo(current(), value, seen) };
+  };
+  const complete = (path: string, body: object) =>
+    current().api<Recovered & Pick<ProblemAnswer, 'errors'>>('POST', path, { body });
+  return {
+    begin,
+    complete,
+    /** Recovers the PIN, which then waits or counts. */
+    async recoverPin(user: User, pin: string, type: 'phone' | 'email' = 'phone') {
+      const { path, secret } = await begin(user, 'pin', type);
+      return complete(path, { secret, pin });
+    },
+    /** The code that cancels a recovery, from the message to an address. */
+    cancelCode: (address: string | null, seen: readonly string[] = []) =>
+      eventually('a code that cancels', async () => {
+        const filter = `recipient:eq:${encodeURIComponent(address ?? '')},kind:in:sms.pin_recovery;email.pin_recovery`;
+        const path = `/admin/v1/outbox?filter=${filter}`;
+        const { body } = await current().api<OutboxMessage[]>('GET', path, { bearer: current().adminKey });
+        return body.find(({ code }) => code !== null && !seen.includes(code))?.code ?? undefined;
+      }),
+    cancel: (type: string, value: string | null, secret: string) =>
+      current().api<ProblemAnswer>('POST', '/v1/recovery-cancellations', {
+        body: { identity: { type, value }, secret },
+      }),
+    /** The status of a login by password and PIN. */
+    async loginWith(user: Pick<User, 'username'>, pin: string | undefined, password?: string) {
+      const body = { ...passwordLogin(user.username, password), ...(pin !== undefined && { pin }) };
+      return (await current().api<{ status: string }>('POST', '/v1/tokens', { body })).body.status;
+    },
+    /** Steps the clock that decides. */
+    clock: (step: string) =>
+      current().database.query(
+        sql(`create or replace function db_now() returns timestamptz language sql volatile
+             as $$ select clock_timestamp() + interval '${step}' $$`),
+      ),
+  };
+}
