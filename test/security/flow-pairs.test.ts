@@ -1,0 +1,366 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StartedProof } from '../../src/contract/account.js';
+import type { Authentication } from '../../src/contract/authentication.js';
+import type { NewPasskey, NewTotp } from '../../src/contract/factors.js';
+import type { NewSession } from '../../src/contract/session.js';
+import type { User } from '../../src/contract/user.js';
+import { sql } from '../../src/database/database.js';
+import { byPassword, codesTo, codeTo, createSelfService, type Person } from '../support/account.js';
+import { createAdministration } from '../support/administration.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { createFactors, originOf } from '../support/factors.js';
+import { clientId, type Issuer, startIssuer } from '../support/issuer.js';
+import { codeOf, newEmail, newPhone, password, passwordLogin, smsLogin } from '../support/people.js';
+import { createRecoverySteps } from '../support/recovery.js';
+import { type CreationOptions, makePasskey, type SoftwareAuthenticator } from '../support/software-authenticator.js';
+
+/**
+ * Every flow that begins and completes, with everything that may happen between the two. What was begun when less stood
+ * before the account, or with a password that is no longer the user's, must not complete.
+ */
+
+let attic: Issuer;
+let postern: TestApp;
+beforeAll(async () => {
+  attic = await startIssuer();
+  postern = await startTestApp({
+    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '50' },
+    ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', PIN_POLICY: 'optional' },
+    OIDC_PROVIDERS: JSON.stringify({ attic: { issuer: attic.url, client_ids: [clientId] } }),
+  });
+});
+afterAll(async () => {
+  await postern.close();
+  await attic.close();
+});
+
+const { person, again, ask } = createSelfService(() => postern);
+const { admin, eventsOf } = createAdministration(() => postern);
+const { enrolTotp, enrolPasskey, appOf } = createFactors(() => postern);
+const recoveries = createRecoverySteps(() => postern);
+const newPassword = 'nine dull horses';
+const pin = '2468';
+
+/** A user in two sessions: one begins and completes, in the other or beside it something happens. */
+interface Scene {
+  readonly who: Person;
+  readonly elsewhere: Person;
+  /** What proves enough, each time that it is asked for. */
+  proof(): object;
+  readonly passkeyId: string;
+  readonly authenticator: SoftwareAuthenticator | undefined;
+}
+
+type Factor = 'none' | 'totp' | 'passkey';
+
+async function scene(factor: Factor): Promise<Scene> {
+  const who = await person({ pin, email: newEmail(), phone: newPhone() });
+  const elsewhere = await again(who.user, pin);
+  const passkey = factor === 'passkey' ? await enrolPasskey(who) : undefined;
+  const codes = factor === 'totp' ? (await enrolTotp(who)).recoveryCodes : [];
+  return {
+    ...{ who, elsewhere, authenticator: passkey?.authenticator, passkeyId: passkey?.passkey.id ?? '' },
+    proof: () => (factor === 'totp' ? { type: 'totp', secret: codes.pop() } : byPassword),
+  };
+}
+
+/** Completes what was begun, with a session of the device that began it. @returns the status */
+type Complete = (bearer: string) => Promise<number>;
+
+interface Flow {
+  readonly begin: (scene: Scene) => Promise<Complete>;
+  /** Not for every account. */
+  readonly needs?: Factor;
+  readonly unless?: Factor;
+}
+
+const account = async (bearer: string, method: string, path: string, body: object) =>
+  (await postern.api(method, `/v1/account${path}`, { bearer, body })).status;
+
+function changeOf(type: 'email' | 'phone', newAddress: () => string): Flow {
+  return {
+    async begin({ who, proof }) {
+      const address = newAddress();
+      const { body } = await ask<{ id: string }>(who, 'POST', `/${type}`, { [type]: address, proof: proof() });
+      const secret = await codeTo(postern, address);
+      return (bearer) => account(bearer, 'POST', `/${type}/${body.id}`, { secret });
+    },
+  };
+}
+
+function recoveryOf(purpose: 'password' | 'pin'): Flow {
+  return {
+    async begin({ who: { user } }) {
+      const { path, secret } = await recoveries.begin(user, purpose);
+      const secrets = { password: 'an entirely other one', pin: '1357' };
+      return async () => (await recoveries.complete(path, { secret, [purpose]: secrets[purpose] })).status;
+    },
+  };
+}
+
+const flows: Readonly<Record<string, Flow>> = {
+  'a new phone number': changeOf('phone', newPhone),
+  'a new mail address': changeOf('email', newEmail),
+  'an account elsewhere': {
+    async begin({ who, proof }) {
+      const path = '/external-identities/attic';
+      const { body } = await ask<{ id: string; challenge: { nonce: string } }>(who, 'POST', path, { proof: proof() });
+      const secret = await attic.sign({ nonce: body.challenge.nonce, sub: randomUUID() });
+      return (bearer) => account(bearer, 'POST', `${path}/${body.id}`, { secret });
+    },
+  },
+  'an authenticator app': {
+    async begin({ who, proof }) {
+      const { body } = await ask<NewTotp>(who, 'POST', '/totp', { proof: proof() });
+      const app = appOf(who.user.id, body.secret);
+      return async (bearer) => account(bearer, 'POST', `/totp/${body.id}`, { secret: await app.code() });
+    },
+  },
+  'a passkey': {
+    async begin({ who, proof }) {
+      const { body } = await ask<NewPasskey>(who, 'POST', '/passkeys', { proof: proof(), name: 'Key' });
+      const { response } = makePasskey(body.options as unknown as CreationOptions, originOf(postern));
+      return (bearer) => account(bearer, 'POST', `/passkeys/${body.id}`, { response });
+    },
+  },
+  'a proof by code': {
+    unless: 'totp',
+    async begin({ who }) {
+      const seen = await codesTo(postern, who.user.phone ?? '');
+      const { body } = await ask<StartedProof>(who, 'POST', '/proofs', { type: 'sms' });
+      const secret = await codeTo(postern, who.user.phone ?? '', seen);
+      const change = { username: `u${randomUUID().slice(0, 8)}`, proof: { type: 'code', id: body.id, secret } };
+      return (bearer) => account(bearer, 'PATCH', '', change);
+    },
+  },
+  'a proof by passkey': {
+    needs: 'passkey',
+    async begin({ who, authenticator }) {
+      const { body } = await ask<StartedProof>(who, 'POST', '/proofs', { type: 'passkey' });
+      const secret = authenticator?.sign(body.challenge as Parameters<SoftwareAuthenticator['sign']>[0]);
+      const change = { username: `u${randomUUID().slice(0, 8)}`, proof: { type: 'passkey', id: body.id, secret } };
+      return (bearer) => account(bearer, 'PATCH', '', change);
+    },
+  },
+  'a recovery of the password': recoveryOf('password'),
+  'a recovery of the PIN': recoveryOf('pin'),
+  'a login by SMS': {
+    async begin({ who }) {
+      const { body } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(who.user.phone) });
+      const secret = await codeOf(postern, body.id);
+      return async () => {
+        const answer = await postern.api<Authentication>('POST', `/v1/tokens/${body.id}/secret`, {
+          body: { secret, pin },
+        });
+        // What asks for a second factor has let nobody in.
+        return answer.body.token === undefined ? 400 : answer.status;
+      };
+    },
+  },
+};
+
+interface Happening {
+  readonly act: (scene: Scene) => Promise<unknown>;
+  readonly factor?: Factor;
+  /** What it lets complete; the rest must be refused. */
+  readonly leaves?: readonly string[];
+  /** The password afterwards, where the session has ended and its device logs in again. */
+  readonly ends?: string;
+}
+
+const all = Object.keys(flows);
+const allBut = (...names: string[]) => all.filter((name) => !names.includes(name));
+const change =
+  (body: object) =>
+  ({ who }: Scene) =>
+    admin('PATCH', `/users/${who.user.id}`, body);
+const post =
+  (act: string, body?: object) =>
+  ({ who }: Scene) =>
+    admin('POST', `/users/${who.user.id}/${act}`, body);
+
+const happenings: Readonly<Record<string, Happening>> = {
+  nothing: { act: async () => undefined, leaves: all },
+  'nothing, to somebody with an app': { act: async () => undefined, factor: 'totp', leaves: allBut('a login by SMS') },
+  'nothing, to somebody with a passkey': { act: async () => undefined, factor: 'passkey', leaves: all },
+  'an app that is enrolled elsewhere': { act: ({ elsewhere, proof }) => enrolTotp(elsewhere, proof()) },
+  'an app that replaces another': {
+    factor: 'totp',
+    act: ({ elsewhere, proof }) => enrolTotp(elsewhere, proof()),
+  },
+  'a passkey that is enrolled elsewhere': {
+    act: ({ elsewhere, proof }) => enrolPasskey(elsewhere, { proof: proof() }),
+    leaves: ['a login by SMS'],
+  },
+  'an app that is enrolled beside a passkey': { factor: 'passkey', act: ({ elsewhere }) => enrolTotp(elsewhere) },
+  'an app that is removed': {
+    factor: 'totp',
+    act: ({ elsewhere, proof }) => ask(elsewhere, 'DELETE', '/totp', { proof: proof() }),
+    leaves: ['a login by SMS'],
+  },
+  'a passkey that is removed': {
+    factor: 'passkey',
+    act: ({ elsewhere, passkeyId }) => ask(elsewhere, 'DELETE', `/passkeys/${passkeyId}`, { proof: byPassword }),
+    leaves: ['a login by SMS'],
+  },
+  'an operator who removes the app': {
+    factor: 'totp',
+    act: ({ who }) => admin('DELETE', `/users/${who.user.id}/second-factors`),
+    leaves: ['a login by SMS'],
+  },
+  'a passkey that becomes a second factor': {
+    factor: 'passkey',
+    act: change({ second_factor: 'required' }),
+  },
+  'a new password by the same session': {
+    act: ({ who }) => ask(who, 'PUT', '/password', { password: newPassword, proof: byPassword }),
+  },
+  'a new password elsewhere': {
+    act: ({ elsewhere }) => ask(elsewhere, 'PUT', '/password', { password: newPassword, proof: byPassword }),
+    ends: newPassword,
+  },
+  'an operator’s new password': { act: change({ password: newPassword }), ends: newPassword },
+  'a recovered password': {
+    async act({ who: { user } }) {
+      const { path, secret } = await recoveries.begin(user, 'password');
+      await recoveries.complete(path, { secret, password: newPassword });
+    },
+    ends: newPassword,
+  },
+  'a deactivation that is taken back': {
+    async act(current) {
+      await change({ status: 'deactivated' })(current);
+      await change({ status: 'active' })(current);
+    },
+    ends: password,
+  },
+  'an operator’s logout': { act: post('logout'), ends: password },
+  'a lock that is taken back': {
+    async act(current) {
+      await post('lock', { permanent: true })(current);
+      await post('unlock')(current);
+    },
+    leaves: all,
+  },
+  'a new PIN': {
+    act: ({ elsewhere }) => ask(elsewhere, 'PUT', '/pin', { pin: '9876', proof: byPassword }),
+    leaves: allBut('a recovery of the password', 'a recovery of the PIN', 'a login by SMS'),
+  },
+  'a recovered PIN that waits': {
+    act: ({ who }) => recoveries.recoverPin(who.user, '9876'),
+    leaves: all,
+  },
+  'new recovery codes': {
+    factor: 'totp',
+    act: ({ elsewhere, proof }) => ask(elsewhere, 'POST', '/recovery-codes', { proof: proof() }),
+    leaves: allBut('a login by SMS'),
+  },
+};
+
+/** A session of the same device, after its login was ended. */
+async function sessionOf({ user, deviceId, bearer }: Person, secret: string | undefined): Promise<string> {
+  if (secret === undefined) return bearer;
+  const body = { ...passwordLogin(user.username, secret, { id: deviceId }), pin };
+  const login = await postern.api<Authentication>('POST', '/v1/tokens', { body });
+  return (await postern.api<NewSession>('POST', '/v1/sessions', { basic: login.body.token ?? '' })).body.token;
+}
+
+/** What a completion might change. */
+async function stateOf({ user }: Person) {
+  const { body } = await admin<User>('GET', `/users/${user.id}`);
+  const { updated_at: _, ...state } = body;
+  const linked = await admin<object[]>('GET', `/users/${user.id}/external-identities`);
+  return JSON.stringify([state, linked.body]);
+}
+
+const pairs = Object.entries(happenings).flatMap(([happening, { factor = 'none' }]) =>
+  Object.entries(flows)
+    .filter(([, { needs = factor, unless }]) => needs === factor && unless !== factor)
+    .map(([flow]) => ({ flow, happening })),
+);
+
+describe('what was begun', () => {
+  test.each(pairs)('$flow, and then $happening', async ({ flow, happening }) => {
+    const { act, factor = 'none', leaves = [], ends } = happenings[happening] as Happening;
+    const current = await scene(factor);
+    const complete = await (flows[flow] as Flow).begin(current);
+    await act(current);
+    const bearer = await sessionOf(current.who, ends);
+    const before = await stateOf(current.who);
+    const status = await complete(bearer);
+    if (leaves.includes(flow)) {
+      expect(status).toBeLessThan(300);
+    } else {
+      expect([400, 422]).toContain(status);
+      expect(await stateOf(current.who)).toBe(before);
+    }
+  });
+});
+
+describe('a completion that is under way while a second factor is enrolled', () => {
+  const marks: Readonly<Record<string, string>> = {
+    'a new phone number': 'user.changed',
+    'a new mail address': 'user.changed',
+    'an account elsewhere': 'external_identity.linked',
+    'a passkey': 'passkey.enrolled',
+    'a proof by code': 'user.changed',
+  };
+
+  test.each(Object.keys(marks))('%s comes before it, or not at all', async (flow) => {
+    for (let round = 0; round < 6; round += 1) {
+      const current = await scene('none');
+      const complete = await (flows[flow] as Flow).begin(current);
+      const { body } = await ask<NewTotp>(current.elsewhere, 'POST', '/totp', { proof: byPassword });
+      const secret = await appOf(current.who.user.id, body.secret).code();
+      const [enrolled, completed] = await Promise.all([
+        ask(current.elsewhere, 'POST', `/totp/${body.id}`, { secret }),
+        complete(current.who.bearer),
+      ]);
+      const types = (await eventsOf(current.who.user.id)).map(({ type }) => type);
+      const [at, enrolledAt] = [types.indexOf(marks[flow] as never), types.indexOf('totp.enrolled')];
+      expect(at !== -1).toBe(completed < 300);
+      // A passkey that was first has ended the enrolment of the app.
+      expect(enrolled.status).toBe(enrolledAt === -1 ? 400 : 200);
+      if (at !== -1 && enrolledAt !== -1) expect(at).toBeLessThan(enrolledAt);
+    }
+  });
+
+  test('a password that was right a moment ago changes nothing after it', async () => {
+    for (let round = 0; round < 6; round += 1) {
+      const { who, elsewhere } = await scene('none');
+      const { body } = await ask<NewTotp>(elsewhere, 'POST', '/totp', { proof: byPassword });
+      const secret = await appOf(who.user.id, body.secret).code();
+      const [, changed] = await Promise.all([
+        ask(elsewhere, 'POST', `/totp/${body.id}`, { secret }),
+        ask(who, 'PUT', '/pin', { pin: '1357', proof: byPassword }),
+      ]);
+      const types = (await eventsOf(who.user.id)).map(({ type }) => type);
+      expect(types.includes('user.pin_changed')).toBe(changed.status === 200);
+      if (changed.status === 200) {
+        expect(types.indexOf('user.pin_changed')).toBeLessThan(types.indexOf('totp.enrolled'));
+      }
+    }
+  });
+});
+
+test('a proof that is begun while everything else ends is none', async () => {
+  for (let round = 0; round < 6; round += 1) {
+    const { who, elsewhere } = await scene('none');
+    const seen = await codesTo(postern, who.user.phone ?? '');
+    const [begun] = await Promise.all([
+      ask<StartedProof>(who, 'POST', '/proofs', { type: 'sms' }),
+      ask(elsewhere, 'PUT', '/password', { password: newPassword, proof: byPassword }),
+    ]);
+    expect([201, 401]).toContain(begun.status);
+    const open = await postern.database.query(sql('select 1 from challenges where user_id = $1 and ended_at is null'), [
+      who.user.id,
+    ]);
+    expect(open).toEqual([]);
+    if (begun.status !== 201) continue;
+    const secret = await codeTo(postern, who.user.phone ?? '', seen);
+    const bearer = await sessionOf(who, newPassword);
+    const proof = { type: 'code', id: begun.body.id, secret };
+    expect(await account(bearer, 'PATCH', '', { username: `u${randomUUID().slice(0, 8)}`, proof })).toBe(400);
+  }
+});
