@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ApiKey, IssuedApiKey, NewApiKey, Scope } from '../contract/administration.js';
 import { type Database, prepared, type Queryable, sql } from '../database/database.js';
 import type { FilterFields } from '../lib/filter/fields.js';
-import { newId } from '../lib/ids.js';
+import { newId, nilId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { writePrivateFile } from '../lib/private-file.js';
 import { Problem } from '../lib/problem.js';
@@ -41,9 +41,6 @@ export const keyFilterFields: FilterFields = {
   last_used_at: { kind: 'time' },
   created_at: { kind: 'time' },
 };
-
-/** Stands for the user in events that concern none. */
-const nobody = '00000000-0000-0000-0000-000000000000';
 
 const columns = 'id, name, scopes, expires_at, last_used_at, created_at';
 
@@ -93,7 +90,7 @@ export function createApiKeys(options: {
     async revoke(tx, id, origin) {
       const [key] = await tx.query<{ name: string }>(revokeKey, [id]);
       if (key === undefined) throw new Problem('not_found');
-      await recordEvent(tx, { userId: nobody, type: 'key.revoked', origin, data: { key_id: id, name: key.name } });
+      await recordEvent(tx, { userId: nilId, type: 'key.revoked', origin, data: { key_id: id, name: key.name } });
     },
     async verify(token) {
       if (environmentDigest !== undefined && equalBytes(sha256(token), environmentDigest)) {
@@ -115,7 +112,7 @@ async function createKey(tx: Queryable, input: NewApiKey, origin: Origin): Promi
   const { token, digest } = newToken('key', [id]);
   const [key] = await tx.query<ApiKey>(insertKey, [id, name, scopes, digest, expiresAt]);
   if (key === undefined) throw invalidExpiry('time_in_past');
-  await recordEvent(tx, { userId: nobody, type: 'key.created', origin, data: { key_id: id, name, scopes } });
+  await recordEvent(tx, { userId: nilId, type: 'key.created', origin, data: { key_id: id, name, scopes } });
   return { ...key, token };
 }
 

@@ -1,11 +1,11 @@
 import { prepared, type Queryable } from '../database/database.js';
-import { newId } from '../lib/ids.js';
+import { newId, nilId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 
 /** Locks by guesses, as operators and users see them: on the user, in lists of users, and as events. */
 
-/** The bucket of all unknown devices. */
-export const strangers = '00000000-0000-0000-0000-000000000000';
+/** The bucket of all unknown devices. The contract refuses the ids of such buckets as ids of devices. */
+export const strangers = nilId;
 
 /**
  * SQL: whether the budget `b` of a user locks logins right now. The bucket is that of the unknown devices or of a device

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { AnyObject, Id, IdInput, NullableId, NullableString, Text, Time } from './common.js';
+import { AnyObject, DeviceIdInput, Id, IdInput, NullableId, NullableString, Text, Time } from './common.js';
 import { pinPattern } from './patterns.js';
 import { NewUser, PinRecovery, SecondFactors, UserChange } from './user.js';
 
@@ -164,7 +164,7 @@ export const RecoveryRequest = Type.Object(
     purpose: Type.Enum(recoverable, { description: 'What was forgotten.' }),
     device: Type.Optional(
       Type.Object(
-        { id: Type.Optional(IdInput) },
+        { id: Type.Optional(DeviceIdInput) },
         { description: 'A device that the user logged in on before is counted apart from strangers.' },
       ),
     ),

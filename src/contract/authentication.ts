@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, IdInput, Text, Time } from './common.js';
+import { DeviceIdInput, Id, Text, Time } from './common.js';
 import { authenticationErrors } from './errors.js';
 import { pinPattern } from './patterns.js';
 
@@ -14,7 +14,7 @@ const screenSize = Type.Union([Type.Number(), Type.String({ pattern: '^[0-9]{1,6
 
 /** What a login says of the device it happens on. */
 export const DeviceInput = Type.Object({
-  id: Type.Optional(Type.Unsafe<string>({ ...IdInput, description: 'Made and returned when missing.' })),
+  id: Type.Optional(Type.Unsafe<string>({ ...DeviceIdInput, description: 'Made and returned when missing.' })),
   make: Type.Optional(Text(255)),
   model: Type.Optional(Text(255)),
   os_name: Type.Optional(Text(255)),

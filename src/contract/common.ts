@@ -1,8 +1,11 @@
 import { Type } from 'typebox';
-import { uuidPattern } from './patterns.js';
+import { reservedDevicePattern, uuidPattern } from './patterns.js';
 
 /** An id as requests may spell it. Answers show it in lower case. */
 export const IdInput = Type.String({ pattern: uuidPattern, examples: ['582a5abb-1335-4794-4855-11e067b8c55e'] });
+
+/** The id of a device as requests may spell it. */
+export const DeviceIdInput = Type.Unsafe<string>({ ...IdInput, not: { pattern: reservedDevicePattern } });
 
 export const Id = Type.String({ format: 'uuid', examples: ['0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11'] });
 

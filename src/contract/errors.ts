@@ -277,6 +277,7 @@ export const fieldErrors = {
   ),
   invalid_cursor: text('This is no cursor of a list with this sort.', 'No es un cursor de una lista con este orden.'),
   invalid_format: text('This does not have the expected form.', 'No tiene la forma esperada.'),
+  reserved_id: text('This id is reserved.', 'Este id está reservado.'),
   invalid_characters: text('This holds characters that are not allowed.', 'Contiene caracteres no permitidos.'),
   invalid_time: text(
     'This must be a time that exists, such as 2030-01-31T12:00:00Z.',

@@ -3,6 +3,9 @@ import { uuidPattern } from '../contract/patterns.js';
 
 const uuid = new RegExp(uuidPattern);
 
+/** All zeros. Stands for the user in events that concern none, and for the device in guess budgets of all unknown ones. */
+export const nilId = '00000000-0000-0000-0000-000000000000';
+
 /** The id in lower case, as every answer shows it; undefined when the text is not a UUID. */
 export function parseId(text: string): string | undefined {
   return uuid.test(text) ? text.toLowerCase() : undefined;

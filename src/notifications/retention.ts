@@ -1,5 +1,6 @@
 import type { Chore, Step } from '../database/chores.js';
 import { type Database, prepared, type Queryable, sql } from '../database/database.js';
+import { nilId } from '../lib/ids.js';
 import { blockSize } from './blocks.js';
 
 /** How long notifications of a type are kept. */
@@ -91,7 +92,8 @@ const removeOld = prepared(
   select 1 from gone`,
 );
 
-const beforeAll = '00000000-0000-0000-0000-000000000000';
+/** No user has this id. */
+const beforeAll = nilId;
 
 /** Removes notifications by their age, and knows since when they are all there. Without rules it does nothing. */
 export async function startRetention(

@@ -69,6 +69,25 @@ test('a database with the first release of the notes of session changes becomes 
   await former.drop();
 });
 
+test('a database in which a user has the reserved id says how to remove the user, and is migrated after that', async () => {
+  const former = await createTestDatabase();
+  const client = new pg.Client({ ...former.target });
+  await client.connect();
+  const name = '0023_reserved_user_id.sql';
+  await client.query('alter table users drop constraint users_id_is_not_reserved');
+  await client.query('delete from schema_migrations where name = $1', [name]);
+  const nil = '00000000-0000-0000-0000-000000000000';
+  await client.query('insert into users (id, username, created_at, updated_at) values ($1, $2, now(), now())', [
+    ...[nil, 'nil'],
+  ]);
+
+  await expect(migrate(former.target)).rejects.toThrow(`DELETE /admin/v1/users/${nil}`);
+  await client.query('delete from users');
+  expect(await migrate(former.target)).toEqual([name]);
+  await client.end();
+  await former.drop();
+});
+
 test('a migration whose text is another than when it was applied is refused', async () => {
   const client = await connect();
   await client.query("update schema_migrations set digest = 'other' where name = '0013_session_changes.sql'");

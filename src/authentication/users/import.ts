@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { UserToImport } from '../../contract/user-import.js';
 import type { Database } from '../../database/database.js';
-import { newId, parseId } from '../../lib/ids.js';
+import { newId, nilId, parseId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
 import { parseTime } from '../../lib/times.js';
@@ -110,6 +110,7 @@ export function createUserImport(options: UserImportOptions): UserImport {
 function historyFaults({ id, created_at: createdAt }: UserToImport): FieldError[] {
   const faults: FieldError[] = [];
   if (id !== undefined && parseId(id) === undefined) faults.push({ field: 'id', code: 'invalid_format' });
+  if (id === nilId) faults.push({ field: 'id', code: 'reserved_id' });
   if (createdAt !== undefined && parseTime(createdAt) === undefined) {
     faults.push({ field: 'created_at', code: 'invalid_time' });
   }

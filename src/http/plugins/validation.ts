@@ -93,6 +93,9 @@ function fieldFault({
       return { ...at(), code: 'too_few_items', params: { min: limit } };
     case 'uniqueItems':
       return { ...at(), code: 'duplicate_items' };
+    case 'not':
+      // The contract excludes nothing but reserved ids.
+      return { ...at(), code: 'reserved_id' };
     case 'anyOf':
     case 'oneOf':
       // Only sums up the branches' own faults.
