@@ -266,7 +266,10 @@ export type ErrorCode = keyof typeof errors;
 
 const text = (en: string, es: string): Text => ({ en, es });
 
-/** What can be wrong with one field: the codes inside `errors[]` of a `validation_failed` problem. */
+/**
+ * What can be wrong with one field: the codes inside `errors[]` of a `validation_failed` problem. A part in square brackets
+ * is said only where its parameters are given.
+ */
 export const fieldErrors = {
   required: text('This field is required.', 'Este campo es obligatorio.'),
   invalid_type: text('This must be: {expected}.', 'Debe ser: {expected}.'),
@@ -361,6 +364,14 @@ export const fieldErrors = {
   invalid_since: text(
     'This must be a time that exists, in the form {format}.',
     'Debe ser una hora que exista, con la forma {format}.',
+  ),
+  unknown_member: text(
+    'The member "{value}" is unknown[; did you mean "{suggestion}"?][; known are: {known}.]',
+    'El miembro "{value}" es desconocido[; ¿quiso decir "{suggestion}"?][; se conocen: {known}.]',
+  ),
+  unknown_parameter: text(
+    'The parameter "{value}" is unknown[; did you mean "{suggestion}"?][; known are: {known}.]',
+    'El parámetro "{value}" es desconocido[; ¿quiso decir "{suggestion}"?][; se conocen: {known}.]',
   ),
   unknown_filter_field: text(
     'Position {position}: there is no field "{value}"; did you mean "{suggestion}"? Fields: {allowed}.',

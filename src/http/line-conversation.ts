@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { TSchema } from 'typebox';
 import { errors } from '../contract/errors.js';
-import { choiceFault, Problem, refuseFaults } from '../lib/problem.js';
+import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import { readDryRun } from './dry-run.js';
 import { type ChunkSize, createGathering, type Entry, maxLineBytes, readEntry, toLine } from './line-entries.js';
 import { createLineReader, type Line } from './line-reader.js';
+import type { QueryParameters } from './list-query.js';
+import { queryFaults } from './plugins/admin-requests.js';
 import { asProblem } from './plugins/problems.js';
 import type { App } from './route.js';
 import { endAnswer, nextPiece, type Pause, writeAll } from './streams.js';
@@ -14,8 +16,6 @@ const patience = { pause: 50, idle: 15_000 };
 /** What a route makes of the lines of one request. */
 export interface LineWork<Item> {
   readonly chunk: ChunkSize;
-  /** Of one line. */
-  readonly schema: TSchema;
   make(input: unknown, text: string): Item;
   weightOf(item: Item): number;
   /** @returns a line of result for each entry, whose effects are committed by then */
@@ -49,10 +49,10 @@ export function createLineHandler<Item>(
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
   return async (request, reply) => {
-    if (request.headers['idempotency-key'] !== undefined) {
-      refuseFaults([{ field: 'Idempotency-Key', code: 'not_supported' }]);
-    }
-    const work = begin(request, { dryRun: readDryRun(request.query) });
+    const hasKey = request.headers['idempotency-key'] !== undefined;
+    const keyFaults: FieldError[] = hasKey ? [{ field: 'Idempotency-Key', code: 'not_supported' }] : [];
+    refuseFaults([...keyFaults, ...queryFaults(request)]);
+    const work = begin(request, { dryRun: readDryRun(request.query as QueryParameters) });
     request.unhurry();
     reply.hijack();
     beginAnswer(reply);
@@ -68,15 +68,6 @@ function beginAnswer(reply: FastifyReply): void {
   raw.setHeader('Content-Type', 'application/x-ndjson; charset=utf-8');
   // Before anything is known: who sends slowly wants to know that somebody listens.
   raw.flushHeaders();
-}
-
-/** @throws Problem `validation_failed` */
-function readDryRun(query: unknown): boolean {
-  const { dry_run: dryRun = 'false' } = query as { dry_run?: unknown };
-  if (dryRun !== 'true' && dryRun !== 'false') {
-    refuseFaults([choiceFault('dry_run', ['true', 'false'])]);
-  }
-  return dryRun === 'true';
 }
 
 /** @returns the last line, which says why the answer ends before the body does; undefined when it ended with it. */
@@ -118,7 +109,8 @@ interface Chunk<Item> {
 
 /** The body in chunks. Nothing is read while the caller works on one. */
 async function* chunksOf<Item>({ request, work, stop }: Conversation<Item>): AsyncGenerator<Chunk<Item>> {
-  const validate = request.compileValidationSchema(work.schema, 'body');
+  const { ndjson = {} } = request.routeOptions.config;
+  const validate = request.compileValidationSchema(ndjson, 'body');
   const read = (line: Line) => readEntry(line, validate, work.make);
   const lines = createLineReader(maxLineBytes);
   const gather = () => createGathering(work.chunk, work.weightOf);

@@ -67,7 +67,7 @@ export async function sendInbox(
   reply: FastifyReply,
   { notifications, userId, path }: { notifications: Notifications; userId: string; path: string },
 ): Promise<boolean> {
-  const query = readQuery(request, notifications);
+  const query = readInboxQuery(request, notifications);
   const known = request.headers['if-none-match'];
   if (known !== undefined) {
     const changeSequence = await notifications.changeSequence(userId);
@@ -87,8 +87,8 @@ export async function sendInbox(
   return true;
 }
 
-/** @throws Problem `validation_failed` */
-function readQuery(request: ListRequest, { filterFields }: Notifications): GivenQuery {
+/** What a request asks of an inbox. @throws Problem `validation_failed` */
+export function readInboxQuery(request: ListRequest, { filterFields }: Notifications): GivenQuery {
   const spec: ListQuerySpec<(typeof sortable)[number]> = {
     sortable,
     defaultSort: [{ field: 'created_at', direction: 'desc' }],

@@ -14,6 +14,7 @@ import type { Session } from '../contract/session.js';
 import type { Origin } from '../lib/origin.js';
 import { Problem } from '../lib/problem.js';
 import type { ParsedToken } from '../lib/token-strings.js';
+import type { QueryParameters } from './list-query.js';
 
 /** A Fastify instance whose handlers are typed by their route's schemas. */
 export type App = FastifyInstance<
@@ -53,6 +54,8 @@ declare module 'fastify' {
      * costs as much as a tenth of the least that there is to a request.
      */
     isBounded?: boolean;
+    /** Reads the query as the handler does and throws what is wrong with it, so that it is told beside other faults. */
+    checkQuery?: (query: QueryParameters) => unknown;
     /** Keeps the body's text as `request.rawBody`, for exact numbers. */
     keepRawBody?: boolean;
     /** The route takes `application/x-ndjson` too: the schema of one line. Such a body arrives as the stream itself. */

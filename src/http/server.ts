@@ -5,6 +5,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { answerBrokenRequest, answerUnmetExpectation } from './broken-requests.js';
 import { createExpressLane } from './express-lane.js';
+import { adminRequestsPlugin } from './plugins/admin-requests.js';
 import { authorizationPlugin } from './plugins/authorization.js';
 import { corsHeaders, corsPlugin } from './plugins/cors.js';
 import { handlerLimitPlugin } from './plugins/handler-limit.js';
@@ -90,6 +91,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   if (options.corsOrigins.length > 0) corsPlugin(app, options.corsOrigins);
   notFoundPlugin(app);
   await openApiPlugin(app, options);
+  adminRequestsPlugin(app);
   validationPlugin(app);
   jsonBodyPlugin(app);
   ndjsonBodyPlugin(app, unhurried);

@@ -27,7 +27,10 @@ function quality(parameters: readonly string[]): number {
   return weight >= 0 && weight <= 1 ? weight : 0;
 }
 
-/** A text in a language, its `{placeholders}` filled. */
+/** A text in a language, its `{placeholders}` filled; `[parts]` of which a placeholder has no value are left out. */
 export function say(text: Text, language: Language, params: Readonly<Record<string, string | number>> = {}): string {
-  return text[language].replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole));
+  const isGiven = (placeholder: string) => Object.hasOwn(params, placeholder.slice(1, -1));
+  return text[language]
+    .replaceAll(/\[([^\]]*)\]/g, (_, part: string) => (part.match(/\{\w+\}/g)?.every(isGiven) ? part : ''))
+    .replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole));
 }

@@ -6,15 +6,35 @@ const MAX_CHARACTERS = 60;
  * Undefined only when there are no candidates: an error message always has a right word to offer.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  return closest(word, candidates)?.candidate;
+}
+
+/**
+ * The candidate that `word` was probably meant to be: one that contains it or is contained in it, or the nearest if at
+ * least half of its letters are right. Undefined when no candidate is like it.
+ */
+export function alike(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.slice(0, MAX_CHARACTERS).toLowerCase();
-  let best: string | undefined;
-  let bestDistance = Number.POSITIVE_INFINITY;
+  const found = closest(word, candidates);
+  if (found !== undefined && found.distance * 2 <= Math.max(wanted.length, found.candidate.length)) {
+    return found.candidate;
+  }
+  const contains = (long: string, short: string) => short.length >= MIN_PART && long.includes(short);
+  const related = candidates.filter(
+    (each) => contains(each.toLowerCase(), wanted) || contains(wanted, each.toLowerCase()),
+  );
+  return nearest(word, related);
+}
+
+/** Characters: shorter words are part of many. */
+const MIN_PART = 3;
+
+function closest(word: string, candidates: readonly string[]): { candidate: string; distance: number } | undefined {
+  const wanted = word.slice(0, MAX_CHARACTERS).toLowerCase();
+  let best: { candidate: string; distance: number } | undefined;
   for (const candidate of candidates) {
     const distance = editDistance(wanted, candidate.slice(0, MAX_CHARACTERS).toLowerCase());
-    if (distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
-    }
+    if (best === undefined || distance < best.distance) best = { candidate, distance };
   }
   return best;
 }

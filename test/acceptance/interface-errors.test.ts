@@ -139,7 +139,7 @@ describe('every response', () => {
     }
   });
 
-  test('ignores unknown members of a body and stores none', async () => {
+  test('ignores unknown members of a body and stores none; the administration refuses them', async () => {
     const offered = {
       id: publishedId,
       created_at: '2001-01-01T00:00:00Z',
@@ -147,7 +147,12 @@ describe('every response', () => {
       lock: { permanent: true },
       colour: 'red',
     };
-    const user = await client.createUser(offered);
+    const refused = await client.admin('POST', '/users', { username: 'unknown-members', ...offered });
+    expect([refused.status, refused.body.errors.map(({ field }) => field).sort()]).toEqual([
+      422,
+      Object.keys(offered).sort(),
+    ]);
+    const user = await client.createUser();
     const { body, text } = await client.admin<Record<string, unknown>>('GET', `/users/${user.id}`);
     expect(body).toMatchObject({ status: 'active', lock: null });
     expect(text).not.toMatch(/red|2001-01-01/);

@@ -144,10 +144,17 @@ describe('POST /admin/v1/notifications', () => {
     }
   });
 
-  it('ignores members that are not of a notification', async () => {
-    const { status, body } = await publish({ ...valid(), id: randomUUID(), sequence: 7, created_at: 'never', x: 1 });
-    expect(status).toBe(201);
-    expect(body).toEqual((await inboxOf(user))[0]);
+  it('refuses members that are not of a notification, and those that only its answer has', async () => {
+    const before = await inboxOf(user);
+    const members = { id: randomUUID(), sequence: 7, created_at: 'never', x: 1 };
+    const { status, body } = await publish<ProblemAnswer>({ ...valid(), ...members });
+    expect(status).toBe(422);
+    expect(codesOf(body).sort()).toEqual(
+      Object.keys(members)
+        .sort()
+        .map((name) => [name, 'unknown_member']),
+    );
+    expect(await inboxOf(user)).toEqual(before);
   });
 
   it('gives a repeat with the same Idempotency-Key the same answer, and publishes once', async () => {
@@ -234,8 +241,6 @@ describe('PATCH and DELETE /admin/v1/notifications/{id}', () => {
     const answer = await admin('PATCH', `/admin/v1/notifications/${created.id.toUpperCase()}`, {
       actor: null,
       description: 'Corrected',
-      user_id: randomUUID(),
-      sequence: 0,
     });
     const changed = { ...created, actor: null, description: 'Corrected', updated_at: answer.body.updated_at };
     expect([answer.status, answer.body]).toEqual([200, changed]);

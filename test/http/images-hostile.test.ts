@@ -247,7 +247,7 @@ describe('a JSON body', () => {
   ];
   const rows: readonly (readonly [object, readonly [number, string, string?]])[] = [
     [{}, [422, 'one_required']],
-    [{ file: 'x' }, [422, 'one_required']],
+    [{ file: 'x' }, [422, 'unknown_member', 'file']],
     [{ url: 'https://images.example.com/a.jpg', encoded: 'AAAA' }, [422, 'conflicting_fields']],
     [{ encoded: 7 }, [422, 'invalid_type', 'encoded']],
     [{ encoded: '' }, [422, 'required', 'encoded']],

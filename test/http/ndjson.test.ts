@@ -133,7 +133,7 @@ describe('POST /admin/v1/notifications as application/x-ndjson', () => {
   });
 
   it('skips a line of more than 64 KiB with 413, however much more, and takes one of 64 KiB', async () => {
-    const padded = (bytes: number) => line({ padding: 'x'.repeat(bytes - line({ padding: '' }).length) });
+    const padded = (bytes: number) => `${line()}${' '.repeat(bytes - line().length)}`;
     const lines = await publish(
       [padded(65_536), `${padded(65_536)}\r`, padded(65_537), padded(3_000_000), line(), padded(70_000)].join('\n'),
     );

@@ -4,6 +4,7 @@ import { type ImportedLine, UserToImport } from '../../contract/user-import.js';
 import { importChunk, importEntries, importWeight } from '../../http/import-lines.js';
 import { createGathering, type Entry, maxLineBytes, readEntry, toLine } from '../../http/line-entries.js';
 import { createLineReader } from '../../http/line-reader.js';
+import { closed } from '../../http/plugins/known-names.js';
 import { createValidator } from '../../http/plugins/validation.js';
 import { CommandError } from '../failure.js';
 import { type Io, printLine } from '../io.js';
@@ -76,7 +77,7 @@ async function* chunksOf(input: AsyncIterable<string | Uint8Array>): AsyncGenera
 
 async function* entriesOf(input: AsyncIterable<string | Uint8Array>): AsyncGenerator<Entry<UserToImport>> {
   const lines = createLineReader(maxLineBytes);
-  const validate = createValidator(UserToImport);
+  const validate = createValidator(closed(UserToImport));
   for await (const piece of input) {
     lines.feed(Buffer.from(piece));
     for (let line = lines.next(); line !== undefined; line = lines.next()) {

@@ -5,6 +5,7 @@ import { RejectedAuthentication } from '../../contract/authentication.js';
 import { type ErrorCode, errors } from '../../contract/errors.js';
 import { ProblemBody } from '../../contract/problem.js';
 import type { Access, App } from '../route.js';
+import { isAdmin } from './admin-requests.js';
 
 /** The document is generated from the schemas that validate and serialise; this plugin adds what all routes share. */
 export async function openApiPlugin(
@@ -137,7 +138,7 @@ function impliedProblems(route: RouteOptions, access: Access): ErrorCode[] {
   // Any request may carry a body that cannot be read, also where none is asked for.
   codes.push('unsupported_media_type', 'payload_too_large', 'malformed_json');
   const readsBodies = [route.method].flat().some((method) => method !== 'GET' && method !== 'HEAD');
-  if (readsBodies || isList(route.schema?.querystring)) codes.push('validation_failed');
+  if (readsBodies || isAdmin(route.url) || isList(route.schema?.querystring)) codes.push('validation_failed');
   if (access !== 'public') codes.push('missing_credentials', 'invalid_authorization_header');
   if (access === 'session') codes.push('invalid_session_token');
   if (access === 'authentication-token') codes.push('invalid_authentication_token');

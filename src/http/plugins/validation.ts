@@ -1,7 +1,8 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type SchemaValidateFunction, type ValidateFunction } from 'ajv';
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
 import type { FieldError } from '../../lib/problem.js';
 import type { App } from '../route.js';
+import { mostFaults, unknownName, unknownOf } from './known-names.js';
 
 /**
  * Bodies are validated by Ajv: strict types, nothing coerced, nothing filled in, every fault at once. Reporting all
@@ -20,7 +21,7 @@ export function createValidator(schema: object): ValidateFunction {
 }
 
 function createAjv(): Ajv {
-  return new Ajv({
+  const ajv = new Ajv({
     allErrors: true,
     coerceTypes: false,
     removeAdditional: false,
@@ -29,6 +30,28 @@ function createAjv(): Ajv {
     validateFormats: false,
     allowUnionTypes: true,
   });
+  // Ajv's own would describe each of a million unknown members, and not what the right ones are.
+  ajv.removeKeyword('additionalProperties');
+  return ajv.addKeyword({
+    keyword: 'additionalProperties',
+    type: 'object',
+    errors: true,
+    compile: (allowed: unknown, { properties }) =>
+      allowed === false ? refuseUnknown(Object.keys(properties ?? {})) : () => true,
+  });
+}
+
+/** Finds the members that a schema does not name. */
+function refuseUnknown(known: readonly string[]): SchemaValidateFunction {
+  const names = new Set(known);
+  const validate: SchemaValidateFunction = (value: object) => {
+    const isKnown = Object.keys(value).every((name) => names.has(name));
+    if (isKnown) return true;
+    const unknown = unknownOf(Object.keys(value), known);
+    validate.errors = unknown.map((name) => ({ keyword: 'additionalProperties', params: { name, known } }));
+    return false;
+  };
+  return validate;
 }
 
 /** What Ajv found, as faults of ours. A path such as `/identity/type` reads `identity.type`. */
@@ -48,18 +71,18 @@ export function validationFaults(
   return [...faults.values()];
 }
 
-/** Enough to mend a request by; a large list may have a fault in every item. */
-const mostFaults = 100;
-
 function fieldFault({
   keyword,
   instancePath,
   schemaPath,
   params,
 }: FastifySchemaValidationError | ErrorObject): FieldError {
-  const path = instancePath.split('/').slice(1);
+  const path = instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   const at = (...more: string[]): { field?: string } => {
-    const field = [...path, ...more].map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.');
+    const field = [...path, ...more].join('.');
     return field === '' ? {} : { field };
   };
   const limit = Number(params.limit);
@@ -71,6 +94,8 @@ function fieldFault({
         // The one branch that asks for a PIN is that of step 2: `secretRequestOf`.
         ...(params.missingProperty === 'pin' && schemaPath === '#/else/required' && { hint: 'pin_policy' }),
       };
+    case 'additionalProperties':
+      return unknownName('unknown_member', String(params.name), [params.known].flat().map(String), path);
     case 'type':
       return { ...at(), code: 'invalid_type', params: { expected: [params.type].flat().join(', ') } };
     case 'enum':

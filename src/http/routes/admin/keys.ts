@@ -5,10 +5,12 @@ import { ListQuery } from '../../../contract/common.js';
 import type { Database } from '../../../database/database.js';
 import { readListQuery, sendPage } from '../../admin-list.js';
 import type { Idempotent } from '../../idempotent.js';
+import type { QueryParameters } from '../../list-query.js';
 import { IdParams, pathId } from '../../path-id.js';
 import { type App, originOf } from '../../route.js';
 
 const sortable = ['created_at'] as const;
+const readQuery = (query: QueryParameters) => readListQuery(query, sortable, keyFilterFields);
 
 /** The API keys. Whoever may make keys could make one with any scope: hence `admin`. */
 export function adminKeyRoutes(
@@ -46,9 +48,9 @@ export function adminKeyRoutes(
       querystring: ListQuery(sortable, 'name:like:billing'),
       response: { 200: Type.Array(ApiKey, { description: 'Newest first unless sorted otherwise.' }) },
     },
-    config: { access: { scope: 'admin' } },
+    config: { access: { scope: 'admin' }, checkQuery: readQuery },
     async handler(request, reply) {
-      const query = readListQuery(request.query, sortable, keyFilterFields);
+      const query = readQuery(request.query);
       return sendPage(reply, '/admin/v1/keys', query, await apiKeys.list(query));
     },
   });

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { NotificationInput, PublishedLine } from '../../../contract/notification.js';
+import { type NotificationInput, PublishedLine } from '../../../contract/notification.js';
 import { preferredLanguage } from '../../../lib/language.js';
 import { Problem } from '../../../lib/problem.js';
 import { maxDeliveries } from '../../../notifications/publish.js';
@@ -40,7 +40,6 @@ export function createLinePublisher(
       : (publications) => publishEach(services, publications);
     return {
       chunk,
-      schema: NotificationInput,
       make: (input, text) => ({ input: input as NotificationInput, number: writtenNumbers(text)[0] }),
       weightOf: ({ input }) => input.user_ids?.length ?? 1,
       settle: (entries) => resultsOf(request, publish, entries),

@@ -4,13 +4,14 @@ import { Notification, NotificationChange, NotificationInput } from '../../../co
 import { DryRun } from '../../../contract/push.js';
 import type { Database } from '../../../database/database.js';
 import { parseId } from '../../../lib/ids.js';
-import { choiceFault, Problem, refuseFaults } from '../../../lib/problem.js';
+import { Problem, refuseFaults } from '../../../lib/problem.js';
 import type { Notifications } from '../../../notifications/notifications.js';
 import { maxDeliveries } from '../../../notifications/publish.js';
 import type { Push } from '../../../notifications/push/push.js';
 import { writtenNumbers } from '../../../notifications/written-numbers.js';
+import { dryRunQuery, readDryRun } from '../../dry-run.js';
 import type { Idempotent, IdempotentWork } from '../../idempotent.js';
-import { NotificationListAnswers, NotificationListQuery, sendInbox } from '../../notification-list.js';
+import { NotificationListAnswers, NotificationListQuery, readInboxQuery, sendInbox } from '../../notification-list.js';
 import { isNdjson } from '../../plugins/ndjson-body.js';
 import type { App } from '../../route.js';
 import { createLinePublisher, publishedLines } from './notifications-ndjson.js';
@@ -37,16 +38,6 @@ const Published = Type.Unsafe<Notification | Notification[]>({
   type: ['object', 'array'],
   items: Notification,
   description: 'The notification; an array of them for an array or for user_ids, in the order of the request.',
-});
-
-const PublishQuery = Type.Object({
-  dry_run: Type.Optional(
-    Type.Unsafe<string>({
-      type: 'boolean',
-      default: false,
-      description: 'Check everything and say who would get it and where, but write nothing.',
-    }),
-  ),
 });
 
 /** Publishing notifications, correcting them, and looking into a user's inbox. */
@@ -90,7 +81,7 @@ function publishRoute(
       description:
         'One object or an array of up to 1000, each for a user_id or for user_ids; 10,000 deliveries at most. All of them are made, or none. As application/x-ndjson any number, one a line, each made or refused by itself, with a line of result for each.',
       tags: ['Administration'],
-      querystring: PublishQuery,
+      querystring: dryRunQuery('Check everything and say who would get it and where, but write nothing.'),
       body: PublishRequest,
       response: { 200: dryRunOrLines, 201: Published },
     },
@@ -99,6 +90,7 @@ function publishRoute(
       idempotent: true,
       keepRawBody: true,
       ndjson: NotificationInput,
+      checkQuery: readDryRun,
     },
     preValidation: async (request, reply) => {
       if (isNdjson(request)) await publishLines(request, reply);
@@ -108,7 +100,7 @@ function publishRoute(
       const { body } = request;
       const isOne = !Array.isArray(body) && body.user_ids === undefined;
       const numbers = writtenNumbers(request.rawBody);
-      if (isDryRun(request.query)) {
+      if (readDryRun(request.query)) {
         return reply.code(200).send(await push.dryRun(await notifications.tryPublish(body, numbers)));
       }
       if (isOne && request.headers['idempotency-key'] === undefined) {
@@ -138,15 +130,6 @@ function jsonInParts(reply: FastifyReply): { add(part: readonly unknown[]): void
     },
     all: () => Buffer.concat([...parts, Buffer.from(']')]),
   };
-}
-
-/** A repeated parameter is an array, whatever the documented type says. @throws Problem `validation_failed` */
-function isDryRun({ dry_run: given = 'false' }: { readonly dry_run?: unknown }): boolean {
-  if (given === 'true' || given === 'false') return given === 'true';
-  const fault = Array.isArray(given)
-    ? ({ field: 'dry_run', code: 'repeated_parameter' } as const)
-    : choiceFault('dry_run', ['true', 'false']);
-  throw new Problem('validation_failed', { errors: [fault] });
 }
 
 /**
@@ -232,7 +215,11 @@ function inboxRoute(app: App, { notifications }: { notifications: Notifications 
       querystring: NotificationListQuery,
       response: NotificationListAnswers,
     },
-    config: { access: { scope: 'users:read' }, problems: ['not_found'] },
+    config: {
+      access: { scope: 'users:read' },
+      problems: ['not_found'],
+      checkQuery: (query) => readInboxQuery({ query, headers: {} }, notifications),
+    },
     async handler(request, reply) {
       const id = idOf(request.params);
       const path = `/admin/v1/users/${id}/notifications`;

@@ -8,6 +8,7 @@ import { Event, UserDevice, UserSession, UserToken } from '../../../contract/adm
 import { ListQuery } from '../../../contract/common.js';
 import type { FilterFields } from '../../../lib/filter/fields.js';
 import { readListQuery, sendPage } from '../../admin-list.js';
+import type { QueryParameters } from '../../list-query.js';
 import { IdParams, pathId } from '../../path-id.js';
 import type { App } from '../../route.js';
 
@@ -77,6 +78,7 @@ export function adminUserDetailRoutes(
 
 function detailRoute(app: App, users: Users, list: DetailList): void {
   const { name, sortable, filterFields } = list;
+  const readQuery = (query: QueryParameters) => readListQuery(query, sortable, filterFields);
   app.route({
     method: 'GET',
     url: `/admin/v1/users/:id/${name}`,
@@ -88,10 +90,10 @@ function detailRoute(app: App, users: Users, list: DetailList): void {
       querystring: ListQuery(sortable, list.filterExample),
       response: { 200: Type.Array(list.item, { description: 'Newest first unless sorted otherwise.' }) },
     },
-    config: { access: { scope: 'users:read' }, problems: ['not_found'] },
+    config: { access: { scope: 'users:read' }, problems: ['not_found'], checkQuery: readQuery },
     async handler(request, reply) {
       const id = pathId(request.params);
-      const query = readListQuery(request.query, sortable, filterFields);
+      const query = readQuery(request.query);
       // Of an unknown user every list would be empty, as if there were such a user.
       await users.get(id);
       return sendPage(reply, `/admin/v1/users/${id}/${name}`, query, await list.read(id, query));

@@ -1,18 +1,12 @@
-import { Type } from 'typebox';
 import type { UserImport } from '../../../authentication/users/import.js';
 import { ImportedLine, UserToImport } from '../../../contract/user-import.js';
 import { preferredLanguage } from '../../../lib/language.js';
 import { Problem } from '../../../lib/problem.js';
+import { dryRunQuery, readDryRun } from '../../dry-run.js';
 import { importChunk, importEntries, importWeight } from '../../import-lines.js';
 import { createLineHandler } from '../../line-conversation.js';
 import { isNdjson } from '../../plugins/ndjson-body.js';
 import { type App, callerOf, originOf } from '../../route.js';
-
-const ImportQuery = Type.Object({
-  dry_run: Type.Optional(
-    Type.Unsafe<string>({ type: 'boolean', default: false, description: 'Check every line, but create nothing.' }),
-  ),
-});
 
 const importedLines = {
   description: 'The results, one a line, as their chunk is committed. Read them while you send.',
@@ -28,7 +22,6 @@ export function adminUserImportRoutes(app: App, { userImport }: { userImport: Us
     const language = preferredLanguage(request.headers['accept-language']);
     return {
       chunk: importChunk,
-      schema: UserToImport,
       make: (input) => input as UserToImport,
       weightOf: importWeight,
       settle: (entries) => importEntries(entries, importUsers, language),
@@ -43,10 +36,10 @@ export function adminUserImportRoutes(app: App, { userImport }: { userImport: Us
       description:
         'Any number of users, one a line, each created or refused by itself, with a line of result for each. Sending the same again creates nothing twice.',
       tags: ['Administration'],
-      querystring: ImportQuery,
+      querystring: dryRunQuery('Check every line, but create nothing.'),
       response: { 200: importedLines },
     },
-    config: { access: { scope: 'users:write' }, ndjson: UserToImport },
+    config: { access: { scope: 'users:write' }, ndjson: UserToImport, checkQuery: readDryRun },
     preValidation: async (request, reply) => {
       if (!isNdjson(request)) throw new Problem('unsupported_media_type');
       await importLines(request, reply);

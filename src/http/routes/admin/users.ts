@@ -5,9 +5,11 @@ import { ListQuery } from '../../../contract/common.js';
 import { NewUser, User } from '../../../contract/user.js';
 import { readListQuery, sendPage } from '../../admin-list.js';
 import type { Idempotent } from '../../idempotent.js';
+import type { QueryParameters } from '../../list-query.js';
 import { type App, callerOf, demandScope, originOf } from '../../route.js';
 
 const sortable = ['created_at', 'updated_at'] as const;
+const readQuery = (query: QueryParameters) => readListQuery(query, sortable, userFilterFields);
 
 /** Making and finding users. */
 export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users; idempotent: Idempotent }): void {
@@ -43,9 +45,9 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
       querystring: ListQuery(sortable, 'email:like:example.com'),
       response: { 200: Type.Array(User, { description: 'Newest first unless sorted otherwise.' }) },
     },
-    config: { access: { scope: 'users:read' } },
+    config: { access: { scope: 'users:read' }, checkQuery: readQuery },
     async handler(request, reply) {
-      const query = readListQuery(request.query, sortable, userFilterFields);
+      const query = readQuery(request.query);
       return sendPage(reply, '/admin/v1/users', query, await users.list(query));
     },
   });
