@@ -123,6 +123,12 @@ export const settings = {
     fallback: '8',
     about: 'Fewest characters of a new password. NIST SP 800-63B-4 wants 15 where the password is the only factor.',
   },
+  IMPORTED_HASH_COST_LIMIT: {
+    parse: integer(0, 10_000),
+    fallback: '60',
+    about:
+      "What all schemes of imported password hashes may cost together, in verifications of Postern's own hash (about 10 ms of a core each). Every failed login pays this cost. `postern schemes list` shows the cost of each. 0: only hashes with Postern's own parameters.",
+  },
   REGISTRATION: {
     parse: choice('off', 'on'),
     fallback: 'off',

@@ -89,7 +89,10 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
   const checkUrl = (url: string) =>
     checkTargetUrl(url, { allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
   const { DEFAULT_REGION: defaultRegion, PASSWORD_MIN: passwordMin } = config;
-  const userOptions = { database, hasher, keys, defaultRegion, passwordMin, breached: parts.breached, notices };
+  const userOptions = {
+    ...{ database, hasher, keys, defaultRegion, passwordMin, breached: parts.breached, notices },
+    hashCostLimit: config.IMPORTED_HASH_COST_LIMIT,
+  };
   const users = createUsers(userOptions);
   const account = createAccountServices({
     ...{

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ensureFirstKey } from './authentication/api-keys.js';
 import type { ShowNotice } from './authentication/messages/notice-sending.js';
 import type { NextPins } from './authentication/secrets/next-pin.js';
+import { unusedSchemesChore } from './authentication/secrets/password-schemes.js';
 import { createPasswordHasher } from './authentication/secrets/passwords.js';
 import { sessionChangesChore } from './authentication/session-changes.js';
 import { heldSession } from './authentication/sessions.js';
@@ -165,7 +166,10 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     started(
       startChores(
         database,
-        [...expiryChores(config.EVENT_RETENTION), sessionChangesChore, ...retention.chores, tombstoneChore],
+        [
+          ...expiryChores(config.EVENT_RETENTION),
+          ...[sessionChangesChore, unusedSchemesChore, tombstoneChore, ...retention.chores],
+        ],
         (error) => log.warn({ err: error }, 'what has expired could not be removed'),
       ),
       (chores) => chores.stop(),

@@ -4,6 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { FIRST_KEY_FILE } from '../authentication/api-keys.js';
 import { readOwnTexts } from '../authentication/messages/own-texts.js';
+import { importedSchemes } from '../authentication/secrets/password-schemes.js';
+import { costOfAll } from '../authentication/secrets/scheme-cost.js';
 import { type Config, ConfigError, mailProvider } from '../config.js';
 import { type Queryable, sql } from '../database/database.js';
 import { readSchemaState } from '../database/schema-state.js';
@@ -76,6 +78,20 @@ export async function checkSchema(handle: Queryable): Promise<Finding> {
   return pending.length === 0
     ? ok('migrations', 'all applied')
     : warn('migrations', `pending: ${pending.join(', ')}; the next start or \`postern migrate\` applies them`);
+}
+
+/** What failed logins pay for imported hashes. A database that was not migrated has none. */
+export async function checkSchemes(handle: Queryable, { IMPORTED_HASH_COST_LIMIT: limit }: Config): Promise<Finding[]> {
+  const [table] = await handle.query<{ exists: boolean }>(
+    sql("select to_regclass('password_schemes') is not null as exists"),
+  );
+  const schemes = table?.exists === true ? await importedSchemes(handle) : [];
+  if (schemes.length === 0) return [];
+  const cost = costOfAll(schemes);
+  const detail = `a failed login costs ${cost} of at most ${limit} (IMPORTED_HASH_COST_LIMIT)`;
+  return cost > limit
+    ? [warn('imported hashes', `${detail}: no scheme can be added; \`postern schemes list\` shows each one`)]
+    : [ok('imported hashes', detail)];
 }
 
 /** Milliseconds. */

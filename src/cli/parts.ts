@@ -47,6 +47,7 @@ async function userOptions(io: Io, database: Database, config: Config): Promise<
     keys: createSecretKeys(await needSecretKeys(config)),
     defaultRegion: config.DEFAULT_REGION,
     passwordMin: config.PASSWORD_MIN,
+    hashCostLimit: config.IMPORTED_HASH_COST_LIMIT,
     breached: createBreachedPasswords(config, () =>
       printLine(io.stderr, 'Whether passwords were breached could not be looked up; see BREACHED_PASSWORDS_….'),
     ),

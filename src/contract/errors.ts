@@ -306,6 +306,10 @@ export const fieldErrors = {
     'Hashes of {max} other algorithms or parameters were imported already, and no more can be.',
     'Ya se importaron hashes de otros {max} algoritmos o parámetros, y no se admiten más.',
   ),
+  schemes_too_expensive: text(
+    'This way of hashing costs {cost}, and with those in use {sum}; at most {max} is allowed (IMPORTED_HASH_COST_LIMIT).',
+    'Esta forma de hash cuesta {cost}, y con las que están en uso {sum}; se permite {max} como máximo (IMPORTED_HASH_COST_LIMIT).',
+  ),
   password_breached: text(
     'This password was found in a leak of passwords.',
     'Esta contraseña aparece en una filtración de contraseñas.',

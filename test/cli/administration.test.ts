@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKeys } from '../../src/authentication/api-keys.js';
+import { standInFor } from '../../src/authentication/secrets/hashes/registry.js';
 import type { ApiKey, IssuedApiKey } from '../../src/contract/administration.js';
 import type { User } from '../../src/contract/user.js';
 import { sql } from '../../src/database/database.js';
@@ -125,5 +126,28 @@ describe('keys', () => {
 describe('migrate', () => {
   it('says that there is nothing to do', async () => {
     expect(await command(['migrate'])).toEqual({ code: 0, stdout: 'The schema is up to date.\n', stderr: '' });
+  });
+});
+
+describe('schemes list', () => {
+  it('says that there are none', async () => {
+    expect(await command(['schemes', 'list'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^There are none/),
+    });
+  });
+
+  it('shows each scheme with its cost and its users, and what all cost of what they may', async () => {
+    const hashes = ['$2b$10', '$2b$10', '$pbkdf2-sha256$600000'].map((scheme) => standInFor(scheme));
+    const input = hashes.map((password_hash) => JSON.stringify({ username: `cli-${randomUUID()}`, password_hash }));
+    expect((await command(['users', 'import', '-'], input.join('\n'))).code).toBe(0);
+    expect(await json(['schemes', 'list'])).toEqual([
+      { scheme: '$2b$10', cost: 6.1, users: 2 },
+      { scheme: '$pbkdf2-sha256$600000', cost: 11.6, users: 1 },
+    ]);
+    const { code, stdout } = await command(['schemes', 'list']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/\$2b\$10 +6\.1 +2\n/);
+    expect(stdout).toContain('A failed login costs 17.7 of at most 60 (IMPORTED_HASH_COST_LIMIT)');
   });
 });

@@ -161,4 +161,14 @@ describe('doctor', () => {
       expect.stringMatching(/^FAIL {2}port: cannot listen/),
     ]);
   });
+
+  it('warns of imported hashes that cost failed logins more than the limit, and says what they cost', async () => {
+    await test.database.query(sql(`insert into password_schemes (scheme) values ('$2b$12'), ('$2b$10')`));
+    const line = (cost: string) =>
+      `imported hashes: a failed login costs 30.2 of at most ${cost} (IMPORTED_HASH_COST_LIMIT)`;
+    expect(await about('imported hashes')).toEqual([0, `ok    ${line('60')}`]);
+    const [code, warning] = await about('imported hashes', { IMPORTED_HASH_COST_LIMIT: '30' });
+    expect([code, warning]).toEqual([0, expect.stringContaining(`warn  ${line('30')}: no scheme can be added`)]);
+    await test.database.query(sql('delete from password_schemes'));
+  });
 });

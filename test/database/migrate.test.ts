@@ -88,6 +88,38 @@ test('a database in which a user has the reserved id says how to remove the user
   await former.drop();
 });
 
+test('imported hashes that were there before are known afterwards, and the id of every user is checked', async () => {
+  const former = await createTestDatabase();
+  const client = new pg.Client({ ...former.target });
+  await client.connect();
+  const name = '0024_imported_hashes.sql';
+  await client.query(`drop table imported_hashes;
+    drop function imported_scheme cascade;
+    drop function note_imported_hashes cascade;
+    drop function note_changed_hash cascade;
+    drop function forget_imported_hash cascade;
+    drop function drop_unused_schemes`);
+  await client.query('delete from schema_migrations where name = $1', [name]);
+  const hashes = [
+    '$2b$10$Db6D7gmOnHbGgE5.oj/xneYCTKyHS0DOBpIGEfWyUHRJf7ODCAyCG',
+    '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$b3V0',
+  ];
+  await client.query(
+    `insert into users (id, username, password_hash, created_at, updated_at)
+     select gen_random_uuid(), 'user' || place, hash, now() - interval '1 year', now() - interval '1 year'
+     from unnest($1::text[]) with ordinality as given (hash, place)`,
+    [[...hashes, null]],
+  );
+
+  expect(await migrate(former.target)).toEqual([name]);
+  const { rows } = await client.query('select scheme from imported_hashes');
+  expect(rows).toEqual([{ scheme: '$2b$10' }]);
+  const constraint = `select convalidated as valid from pg_constraint where conname = 'users_id_is_not_reserved'`;
+  expect((await client.query(constraint)).rows).toEqual([{ valid: true }]);
+  await client.end();
+  await former.drop();
+});
+
 test('a migration whose text is another than when it was applied is refused', async () => {
   const client = await connect();
   await client.query("update schema_migrations set digest = 'other' where name = '0013_session_changes.sql'");

@@ -1,6 +1,6 @@
 import { type FieldError, Problem } from '../../lib/problem.js';
 import type { IdentityType } from '../identities/identity.js';
-import { mostSchemes } from '../secrets/password-schemes.js';
+import { refuseScheme, type SchemeRules } from '../secrets/password-schemes.js';
 
 /** A user who could be imported, as far as that can be told without the database. */
 export interface Candidate {
@@ -37,7 +37,7 @@ export type Decision = { readonly create: Candidate } | { readonly exists: strin
  * A candidate is there already when a user has the given id, or when, without one, all identities name one user. That makes
  * it safe to send a file again. The id of a deleted user is refused: what is still left of that user would become another's.
  */
-export function planImport(candidates: readonly Candidate[], known: Known): Decision[] {
+export function planImport(candidates: readonly Candidate[], known: Known, rules: SchemeRules): Decision[] {
   const owners = new Map(known.owners);
   const ids = new Set(known.ids);
   const schemes = new Set(known.schemes);
@@ -57,9 +57,8 @@ export function planImport(candidates: readonly Candidate[], known: Known): Deci
     }
     if (known.deletedIds.has(id)) return fault({ field: 'id', code: 'deleted_user' });
     if (createdAt !== undefined && createdAt > known.now) return fault({ field: 'created_at', code: 'time_in_future' });
-    if (scheme !== undefined && !schemes.has(scheme) && schemes.size >= mostSchemes) {
-      return fault({ field: 'password_hash', code: 'too_many_schemes', params: { max: mostSchemes } });
-    }
+    const refusal = scheme === undefined ? undefined : refuseScheme(scheme, schemes, rules);
+    if (refusal !== undefined) return refusal;
     ids.add(id);
     for (const { digest } of identities) owners.set(digest, id);
     if (scheme !== undefined) schemes.add(scheme);

@@ -7,7 +7,7 @@ import { type FieldError, Problem } from '../../lib/problem.js';
 import { parseTime } from '../../lib/times.js';
 import { createTurnstile } from '../../lib/turnstile.js';
 import { identityDigest } from '../identities/identity-digest.js';
-import { noteSchemes } from '../secrets/password-schemes.js';
+import { noteSchemes, type SchemeRules } from '../secrets/password-schemes.js';
 import { schemeOf, todaysScheme } from '../secrets/passwords.js';
 import { createPins } from '../secrets/pins.js';
 import { type Candidate, type Decision, planImport } from './import-plan.js';
@@ -27,8 +27,8 @@ export interface ImportRun {
   readonly origin: Origin;
   /** Nothing is made; the outcome is what it would be. */
   readonly dryRun: boolean;
-  /** Whether users of other roles than `user` may be made. */
-  readonly mayGrantRoles: boolean;
+  /** Whether the caller has the scope `admin`: for other roles than `user`, and for hashes with a new scheme. */
+  readonly isAdmin: boolean;
 }
 
 /** Takes users over from another system, many at a time, each made or refused by itself. */
@@ -63,8 +63,8 @@ export function createUserImport(options: UserImportOptions): UserImport {
   const hash = createTurnstile({ width: options.hashesAtATime, length: Number.POSITIVE_INFINITY });
   const hashers = { hasher: options.hasher, pins: createPins(options) };
 
-  async function prepare(input: UserToImport, { mayGrantRoles }: ImportRun): Promise<Prepared | Problem> {
-    if (input.role !== undefined && input.role !== 'user' && !mayGrantRoles) {
+  async function prepare(input: UserToImport, { isAdmin }: ImportRun): Promise<Prepared | Problem> {
+    if (input.role !== undefined && input.role !== 'user' && !isAdmin) {
       return new Problem('insufficient_scope', { params: { scope: 'admin' } });
     }
     const { identities, faults } = await checkNewUser(input, options);
@@ -88,6 +88,7 @@ export function createUserImport(options: UserImportOptions): UserImport {
     begin(run) {
       /** Of a dry run the schemes that it would have noted. */
       const foreseen = new Set<string>();
+      const rules = { costLimit: options.hashCostLimit, mayAdd: run.isAdmin };
       return async (users) => {
         const prepared: (Prepared | Problem)[] = [];
         for (let from = 0; from < users.length; from += checksAtATime) {
@@ -97,8 +98,8 @@ export function createUserImport(options: UserImportOptions): UserImport {
         }
         const good = prepared.flatMap((each) => (each instanceof Problem ? [] : each));
         const decided = run.dryRun
-          ? await forecast(database, good, foreseen)
-          : await importAll(database, good, run.origin);
+          ? await forecast(database, good, { foreseen, rules })
+          : await importAll(database, good, { origin: run.origin, rules });
         const outcomes = new Map(good.map((each, index) => [each, decided[index]]));
         return prepared.flatMap((each) => (each instanceof Problem ? each : (outcomes.get(each) ?? [])));
       };
@@ -140,14 +141,14 @@ function importedScheme({ password_hash: hash }: UserToImport): string | undefin
 async function forecast(
   database: Database,
   prepared: readonly Prepared[],
-  foreseen: Set<string>,
+  { foreseen, rules }: { readonly foreseen: Set<string>; readonly rules: SchemeRules },
 ): Promise<ImportOutcome[]> {
   const candidates = prepared.map(({ candidate }) => candidate);
   const known = await findKnown(database, candidates);
   const schemes = new Set([...known.schemes, ...foreseen]);
   // Their ids are made for this answer alone: who asks would look for them in vain.
   const imagined = new Set(candidates.filter(({ hasGivenId }) => !hasGivenId).map(({ id }) => id));
-  return planImport(candidates, { ...known, schemes }).map((decision) => {
+  return planImport(candidates, { ...known, schemes }, rules).map((decision) => {
     if ('exists' in decision && imagined.has(decision.exists)) return { result: 'exists' };
     if (!('create' in decision)) return outcomeOf(decision);
     if (decision.create.scheme !== undefined) foreseen.add(decision.create.scheme);
@@ -156,25 +157,33 @@ async function forecast(
 }
 
 /** Decides by what is there, hashes, and writes. Who was overtaken meanwhile decides anew. */
-async function importAll(database: Database, prepared: readonly Prepared[], origin: Origin): Promise<ImportOutcome[]> {
+async function importAll(
+  database: Database,
+  prepared: readonly Prepared[],
+  run: { readonly origin: Origin; readonly rules: SchemeRules },
+): Promise<ImportOutcome[]> {
   const candidates = prepared.map(({ candidate }) => candidate);
   for (let tries = 0; tries < mostTries; tries += 1) {
-    const decisions = planImport(candidates, await findKnown(database, candidates));
+    const decisions = planImport(candidates, await findKnown(database, candidates), run.rules);
     const wanted = prepared.filter((_, index) => 'create' in (decisions[index] ?? {}));
     const rows = await Promise.all(wanted.map(({ row }) => row()));
-    if (await write(database, rows, origin)) return decisions.map(outcomeOf);
+    if (await write(database, rows, run)) return decisions.map(outcomeOf);
   }
   throw new Problem('overloaded', { retryAfter: 1 });
 }
 
 /** @returns false when somebody else was quicker with an identity, an id or a scheme: then nothing was written. */
-async function write(database: Database, rows: readonly ImportRow[], origin: Origin): Promise<boolean> {
+async function write(
+  database: Database,
+  rows: readonly ImportRow[],
+  { origin, rules }: { readonly origin: Origin; readonly rules: SchemeRules },
+): Promise<boolean> {
   if (rows.length === 0) return true;
   const overtaken = new Error('overtaken');
   const schemes = rows.flatMap(({ candidate }) => candidate.scheme ?? []);
   try {
     await database.transaction(async (tx) => {
-      if ((await noteSchemes(tx, schemes)).size > 0) throw overtaken;
+      if ((await noteSchemes(tx, schemes, rules)) !== undefined) throw overtaken;
       if (!(await insertImported(tx, rows, origin))) throw overtaken;
     });
     return true;

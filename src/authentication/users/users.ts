@@ -11,7 +11,7 @@ import { clearGuesses } from '../guess-budget.js';
 import { type ListRequest, type Page, readPage } from '../listing.js';
 import type { NoticeKind } from '../messages/kinds.js';
 import { changedCredentials, type Notices } from '../messages/notices.js';
-import { mostSchemes, noteSchemes } from '../secrets/password-schemes.js';
+import { noteSchemes, type SchemeRules } from '../secrets/password-schemes.js';
 import { type PasswordHasher, schemeOf } from '../secrets/passwords.js';
 import { createPins, type Pins } from '../secrets/pins.js';
 import { endChallenges } from '../self-service/challenges.js';
@@ -64,8 +64,17 @@ export interface Users {
    * @throws Problem `validation_failed` naming every fault, `overloaded`
    */
   prepare(input: NewUser): Promise<PreparedUser>;
-  /** @throws Problem `identity_taken` naming the fields, `validation_failed` (`too_many_schemes`) */
-  create(tx: Queryable, prepared: PreparedUser, origin: Origin): Promise<User>;
+  /**
+   * @param options.mayAddScheme whether an imported hash may have a scheme that no other user has
+   * @throws Problem `identity_taken` naming the fields, `validation_failed` (`too_many_schemes`, `schemes_too_expensive`),
+   *   `insufficient_scope`
+   */
+  create(
+    tx: Queryable,
+    prepared: PreparedUser,
+    origin: Origin,
+    options?: { readonly mayAddScheme: boolean },
+  ): Promise<User>;
   /** @throws Problem `not_found` */
   get(id: string): Promise<User>;
   list(request: ListRequest): Promise<Page<User>>;
@@ -108,6 +117,8 @@ export interface UsersOptions extends UserRules {
   readonly database: Database;
   readonly hasher: PasswordHasher;
   readonly keys: SecretKeys;
+  /** What the schemes of imported hashes may cost a failed login, in verifications of Postern's own hash. */
+  readonly hashCostLimit: number;
   /** Tells users of credentials that were changed. */
   readonly notices?: Pick<Notices, 'notify'>;
   /** Runs in the transaction that ends or suspends a user's sessions, so that a notification it sends leaves with the commit. */
@@ -124,7 +135,14 @@ export function createUsers(options: UsersOptions): Users {
   };
   return {
     prepare: (input) => prepareUser(options, pins, input),
-    create: createUser,
+    async create(tx, { id, identities, values }, origin, { mayAddScheme } = { mayAddScheme: false }) {
+      // First: who waits here holds nothing that another waits for.
+      await noteScheme(tx, values.password_hash, { costLimit: options.hashCostLimit, mayAdd: mayAddScheme });
+      const user = await insertUser(tx, id, values);
+      await claim(tx, id, identities);
+      await recordEvent(tx, { userId: id, type: 'user.created', origin });
+      return toUser(user);
+    },
     get: async (id) => toUser(await found(findUser(database, id))),
     async list(request) {
       const { filter: named, where } = splitGuessLocks(request.filter);
@@ -191,18 +209,10 @@ async function prepareUser(options: UsersOptions, pins: Pins, input: NewUser): P
   return { id, identities, values: await newUserValues({ hasher: options.hasher, pins }, id, input, identities) };
 }
 
-async function createUser(tx: Queryable, { id, identities, values }: PreparedUser, origin: Origin): Promise<User> {
-  const user = await insertUser(tx, id, values);
-  await claim(tx, id, identities);
-  await noteScheme(tx, values.password_hash);
-  await recordEvent(tx, { userId: id, type: 'user.created', origin });
-  return toUser(user);
-}
-
-/** @throws Problem `validation_failed` (`too_many_schemes`) */
-async function noteScheme(tx: Queryable, hash: string | null): Promise<void> {
-  if (hash === null || (await noteSchemes(tx, [schemeOf(hash)])).size === 0) return;
-  refuseFaults([{ field: 'password_hash', code: 'too_many_schemes', params: { max: mostSchemes } }]);
+/** @throws Problem why the hash may not be stored */
+async function noteScheme(tx: Queryable, hash: string | null, rules: SchemeRules): Promise<void> {
+  const refusal = hash === null ? undefined : await noteSchemes(tx, [schemeOf(hash)], rules);
+  if (refusal !== undefined) throw refusal;
 }
 
 async function prepareChange(

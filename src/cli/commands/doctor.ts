@@ -9,6 +9,7 @@ import {
   checkPort,
   checkPush,
   checkSchema,
+  checkSchemes,
   checkSms,
   checkTemplates,
   checkVersion,
@@ -52,6 +53,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
       await checkVersion(database),
       await checkSchema(database),
       await checkClock(database),
+      ...(await checkSchemes(database, config)),
     ]),
   );
   yield* await attempt('sms', async () => [await checkSms(config)]);

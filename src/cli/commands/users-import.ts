@@ -36,7 +36,7 @@ async function importUsers(io: Io, input: AsyncIterable<string | Uint8Array>, dr
   try {
     await withDatabase(io, async (database, config) => {
       const userImport = await openUserImport(io, database, config);
-      const importChunkOf = userImport.begin({ origin: cliOrigin, dryRun, mayGrantRoles: true });
+      const importChunkOf = userImport.begin({ origin: cliOrigin, dryRun, isAdmin: true });
       for await (const entries of chunksOf(input)) {
         const results = await importEntries(entries, importChunkOf, 'en');
         io.stdout.write(results.map(toLine).join(''));

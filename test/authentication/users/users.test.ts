@@ -23,6 +23,7 @@ beforeAll(async () => {
     keys: createSecretKeys(['k'.repeat(32)]),
     defaultRegion: 'US',
     passwordMin: 8,
+    hashCostLimit: 60,
     onRevoked: async (tx, userId) => {
       await tx.query(sql('insert into revoked values ($1)'), [userId]);
     },

@@ -17,7 +17,7 @@ const importedLines = {
 export function adminUserImportRoutes(app: App, { userImport }: { userImport: UserImport }): void {
   const importLines = createLineHandler<UserToImport>(app, (request, { dryRun }) => {
     const { scopes } = callerOf(request);
-    const run = { origin: originOf(request), dryRun, mayGrantRoles: scopes.includes('admin') };
+    const run = { origin: originOf(request), dryRun, isAdmin: scopes.includes('admin') };
     const importUsers = userImport.begin(run);
     const language = preferredLanguage(request.headers['accept-language']);
     return {

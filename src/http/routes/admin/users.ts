@@ -19,7 +19,8 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
     schema: {
       operationId: 'createUser',
       summary: 'Create a user',
-      description: 'At least one of username, email and phone; password or password_hash, or neither.',
+      description:
+        'At least one of username, email and phone; password or password_hash, or neither. A password_hash with an algorithm or parameters that no other user has takes the scope admin.',
       tags: ['Administration'],
       body: NewUser,
       response: { 201: { ...User, description: 'The new user.' } },
@@ -29,7 +30,11 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
       return idempotent(request, reply, async (commit) => {
         if (request.body.role !== undefined && request.body.role !== 'user') demandScope(callerOf(request), 'admin');
         const prepared = await users.prepare(request.body);
-        return commit(async (tx) => ({ status: 201, body: await users.create(tx, prepared, originOf(request)) }));
+        const options = { mayAddScheme: callerOf(request).scopes.includes('admin') };
+        return commit(async (tx) => ({
+          status: 201,
+          body: await users.create(tx, prepared, originOf(request), options),
+        }));
       });
     },
   });
