@@ -23,6 +23,7 @@ import { createImageDownload } from './delivery/image-download.js';
 import { checkTargetUrl, type Outbound } from './delivery/outbound.js';
 import { createIdempotent } from './http/idempotent.js';
 import type { Services } from './http/routes.js';
+import type { Pacer } from './lib/pacing.js';
 import { Problem } from './lib/problem.js';
 import type { SecretKeys } from './lib/secret-keys.js';
 import { createAccountServices } from './main-account.js';
@@ -48,6 +49,7 @@ export interface ServiceParts {
   readonly hasher: PasswordHasher;
   readonly keys: SecretKeys;
   readonly signals: Signals;
+  readonly pacer: Pacer;
   readonly outbound: Outbound;
   readonly storage: ImageStorage;
   readonly imageUrlsOf: ImageUrls;
@@ -126,6 +128,7 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
   });
   return {
     database,
+    pacer: parts.pacer,
     apiKeys,
     users,
     // Half of what may be hashed at a time stays with logins.
@@ -152,7 +155,7 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
     devices: createDevices(database),
     tokens: createTokens(database),
     notifications: createNotifications({
-      ...{ database, checkUrl, imageUrlsOf },
+      ...{ database, checkUrl, imageUrlsOf, pacer: parts.pacer },
       types: config.NOTIFICATION_TYPES,
       batching: config.VERIFY_BATCHING,
       changed: signals.send,

@@ -23,6 +23,7 @@ import { type Line, startQueue } from './delivery/queue.js';
 import type { App } from './http/route.js';
 import type { Services } from './http/routes.js';
 import { buildServer } from './http/server.js';
+import { createPacer } from './lib/pacing.js';
 import { createSecretKeys } from './lib/secret-keys.js';
 import { createLog, type Logger } from './log.js';
 import { loadConfiguredPlugins } from './main-authenticators.js';
@@ -124,10 +125,11 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     const imageUrlsOf = createImageUrls(() => config.PUBLIC_URL ?? ownUrl);
     const factors = createFactorParts({ config, database, keys, ownUrl: () => ownUrl });
     const storage = createImageDisk({ folder: config.IMAGE_DIR ?? join(config.DATA_DIR, 'images') });
+    const pacer = createPacer();
     const signals = started(startSignals({ target, database, channel: inboxChannel, log }), (part) => part.stop());
     const streams = started(
       createStreams({
-        ...{ database, imageUrlsOf, heldSession, log },
+        ...{ database, imageUrlsOf, heldSession, pacer, log },
         retainedFrom: retention.retainedFrom,
         times: options.streamTimes ?? {},
       }),
@@ -151,7 +153,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     });
     const isClosing = () => closing !== undefined;
     const parts = {
-      ...{ config, share, database, hasher, keys, signals, outbound, storage, imageUrlsOf, retention },
+      ...{ config, share, database, hasher, keys, signals, outbound, storage, imageUrlsOf, retention, pacer },
       ...{ messageParts, pushParts, plugins, factors, breached, isClosing },
     };
     const services = { ...createServices(parts), streams };

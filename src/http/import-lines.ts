@@ -1,6 +1,7 @@
 import type { ImportOutcome } from '../authentication/users/import.js';
 import type { Language } from '../contract/errors.js';
 import type { ImportedLine, UserToImport } from '../contract/user-import.js';
+import { mapAtPace, type Pace } from '../lib/pacing.js';
 import { Problem } from '../lib/problem.js';
 import type { Entry } from './line-entries.js';
 import { problemBody } from './plugins/problems.js';
@@ -17,14 +18,16 @@ export async function importEntries(
   entries: readonly Entry<UserToImport>[],
   importUsers: (users: readonly UserToImport[]) => Promise<readonly ImportOutcome[]>,
   language: Language,
+  pace: Pace = () => undefined,
 ): Promise<ImportedLine[]> {
   const users = entries.flatMap(({ read }) => (read instanceof Problem ? [] : read));
   const outcomes = await importUsers(users);
   const byUser = new Map(users.map((user, index) => [user, outcomes[index]]));
-  return entries.flatMap(({ line, read }) => {
+  const lines = await mapAtPace(pace, entries, ({ line, read }): ImportedLine | undefined => {
     const outcome = read instanceof Problem ? read : byUser.get(read);
-    if (outcome === undefined) return [];
+    if (outcome === undefined) return undefined;
     if (!(outcome instanceof Problem)) return { line, ...outcome };
-    return { line, result: 'failed' as const, errors: problemBody(outcome, '', language).errors };
+    return { line, result: 'failed', errors: problemBody(outcome, '', language).errors };
   });
+  return lines.filter((line) => line !== undefined);
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from '../contract/errors.js';
+import { mapAtPace, type Pace, type Pacer } from '../lib/pacing.js';
 import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
 import { readDryRun } from './dry-run.js';
 import { type ChunkSize, createGathering, type Entry, maxLineBytes, readEntry, toLine } from './line-entries.js';
@@ -18,8 +19,11 @@ export interface LineWork<Item> {
   readonly chunk: ChunkSize;
   make(input: unknown, text: string): Item;
   weightOf(item: Item): number;
-  /** @returns a line of result for each entry, whose effects are committed by then */
-  settle(entries: readonly Entry<Item>[]): Promise<readonly object[]>;
+  /**
+   * @param pace of the conversation, for loops over the entries
+   * @returns a line of result for each entry, whose effects are committed by then
+   */
+  settle(entries: readonly Entry<Item>[], pace: Pace): Promise<readonly object[]>;
 }
 
 /** The last line of an answer that ends before the body does. */
@@ -33,6 +37,7 @@ interface Conversation<Item> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly work: LineWork<Item>;
+  readonly pace: Pace;
   readonly stop: AbortSignal;
 }
 
@@ -44,6 +49,7 @@ interface Conversation<Item> {
  */
 export function createLineHandler<Item>(
   app: App,
+  pacer: Pacer,
   begin: (request: FastifyRequest, options: { readonly dryRun: boolean }) => LineWork<Item>,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const closing = new AbortController();
@@ -56,7 +62,7 @@ export function createLineHandler<Item>(
     request.unhurry();
     reply.hijack();
     beginAnswer(reply);
-    const last = await answerLines({ request, reply, work, stop: closing.signal });
+    const last = await answerLines({ request, reply, work, pace: pacer.begin(), stop: closing.signal });
     if (last !== undefined) await writeAll(reply.raw, toLine(last), patience.idle);
     endAnswer(request.raw, reply.raw);
   };
@@ -72,7 +78,7 @@ function beginAnswer(reply: FastifyReply): void {
 
 /** @returns the last line, which says why the answer ends before the body does; undefined when it ended with it. */
 async function answerLines<Item>(conversation: Conversation<Item>): Promise<Ending | undefined> {
-  const { request, reply, work } = conversation;
+  const { request, reply, work, pace } = conversation;
   let committed = 0;
   const ended = (problem: Problem): Ending => {
     const { status } = errors[problem.code];
@@ -87,9 +93,10 @@ async function answerLines<Item>(conversation: Conversation<Item>): Promise<Endi
     for await (const { entries, upTo, because } of chunksOf(conversation)) {
       // The key may have been revoked since the request began, or since the last chunk.
       await request.authorized.recheck?.();
-      const results = await work.settle(entries);
+      const results = await work.settle(entries, pace);
       committed = upTo;
-      if (!(await writeAll(reply.raw, results.map(toLine).join(''), patience.idle))) return undefined;
+      const text = (await mapAtPace(pace, results, toLine)).join('');
+      if (!(await writeAll(reply.raw, text, patience.idle))) return undefined;
       if (because === 'idle') return ended(new Problem('request_timeout'));
       if (because === 'stopped') return ended(new Problem('shutting_down'));
     }
@@ -108,7 +115,7 @@ interface Chunk<Item> {
 }
 
 /** The body in chunks. Nothing is read while the caller works on one. */
-async function* chunksOf<Item>({ request, work, stop }: Conversation<Item>): AsyncGenerator<Chunk<Item>> {
+async function* chunksOf<Item>({ request, work, pace, stop }: Conversation<Item>): AsyncGenerator<Chunk<Item>> {
   const { ndjson = {} } = request.routeOptions.config;
   const validate = request.compileValidationSchema(ndjson, 'body');
   const read = (line: Line) => readEntry(line, validate, work.make);
@@ -123,6 +130,8 @@ async function* chunksOf<Item>({ request, work, stop }: Conversation<Item>): Asy
   };
   for (;;) {
     for (let line = lines.next(); line !== undefined && !stop.aborted; line = lines.next()) {
+      const pause = pace();
+      if (pause !== undefined) await pause;
       const entry = read(line);
       if (!gathered.hasRoomFor(entry)) yield take();
       gathered.add(entry);

@@ -21,6 +21,7 @@ import type { Exports } from '../authentication/users/export.js';
 import type { UserImport } from '../authentication/users/import.js';
 import type { Users } from '../authentication/users/users.js';
 import type { Database } from '../database/database.js';
+import type { Pacer } from '../lib/pacing.js';
 import type { Images } from '../notifications/images/images.js';
 import type { Markers } from '../notifications/marker.js';
 import type { Notifications } from '../notifications/notifications.js';
@@ -73,6 +74,8 @@ export interface Services {
   /** For routes whose work is one transaction. */
   readonly database: Pick<Database, 'transaction' | 'lane'>;
   readonly readiness: Readiness;
+  /** Of loops over what clients send. */
+  readonly pacer: Pacer;
   readonly idempotent: Idempotent;
   readonly login: Login;
   /** Whether step 2 of a login needs a PIN. */

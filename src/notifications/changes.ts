@@ -4,6 +4,7 @@ import { arrayText } from '../database/array-text.js';
 import { type Database, type Queryable, sql } from '../database/database.js';
 import type { FilterClause } from '../lib/filter/fields.js';
 import { matches } from '../lib/filter/match.js';
+import type { Pace } from '../lib/pacing.js';
 import { Problem } from '../lib/problem.js';
 import { findImages } from './images/rows.js';
 import type { ImageUrls } from './images/url.js';
@@ -138,6 +139,7 @@ export async function listChanges(
   imageUrlsOf: ImageUrls,
   userId: string,
   { after, begunAt, limit, filter }: ChangesQuery,
+  pace: Pace,
 ): Promise<Omit<Changes, 'retained_from'>> {
   const looked = filter.length === 0 ? limit : longestLook;
   const [found] = await readChanges(database, [{ userId, after }], looked);
@@ -152,6 +154,8 @@ export async function listChanges(
   let reached = after;
   for (const row of rows) {
     if (changes.length === limit) break;
+    const pause = pace();
+    if (pause !== undefined) await pause;
     const notification = notificationOf(row);
     reached = row.change_sequence;
     // In a first reading all that stood at its beginning is new, however often it had been changed, and what had been

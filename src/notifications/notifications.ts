@@ -2,6 +2,7 @@ import type { Changes } from '../contract/changes.js';
 import type { Notification, NotificationChange, NotificationInput } from '../contract/notification.js';
 import type { Database, Transaction } from '../database/database.js';
 import type { FilterFields } from '../lib/filter/fields.js';
+import type { Pacer } from '../lib/pacing.js';
 import type { FieldError } from '../lib/problem.js';
 import { change, remove } from './change.js';
 import { type ChangesQuery, listChanges } from './changes.js';
@@ -97,10 +98,20 @@ export interface NotificationsOptions {
   readonly published?: () => void;
   /** Whether single notifications that are published together are made by one statement. */
   readonly batching: boolean;
+  /** Of loops over what was read for a client. */
+  readonly pacer: Pacer;
 }
 
 export function createNotifications(options: NotificationsOptions): Notifications {
-  const { database, changed, retainedFrom = () => ({}), published: onPublished, batching, ...contentRules } = options;
+  const {
+    database,
+    changed,
+    retainedFrom = () => ({}),
+    published: onPublished,
+    batching,
+    pacer,
+    ...contentRules
+  } = options;
   const rules = { ...contentRules, pushes: onPublished !== undefined };
   const publishOne = createOnePublisher(database, rules, batching);
   return {
@@ -117,7 +128,7 @@ export function createNotifications(options: NotificationsOptions): Notification
     },
     changeSequence: (userId) => selectChangeSequence(database, userId),
     changes: async (userId, query) => ({
-      ...(await listChanges(database, rules.imageUrlsOf, userId, query)),
+      ...(await listChanges(database, rules.imageUrlsOf, userId, query, pacer.begin())),
       retained_from: { ...retainedFrom() },
     }),
     async publish(tx, request, numbers = [], meanwhile) {

@@ -8,6 +8,7 @@ import { handlerLimitPlugin } from '../../src/http/plugins/handler-limit.js';
 import { problemsPlugin } from '../../src/http/plugins/problems.js';
 import type { App } from '../../src/http/route.js';
 import { adminNotificationRoutes } from '../../src/http/routes/admin/notifications.js';
+import { createPacer } from '../../src/lib/pacing.js';
 import type { Notifications } from '../../src/notifications/notifications.js';
 import type { Push } from '../../src/notifications/push/push.js';
 
@@ -48,7 +49,7 @@ test('a large publication that comes after the limit of handlers is committed, a
     request.rawBody = JSON.stringify(request.body);
   });
   const idempotent = createIdempotent(database, {} as Idempotency);
-  adminNotificationRoutes(app, { notifications, push: {} as Push, idempotent, database });
+  adminNotificationRoutes(app, { notifications, push: {} as Push, idempotent, database, pacer: createPacer() });
   const payload = [1, 2].map(() => ({ user_id: id, notification_type: 'pool', description: 'a' }));
 
   expect((await app.inject({ method: 'POST', url: '/admin/v1/notifications', payload })).statusCode).toBe(503);

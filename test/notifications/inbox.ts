@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Notification, NotificationInput } from '../../src/contract/notification.js';
 import { type Database, sql } from '../../src/database/database.js';
+import { createPacer } from '../../src/lib/pacing.js';
 import { type FieldError, Problem } from '../../src/lib/problem.js';
 import { createImageUrls } from '../../src/notifications/images/url.js';
 import type { NotificationQuery } from '../../src/notifications/list-queries.js';
@@ -16,7 +17,15 @@ export function createTestNotifications(database: Database): Notifications {
     if (!URL.canParse(url)) return 'not a valid URL';
     return new URL(url).hostname === 'bad.example' ? 'a bad example' : undefined;
   };
-  return createNotifications({ database, types, checkUrl, imageUrlsOf, changed: () => undefined, batching: true });
+  return createNotifications({
+    database,
+    types,
+    checkUrl,
+    imageUrlsOf,
+    changed: () => undefined,
+    batching: true,
+    pacer: createPacer(),
+  });
 }
 
 /** Users with empty inboxes, as the creation of a user leaves them. */

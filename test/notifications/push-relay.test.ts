@@ -8,6 +8,7 @@ import {
 } from '../../src/authentication/devices/push-devices.js';
 import { type Database, sql } from '../../src/database/database.js';
 import { startRelay } from '../../src/database/relay.js';
+import { createPacer } from '../../src/lib/pacing.js';
 import { notificationFilterFields } from '../../src/notifications/filter-fields.js';
 import { createNotifications, type Notifications } from '../../src/notifications/notifications.js';
 import { derivePushes } from '../../src/notifications/push/derive.js';
@@ -32,6 +33,7 @@ beforeAll(async () => {
     changed: () => undefined,
     published: () => undefined,
     batching: true,
+    pacer: createPacer(),
   });
 });
 afterAll(() => fresh.drop());

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createDatabase, type Database, sql } from '../../src/database/database.js';
+import { createPacer } from '../../src/lib/pacing.js';
 import type { Notifications } from '../../src/notifications/notifications.js';
 import type { StreamStart } from '../../src/notifications/stream/queries.js';
 import type { StreamTimes } from '../../src/notifications/stream/stream.js';
@@ -36,7 +37,9 @@ afterEach(async () => {
 const heldSession = (userId: string) => `select db_now() + interval '1 hour' as expires_at where ${userId} is not null`;
 
 function createTestStreams(times: Partial<StreamTimes> = {}, database: Database = test.database, retained = {}) {
-  const options = { database, imageUrlsOf, heldSession, retainedFrom: () => retained, log: { warn: () => undefined } };
+  const retainedFrom = () => retained;
+  const pacer = createPacer();
+  const options = { database, imageUrlsOf, heldSession, retainedFrom, pacer, log: { warn: () => undefined } };
   const streams = createStreams({ ...options, times: { check: 20, ...times } });
   running.push(streams);
   return streams;

@@ -37,11 +37,9 @@ function compare(kind: FieldKind, left: string, right: string): number {
 }
 
 /**
- * Lower case as PostgreSQL's ILIKE does it: character by character. `toLowerCase` of a whole string looks at the
+ * Lower case as ILIKE of PostgreSQL does it, character by character. `toLowerCase` of a whole string looks at the
  * neighbours of a final sigma, and makes two characters of a capital I with dot.
  */
 function foldCase(text: string): string {
-  let folded = '';
-  for (const character of text) folded += character === 'İ' ? 'i' : character.toLowerCase();
-  return folded;
+  return text.replaceAll('İ', 'i').replaceAll('Σ', 'σ').toLowerCase();
 }

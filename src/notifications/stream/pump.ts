@@ -3,6 +3,7 @@ import type { Marker } from '../../contract/changes.js';
 import type { Notification } from '../../contract/notification.js';
 import type { Database } from '../../database/database.js';
 import { matches } from '../../lib/filter/match.js';
+import type { Pace, Pacer } from '../../lib/pacing.js';
 import { type ChangeRow, type Found, notificationsOf, readChanges } from '../changes.js';
 import type { ImageUrls } from '../images/url.js';
 import { findMarkers } from '../marker.js';
@@ -32,6 +33,7 @@ const pause = 250;
 export function createPump(
   database: Database,
   imageUrlsOf: ImageUrls,
+  pacer: Pacer,
   log: { warn(fields: object, message: string): void },
 ): Pump {
   const woken = new Set<Stream>();
@@ -57,7 +59,7 @@ export function createPump(
     loops += 1;
     for (let streams = take(); streams.length > 0; streams = take()) {
       try {
-        for (const stream of await tellAll(database, imageUrlsOf, streams)) woken.add(stream);
+        for (const stream of await tellAll(database, imageUrlsOf, streams, pacer.begin())) woken.add(stream);
         isAway = false;
       } catch (error) {
         if (!isAway) log.warn({ err: error }, 'streams could not be read for');
@@ -98,7 +100,12 @@ function byPlace(streams: readonly Stream[]): Stream[][] {
 }
 
 /** @returns those for which there is more */
-async function tellAll(database: Database, imageUrlsOf: ImageUrls, streams: readonly Stream[]): Promise<Stream[]> {
+async function tellAll(
+  database: Database,
+  imageUrlsOf: ImageUrls,
+  streams: readonly Stream[],
+  pace: Pace,
+): Promise<Stream[]> {
   const places = byPlace(streams);
   const wanted = places.flatMap(([first]) => (first ? { userId: first.userId, after: first.position } : []));
   const limit = Math.min(batch.perInbox, Math.ceil(batch.changes / wanted.length));
@@ -119,6 +126,9 @@ async function tellAll(database: Database, imageUrlsOf: ImageUrls, streams: read
     const news = inbox.changes.map((change) => ({ change, notification: notificationOf(change) }));
     const { head } = inbox;
     for (const stream of listeners) {
+      // A filter is applied here, and may take long.
+      const pause = pace();
+      if (pause !== undefined) await pause;
       if (stream.hasEnded) continue;
       const isDone = tell(stream, { head, news, isAll: news.length < limit, marker: markers.get(stream.userId) });
       if (!isDone) more.push(stream);

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../../database/database.js';
 import type { FilterClause } from '../../lib/filter/fields.js';
+import type { Pacer } from '../../lib/pacing.js';
 import { waitAtMost } from '../../lib/patience.js';
 import { Problem } from '../../lib/problem.js';
 import type { ImageUrls } from '../images/url.js';
@@ -40,6 +41,8 @@ export interface StreamsOptions {
   /** Where uploaded images are. */
   readonly imageUrlsOf: ImageUrls;
   readonly heldSession: HeldSession;
+  /** Of loops over what was read for many streams. */
+  readonly pacer: Pacer;
   /** By notification type: the time before which nothing is kept. */
   readonly retainedFrom: () => Readonly<Record<string, string>>;
   readonly log: { warn(fields: object, message: string): void };
@@ -59,7 +62,7 @@ export function createStreams(options: StreamsOptions): Streams {
   const { database, retainedFrom } = options;
   const times = { ...usualTimes, ...options.times };
   const queries = createStreamQueries(database, options.heldSession);
-  const pump = createPump(database, options.imageUrlsOf, options.log);
+  const pump = createPump(database, options.imageUrlsOf, options.pacer, options.log);
   const byUser = new Map<string, Set<Stream>>();
   const open = new Set<Stream>();
   /** Those that were told to end, until their connections have. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type NotificationInput, PublishedLine } from '../../../contract/notification.js';
 import { preferredLanguage } from '../../../lib/language.js';
+import { mapAtPace, type Pace, type Pacer } from '../../../lib/pacing.js';
 import { Problem } from '../../../lib/problem.js';
 import { maxDeliveries } from '../../../notifications/publish.js';
 import {
@@ -32,9 +33,9 @@ type Publish = (publications: readonly Publication[]) => Promise<readonly Result
 /** Answers a publishing request of lines, of any length, with a line of result for each. */
 export function createLinePublisher(
   app: App,
-  services: EachPublisher,
+  services: EachPublisher & { readonly pacer: Pacer },
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  return createLineHandler<Publication>(app, (request, { dryRun }) => {
+  return createLineHandler<Publication>(app, services.pacer, (request, { dryRun }) => {
     const publish: Publish = dryRun
       ? (publications) => forecastEach(services.notifications, publications)
       : (publications) => publishEach(services, publications);
@@ -42,7 +43,7 @@ export function createLinePublisher(
       chunk,
       make: (input, text) => ({ input: input as NotificationInput, number: writtenNumbers(text)[0] }),
       weightOf: ({ input }) => input.user_ids?.length ?? 1,
-      settle: (entries) => resultsOf(request, publish, entries),
+      settle: (entries, pace) => resultsOf(request, publish, entries, pace),
     };
   });
 }
@@ -52,6 +53,7 @@ async function resultsOf(
   request: FastifyRequest,
   publish: Publish,
   entries: readonly Entry<Publication>[],
+  pace: Pace,
 ): Promise<PublishedLine[]> {
   const publications = entries.flatMap(({ read }) => (read instanceof Problem ? [] : read));
   const results = new Map<Publication | Problem, Result>();
@@ -64,7 +66,7 @@ async function resultsOf(
     const { status, errors: faults } = problemBody(problem, request.id, language);
     return { status, errors: faults };
   };
-  return entries.map(({ line, read }) => {
+  return mapAtPace(pace, entries, ({ line, read }) => {
     const result = results.get(read);
     if (read instanceof Problem) return { line, ...refusal(read) };
     if (result === undefined) return { line, status: 200 };

@@ -4,6 +4,7 @@ import { Notification, NotificationChange, NotificationInput } from '../../../co
 import { DryRun } from '../../../contract/push.js';
 import type { Database } from '../../../database/database.js';
 import { parseId } from '../../../lib/ids.js';
+import type { Pacer } from '../../../lib/pacing.js';
 import { Problem, refuseFaults } from '../../../lib/problem.js';
 import type { Notifications } from '../../../notifications/notifications.js';
 import { maxDeliveries } from '../../../notifications/publish.js';
@@ -48,6 +49,7 @@ export function adminNotificationRoutes(
     push: Push;
     idempotent: Idempotent;
     database: Pick<Database, 'transaction'>;
+    pacer: Pacer;
   },
 ): void {
   publishRoute(app, services);
@@ -67,6 +69,7 @@ function publishRoute(
     push: Push;
     idempotent: Idempotent;
     database: Pick<Database, 'transaction'>;
+    pacer: Pacer;
   },
 ): void {
   const { notifications, push, idempotent } = services;

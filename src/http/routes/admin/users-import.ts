@@ -1,6 +1,7 @@
 import type { UserImport } from '../../../authentication/users/import.js';
 import { ImportedLine, UserToImport } from '../../../contract/user-import.js';
 import { preferredLanguage } from '../../../lib/language.js';
+import type { Pacer } from '../../../lib/pacing.js';
 import { Problem } from '../../../lib/problem.js';
 import { dryRunQuery, readDryRun } from '../../dry-run.js';
 import { importChunk, importEntries, importWeight } from '../../import-lines.js';
@@ -14,8 +15,8 @@ const importedLines = {
 };
 
 /** Taking users over from another system. */
-export function adminUserImportRoutes(app: App, { userImport }: { userImport: UserImport }): void {
-  const importLines = createLineHandler<UserToImport>(app, (request, { dryRun }) => {
+export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImport: UserImport; pacer: Pacer }): void {
+  const importLines = createLineHandler<UserToImport>(app, pacer, (request, { dryRun }) => {
     const { scopes } = callerOf(request);
     const run = { origin: originOf(request), dryRun, isAdmin: scopes.includes('admin') };
     const importUsers = userImport.begin(run);
@@ -24,7 +25,7 @@ export function adminUserImportRoutes(app: App, { userImport }: { userImport: Us
       chunk: importChunk,
       make: (input) => input as UserToImport,
       weightOf: importWeight,
-      settle: (entries) => importEntries(entries, importUsers, language),
+      settle: (entries, pace) => importEntries(entries, importUsers, language, pace),
     };
   });
   app.route({
