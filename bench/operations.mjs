@@ -56,6 +56,7 @@ export function operations({ url, adminKey }, { anyone, owners }) {
       request('GET', `${url}/v1/notifications?filter=notification_type:payment`, { authorization: bearer(session) }),
     ),
     publish: of(anyone, ({ id }) => publish({ user_id: id, ...content })),
+    publishToOne: of(anyone.slice(0, 1), ({ id }) => publish({ user_id: id, ...content })),
     publishItems: batches(1000, (users) => publish(users.map(({ id }) => ({ user_id: id, ...content })))),
     publishUsers: batches(10_000, (users) => publish({ user_ids: users.map(({ id }) => id), ...content })),
     user: of(anyone, ({ id }) => request('GET', `${url}/admin/v1/users/${id}`, admin)),

@@ -10,6 +10,7 @@ const sizes = { users: 200_000, notifications: 1_000_000, inbox: 250_000 };
 const owners = (sizes.notifications - sizes.inbox) / 20;
 const kinds = [
   { operation: 'publish', title: 'One', connections: 64, rows: 1, kind: 'notification insert' },
+  { operation: 'publishToOne', title: 'One, to one inbox', connections: 64, rows: 1, kind: 'notification insert' },
   { operation: 'publishItems', title: '1,000 items to 1,000 users', connections: 1, rows: 1000, kind: 'insert select' },
   { operation: 'publishUsers', title: 'One item to 10,000 users', connections: 1, rows: 10_000, kind: 'insert select' },
 ];

@@ -238,6 +238,11 @@ function comparisons({ postern, ops, empty, bare, naive, betterAuth, readers }) 
       ],
     },
     {
+      title: 'Publish one, all to one inbox',
+      target: 0.6,
+      contenders: [own('publishToOne', 64), over('to many inboxes', postern, ops.publish, 64)],
+    },
+    {
       title: 'Publish 1,000 items to 1,000 users',
       target: 0.6,
       contenders: [own('publishItems', 1, 1000), limit('INSERT … SELECT', 'insert select', { rows: 1000 })],

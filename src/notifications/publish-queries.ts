@@ -135,6 +135,9 @@ const together: Source = {
   whenLocked: 'skip locked',
 };
 
+/** Requests of a moment for one inbox, which is waited for. */
+const inbox: Source = { ...together, whenLocked: 'wait' };
+
 /** One notification to one user: without arrays there is less to start. */
 const one: Source = {
   delivery: `
@@ -154,6 +157,8 @@ const forPush = `,
 const inserts = {
   one: insertFrom('notifications_publish_one', one, ''),
   oneForPush: insertFrom('notifications_publish_one_for_push', one, forPush),
+  inbox: insertFrom('notifications_publish_inbox', inbox, ''),
+  inboxForPush: insertFrom('notifications_publish_inbox_for_push', inbox, forPush),
   together: insertFrom('notifications_publish_together', together, ''),
   togetherForPush: insertFrom('notifications_publish_together_for_push', together, forPush),
 };
@@ -175,13 +180,29 @@ export async function insertTogether(
   rows: readonly NewRow[],
   pushes: boolean,
 ): Promise<(Created | undefined)[]> {
-  const values = [
+  const statement = pushes ? inserts.togetherForPush : inserts.together;
+  return read(await database.query<CreatedTogether>(statement, rowArrays(rows)), rows);
+}
+
+/**
+ * Makes each of several notifications of one inbox, in their order.
+ * @returns undefined for all where the inbox does not exist: then none is made
+ */
+export async function insertIntoInbox(
+  tx: Queryable,
+  rows: readonly NewRow[],
+  pushes: boolean,
+): Promise<(Created | undefined)[]> {
+  const statement = pushes ? inserts.inboxForPush : inserts.inbox;
+  return read(await tx.query<CreatedTogether>(statement, rowArrays(rows)), rows);
+}
+
+function rowArrays(rows: readonly NewRow[]): string[] {
+  return [
     arrayText(rows.map(({ id }) => id)),
     arrayText(rows.map(({ userId }) => userId)),
     ...contentArrays(rows.map(({ content }) => content)),
   ];
-  const statement = pushes ? inserts.togetherForPush : inserts.together;
-  return read(await database.query<CreatedTogether>(statement, values), rows);
 }
 
 /** What `contentsFrom` reads. Nothing is sent of what is null in all contents: `unnest` fills up what is shorter. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Notification } from '../../src/contract/notification.js';
 import { sql } from '../../src/database/database.js';
 import type { Notifications } from '../../src/notifications/notifications.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -106,5 +107,77 @@ describe('single notifications that are published together', () => {
       (await queriesOf(() => Promise.all(userIds.map((userId) => publishTo(userId))))).map(({ name }) => name);
     expect(await namesOf(users.slice(0, 1))).toEqual(['notifications_publish_one']);
     expect(await namesOf(users)).toEqual(['notifications_publish_one', 'notifications_publish_together']);
+  });
+});
+
+describe('single notifications that are published to one inbox at once', () => {
+  test('share statements, in the order in which they came, with times a microsecond apart at least', async () => {
+    const [inbox = ''] = await createInboxes(db.database, 1);
+    const places = upTo(64);
+    let made: Notification[] = [];
+    const queries = await queriesOf(async () => {
+      made = await Promise.all(places.map((place) => publishTo(inbox, `number ${place}`)));
+    });
+    expect(queries.map(({ name }) => name)).toEqual(['notifications_publish_one', 'notifications_publish_inbox']);
+    expect(made.map(({ description }) => description)).toEqual(places.map((place) => `number ${place}`));
+    expect(made.map(({ sequence }) => sequence)).toEqual(places);
+    expect(new Set(made.map(({ created_at: at }) => at)).size).toBe(places.length);
+    expect(await inboxOf(inbox)).toMatchObject({ sequences: places, in_order: true, head: 64, total: 64 });
+  });
+
+  test('by several instances, with others that lock the inbox for themselves, leave no gap and no double', async () => {
+    const [inbox = ''] = await createInboxes(db.database, 1);
+    const instances = [notifications, createTestNotifications(db.database), createTestNotifications(db.database)];
+    const input = { user_id: inbox, notification_type: 'payment' };
+    const made = await Promise.all(
+      upTo(192).map(async (nth) => {
+        const each = instances[nth % instances.length] ?? notifications;
+        const description = `number ${nth}`;
+        const own = nth % 16 === 0;
+        const [found] = own
+          ? await db.database.transaction((tx) => each.publish(tx, { ...input, description }))
+          : [await each.publishOne({ ...input, description })];
+        expect(found?.description).toBe(description);
+        return found?.sequence ?? 0;
+      }),
+    );
+    expect(made.toSorted((a, b) => a - b)).toEqual(upTo(192));
+    expect(await inboxOf(inbox)).toMatchObject({ sequences: upTo(192), in_order: true, head: 192, total: 192 });
+  });
+
+  test('that does not exist are refused, each for itself', async () => {
+    const nobody = randomUUID();
+    const outcomes = await Promise.allSettled(upTo(20).map(() => publishTo(nobody)));
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({ reason: { code: 'validation_failed' } });
+    }
+  });
+
+  test('count a block that they fill once for all of them', async () => {
+    const [inbox = ''] = await createInboxes(db.database, 1);
+    await db.database.query(
+      sql('update inboxes set last_change_sequence = 1000, counted_blocks = 0 where user_id = $1'),
+      [inbox],
+    );
+    const queries = await queriesOf(() => Promise.all(upTo(64).map(() => publishTo(inbox))));
+    expect(queries.filter(({ name }) => name === 'blocks_count')).toHaveLength(1);
+  });
+
+  test('wait for a lock together, and fail together when it is not given free', async () => {
+    const [inbox = ''] = await createInboxes(db.database, 1);
+    const holder = new pg.Client(db.target);
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from inboxes where user_id = $1 for update', [inbox]);
+      const outcomes = await Promise.allSettled(upTo(64).map(() => publishTo(inbox)));
+      const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'made'));
+      // The first waits for the lock until it gives up. The others have waited for it meanwhile.
+      expect(codes).toEqual(['storage_unavailable', ...upTo(63).map(() => 'overloaded')]);
+      await holder.query('commit');
+      expect(await publishTo(inbox)).toMatchObject({ sequence: 1 });
+    } finally {
+      await holder.end();
+    }
   });
 });
