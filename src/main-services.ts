@@ -155,7 +155,7 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
     devices: createDevices(database),
     tokens: createTokens(database),
     notifications: createNotifications({
-      ...{ database, checkUrl, imageUrlsOf, pacer: parts.pacer },
+      ...{ database, checkUrl, imageUrlsOf, pacer: parts.pacer, connections: share.connections },
       types: config.NOTIFICATION_TYPES,
       batching: config.VERIFY_BATCHING,
       changed: signals.send,

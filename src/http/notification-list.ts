@@ -54,18 +54,26 @@ interface ListRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
+/** Whose inbox is sent, and how it is read. */
+export interface InboxToSend {
+  readonly notifications: Pick<Notifications, 'changeSequence' | 'filterFields'>;
+  readonly list: Notifications['list'];
+  readonly userId: string;
+  /** Where the list was asked for. */
+  readonly path: string;
+}
+
 /**
  * Answers with a page of a user's inbox, or with 304 when nothing has changed since the client's ETag: that costs one
  * look-up by primary key.
  *
- * @param path where the list was asked for
  * @returns false, and nothing is sent, when there is no such inbox. (Not the reply: awaited, that is undefined.)
  * @throws Problem `validation_failed` that names the faulty parameters
  */
 export async function sendInbox(
   request: ListRequest,
   reply: FastifyReply,
-  { notifications, userId, path }: { notifications: Notifications; userId: string; path: string },
+  { notifications, list, userId, path }: InboxToSend,
 ): Promise<boolean> {
   const query = readInboxQuery(request, notifications);
   const known = request.headers['if-none-match'];
@@ -76,7 +84,7 @@ export async function sendInbox(
       return true;
     }
   }
-  const page = await notifications.list(userId, query);
+  const page = await list(userId, query);
   if (page === undefined) return false;
   describeState(reply, userId, page.changeSequence);
   if (query.countsExactly) reply.header('Preference-Applied', 'count=exact');
@@ -88,7 +96,10 @@ export async function sendInbox(
 }
 
 /** What a request asks of an inbox. @throws Problem `validation_failed` */
-export function readInboxQuery(request: ListRequest, { filterFields }: Notifications): GivenQuery {
+export function readInboxQuery(
+  request: ListRequest,
+  { filterFields }: Pick<Notifications, 'filterFields'>,
+): GivenQuery {
   const spec: ListQuerySpec<(typeof sortable)[number]> = {
     sortable,
     defaultSort: [{ field: 'created_at', direction: 'desc' }],

@@ -127,6 +127,14 @@ export function listStatement(userId: string, query: NotificationQuery): { state
   return { statement: query.filter.length > 0 ? sql(text) : prepared(name, text), values };
 }
 
+/**
+ * Whether reading the page may take a scan of the inbox. Everything else is found by an index, or by the counts of blocks.
+ */
+export function isCostly({ filter, countsExactly, since, anchor, page, limit, sort }: NotificationQuery): boolean {
+  const skipsRows = anchor === undefined && sort.field !== 'created_at' && (page - 1) * limit > skippable;
+  return filter.length > 0 || (countsExactly && since !== undefined) || skipsRows;
+}
+
 interface Terms {
   readonly place: string;
   /** `from … where …` of all rows that the query has, on whatever page. */

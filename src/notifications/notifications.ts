@@ -9,7 +9,8 @@ import { type ChangesQuery, listChanges } from './changes.js';
 import { notificationFilterFields } from './filter-fields.js';
 import { findImages } from './images/rows.js';
 import type { CheckUrl, ImageUrls } from './images/url.js';
-import { type NotificationQuery, type PageOfRows, selectChangeSequence, selectPage } from './list-queries.js';
+import { isCostly, type NotificationQuery, type PageOfRows, selectChangeSequence, selectPage } from './list-queries.js';
+import { createListShares } from './list-shares.js';
 import { faultsOfEach, type Hear, publish, tryPublish, type WouldBe } from './publish.js';
 import { createOnePublisher } from './publish-one.js';
 import { toNotification } from './row.js';
@@ -29,10 +30,16 @@ export interface Notifications {
   /** One page of a user's inbox; undefined when there is no such user. */
   list(userId: string, query: NotificationQuery): Promise<ListedPage | undefined>;
 
+  /** The same for the user, with a bound for costly queries. @throws Problem `too_many_requests`, `overloaded` */
+  listOwn(userId: string, query: NotificationQuery): Promise<ListedPage | undefined>;
+
   /** The number of an inbox's last change; undefined when there is no such user. */
   changeSequence(userId: string): Promise<number | undefined>;
 
-  /** What has happened to an inbox since. @throws Problem `invalid_session_token` when there is no such user */
+  /**
+   * What has happened to an inbox since, with a bound for filters.
+   * @throws Problem `invalid_session_token` when there is no such user; `too_many_requests`, `overloaded`
+   */
   changes(userId: string, query: ChangesQuery): Promise<Changes>;
 
   /**
@@ -100,6 +107,8 @@ export interface NotificationsOptions {
   readonly batching: boolean;
   /** Of loops over what was read for a client. */
   readonly pacer: Pacer;
+  /** Of the database's pool. */
+  readonly connections: number;
 }
 
 export function createNotifications(options: NotificationsOptions): Notifications {
@@ -110,27 +119,32 @@ export function createNotifications(options: NotificationsOptions): Notification
     published: onPublished,
     batching,
     pacer,
+    connections,
     ...contentRules
   } = options;
   const rules = { ...contentRules, pushes: onPublished !== undefined };
+  const share = createListShares({ connections });
   const publishOne = createOnePublisher(database, rules, batching);
+  const list = async (userId: string, query: NotificationQuery): Promise<ListedPage | undefined> => {
+    const page = await selectPage(database, userId, query);
+    if (page === undefined) return undefined;
+    const { rows, ...rest } = page;
+    const shown = new Set(rows.flatMap((row) => row.image_id ?? []));
+    const images = await findImages(database, shown, rules.imageUrlsOf);
+    const [first, last] = [rows[0], rows.at(-1)];
+    const places = first && last && { first: first.place, last: last.place };
+    return { ...rest, items: rows.map((row) => toNotification(row, images)), ...(places && { places }) };
+  };
   return {
     filterFields: notificationFilterFields(rules.types),
-    async list(userId, query) {
-      const page = await selectPage(database, userId, query);
-      if (page === undefined) return undefined;
-      const { rows, ...rest } = page;
-      const shown = new Set(rows.flatMap((row) => row.image_id ?? []));
-      const images = await findImages(database, shown, rules.imageUrlsOf);
-      const [first, last] = [rows[0], rows.at(-1)];
-      const places = first && last && { first: first.place, last: last.place };
-      return { ...rest, items: rows.map((row) => toNotification(row, images)), ...(places && { places }) };
-    },
+    list,
+    listOwn: (userId, query) => (isCostly(query) ? share(userId, () => list(userId, query)) : list(userId, query)),
     changeSequence: (userId) => selectChangeSequence(database, userId),
-    changes: async (userId, query) => ({
-      ...(await listChanges(database, rules.imageUrlsOf, userId, query, pacer.begin())),
-      retained_from: { ...retainedFrom() },
-    }),
+    async changes(userId, query) {
+      const read = () => listChanges(database, rules.imageUrlsOf, userId, query, pacer.begin());
+      const changes = await (query.filter.length > 0 ? share(userId, read) : read());
+      return { ...changes, retained_from: { ...retainedFrom() } };
+    },
     async publish(tx, request, numbers = [], meanwhile) {
       const published = await publish(tx, rules, request, numbers, meanwhile);
       tx.onCommit(() => changed(published.map(({ user_id }) => user_id)));

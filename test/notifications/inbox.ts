@@ -25,6 +25,7 @@ export function createTestNotifications(database: Database): Notifications {
     changed: () => undefined,
     batching: true,
     pacer: createPacer(),
+    connections: 20,
   });
 }
 

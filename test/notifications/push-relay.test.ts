@@ -34,6 +34,7 @@ beforeAll(async () => {
     published: () => undefined,
     batching: true,
     pacer: createPacer(),
+    connections: 20,
   });
 });
 afterAll(() => fresh.drop());

@@ -226,7 +226,7 @@ function inboxRoute(app: App, { notifications }: { notifications: Notifications 
     async handler(request, reply) {
       const id = idOf(request.params);
       const path = `/admin/v1/users/${id}/notifications`;
-      const isSent = await sendInbox(request, reply, { notifications, userId: id, path });
+      const isSent = await sendInbox(request, reply, { notifications, list: notifications.list, userId: id, path });
       if (!isSent) throw new Problem('not_found');
       return reply;
     },

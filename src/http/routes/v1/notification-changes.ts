@@ -40,7 +40,7 @@ export function changesRoutes(app: App, { notifications }: { notifications: Noti
       querystring: Query,
       response: { 200: { ...Changes, description: 'What has happened since, oldest first.' } },
     },
-    config: { access: 'session', problems: ['validation_failed'] },
+    config: { access: 'session', problems: ['validation_failed', 'too_many_requests'] },
     async handler(request, reply) {
       const query = readQuery(request.query, notifications);
       return reply.send(await notifications.changes(sessionOf(request).user_id, query));

@@ -42,14 +42,21 @@ export function notificationRoutes(
       querystring: NotificationListQuery,
       response: { ...otherAnswers, 200: ListOrStream },
     },
-    config: { access: 'session', isBounded: true, problems: ['too_many_streams', 'shutting_down'] },
+    config: {
+      access: 'session',
+      isBounded: true,
+      problems: ['too_many_requests', 'too_many_streams', 'shutting_down'],
+    },
     async handler(request, reply) {
       addVary(reply, 'Accept');
       if (request.method !== 'HEAD' && prefersEventStream(request.headers.accept)) {
         return sendStream(request, reply, { notifications, streams });
       }
       const { user_id: userId } = sessionOf(request);
-      const isSent = await sendInbox(request, reply, { notifications, userId, path: '/v1/notifications' });
+      const isSent = await sendInbox(request, reply, {
+        ...{ notifications, list: notifications.listOwn, userId },
+        path: '/v1/notifications',
+      });
       // The user was deleted since the session was checked, and the session with the user.
       if (!isSent) throw new Problem('invalid_session_token');
       return reply;

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { User } from '../../src/contract/user.js';
+import { sql } from '../../src/database/database.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { createUser, passwordLogin, signIn } from '../support/people.js';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Notifications of the user who lists; each has a text that is long to look through. */
+const rows = 20_000;
+
+let postern: TestApp;
+let reader: { readonly user: User; readonly bearer: string };
+let other: { readonly user: User; readonly bearer: string };
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0' });
+  const people = [await createUser(postern), await createUser(postern)];
+  const [first, second] = await Promise.all(
+    people.map(async (user) => ({ user, bearer: (await signIn(postern, user)).session.token })),
+  );
+  if (first === undefined || second === undefined) throw new Error('nobody signed in');
+  reader = first;
+  other = second;
+  await postern.database.query(
+    sql(`insert into notifications (user_id, id, sequence, change_sequence, notification_type, object_data_string,
+           description, created_at, updated_at)
+         select $1, gen_random_uuid(), n, n, 'payment', '', repeat('A payment of the month ', 20) || n, at, at
+         from generate_series(1, ${rows}) n cross join lateral (select now() + n * interval '1 microsecond' as at) times`),
+    [reader.user.id],
+  );
+  await postern.database.query(
+    sql(`update inboxes set last_change_sequence = ${rows}, total = ${rows}, last_time = now() + interval '1 second'
+         where user_id = $1`),
+    [reader.user.id],
+  );
+});
+afterAll(() => postern.close());
+
+/** Nothing matches, so all rows are looked through. */
+const costly = `filter=${Array.from({ length: 3 }, () => 'description:like:month').join(',')},description:like:nowhere`;
+const list = (bearer: string, query: string) => postern.api('GET', `/v1/notifications?${query}`, { bearer });
+
+test('40 costly lists of one user at once leave others their logins and lists, and the excess is 429', async () => {
+  let ended = 0;
+  const lists = Array.from({ length: 40 }, async () => {
+    const { status, headers } = await list(reader.bearer, costly);
+    ended += 1;
+    return { status, retryAfter: Number(headers['retry-after'] ?? 0) };
+  });
+  // One after the other: each would wait behind the lists for a connection.
+  for (let nth = 0; nth < 3; nth += 1) {
+    const { status } = await postern.api('POST', '/v1/tokens', { body: passwordLogin(other.user.username) });
+    expect(status).toBe(201);
+    expect((await list(other.bearer, 'filter=description:like:month')).status).toBe(200);
+  }
+  expect(ended).toBeLessThan(20);
+
+  const answers = await Promise.all(lists);
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(2);
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const { status, retryAfter } of refused) {
+    expect(status).toBe(429);
+    expect(retryAfter).toBeGreaterThanOrEqual(1);
+  }
+});
+
+test('a client that asks for a few lists at once is never refused, with or without a filter', async () => {
+  const queries = ['', 'limit=100', 'page=2', 'filter=notification_type:payment', 'filter=description:like:month', ''];
+  for (let round = 0; round < 10; round += 1) {
+    const answers = await Promise.all(queries.map((query) => list(other.bearer, query)));
+    expect(answers.map(({ status }) => status)).toEqual(queries.map(() => 200));
+  }
+});
+
+test('lists without a filter have no such bound', async () => {
+  const answers = await Promise.all(Array.from({ length: 150 }, () => list(other.bearer, 'limit=5')));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+});
+
+test('operators may look into the inbox of a user whose own lists are refused', async () => {
+  const lists = Array.from({ length: 40 }, () => list(reader.bearer, costly));
+  const { status } = await postern.api('GET', `/admin/v1/users/${reader.user.id}/notifications?${costly}`, {
+    bearer: postern.adminKey,
+  });
+  expect(status).toBe(200);
+  await Promise.all(lists);
+});
