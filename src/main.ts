@@ -17,6 +17,7 @@ import { migrate } from './database/migrate.js';
 import { openTarget } from './database/open.js';
 import { readSecretKeys } from './database/secret-key-file.js';
 import { type Signals, startSignals } from './database/signals.js';
+import { countUnreadable, describeAllUnreadable } from './database/unreadable.js';
 import { createImageDisk } from './delivery/image-disk.js';
 import { createOutbound } from './delivery/outbound.js';
 import { type Line, startQueue } from './delivery/queue.js';
@@ -71,6 +72,8 @@ export interface StartOptions {
 
 /** Where instances tell each other of users in whose inboxes something is new. */
 const inboxChannel = 'postern_inboxes';
+/** Encrypted values of each kind that a start looks at: enough to notice that a key is missing. */
+const unreadableLookedAt = 1000;
 /** Jobs at a time that wait for no provider. */
 const otherJobs = 4;
 
@@ -108,6 +111,9 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     const database = started(createDatabase({ target, size: share.connections, onConnectionError }), (pool) =>
       pool.close(),
     );
+    const unreadable = await countUnreadable(database, keys, unreadableLookedAt);
+    if (unreadable.length > 0)
+      log.error({ unreadable }, `${describeAllUnreadable(unreadable)}; see \`postern doctor\``);
     const retention = started(
       await startRetention(database, retentionRules(config), (error) =>
         log.warn({ err: error }, 'the time could not be read that notifications are kept from'),

@@ -9,7 +9,9 @@ import { costOfAll } from '../authentication/secrets/scheme-cost.js';
 import { type Config, ConfigError, mailProvider } from '../config.js';
 import { type Queryable, sql } from '../database/database.js';
 import { readSchemaState } from '../database/schema-state.js';
-import { SECRET_KEY_FILE } from '../database/secret-key-file.js';
+import { readSecretKeys, SECRET_KEY_FILE } from '../database/secret-key-file.js';
+import { countUnreadable, describeAllUnreadable } from '../database/unreadable.js';
+import { createSecretKeys } from '../lib/secret-keys.js';
 import { isLoopback } from '../lib/smtp-url.js';
 
 /** What one check found: fine, worth a look, or in the way of the service. */
@@ -92,6 +94,17 @@ export async function checkSchemes(handle: Queryable, { IMPORTED_HASH_COST_LIMIT
   return cost > limit
     ? [warn('imported hashes', `${detail}: no scheme can be added; \`postern schemes list\` shows each one`)]
     : [ok('imported hashes', detail)];
+}
+
+/** Whether SECRET_KEY has every key that something stored was encrypted with. Before the first start nothing is. */
+export async function checkSecrets(handle: Queryable, config: Config): Promise<Finding[]> {
+  const [tables] = await handle.query<{ exist: boolean }>(
+    sql(`select to_regclass('totp') is not null and to_regclass('challenges') is not null as exist`),
+  );
+  if (tables?.exist !== true) return [];
+  const found = await countUnreadable(handle, createSecretKeys(await readSecretKeys(config)));
+  if (found.length > 0) return [fail('encrypted values', describeAllUnreadable(found))];
+  return [ok('encrypted values', 'SECRET_KEY opens all of them')];
 }
 
 /** Milliseconds. */

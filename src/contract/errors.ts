@@ -249,6 +249,12 @@ export const errors = {
     'Esta forma de iniciar sesión no está disponible en este momento.',
     'A plug-in failed, or the service that it asks did not answer. Wait for `Retry-After` seconds and try again, or log in another way. The log has the cause.',
   ),
+  secret_unreadable: error(
+    503,
+    'A stored secret cannot be read right now.',
+    'Un secreto almacenado no se puede leer en este momento.',
+    'The key that encrypted it is missing from `SECRET_KEY`. The log has its id, and `postern doctor` counts what is concerned. Put the key back behind the current one. Until then, prove another way: with a passkey, or a recovery code.',
+  ),
   storage_unavailable: error(
     503,
     'The storage is not available right now.',

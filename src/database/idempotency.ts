@@ -1,5 +1,5 @@
 import { Problem } from '../lib/problem.js';
-import type { SecretKeys } from '../lib/secret-keys.js';
+import { type SecretKeys, unreadable } from '../lib/secret-keys.js';
 import { sha256 } from '../lib/sha256.js';
 import { type Database, isStorageFailure, prepared, type Transaction } from './database.js';
 
@@ -91,11 +91,14 @@ export function createIdempotency(database: Database, keys: SecretKeys): Idempot
     const [kept] = await database.query<KeptRow>(findRow, row);
     // Gone between the two statements: its holder failed just now.
     if (kept === undefined) throw new Problem('request_in_progress', { retryAfter: 1 });
+    const { sealed_body: sealed } = kept;
+    const body = sealed === null ? undefined : keys.open(sealed, contextOf(row));
+    // First: the fingerprint of the request is keyed too, and would not match.
+    if (sealed !== null && body === undefined) throw unreadable(keys, sealed, 'an answer kept for an Idempotency-Key');
     if (!keys.matches('idempotency', request, kept.request)) throw new Problem('idempotency_key_reused');
-    if (kept.status === null) throw new Problem('request_in_progress', { retryAfter: kept.retry_after });
-    const body = kept.sealed_body === null ? undefined : keys.open(kept.sealed_body, contextOf(row));
-    // Sealed with a key that SECRET_KEY no longer holds.
-    if (body === undefined) throw new Problem('idempotency_key_reused');
+    if (kept.status === null || body === undefined) {
+      throw new Problem('request_in_progress', { retryAfter: kept.retry_after });
+    }
     return { status: kept.status, headers: kept.headers ?? {}, body };
   }
 

@@ -11,5 +11,9 @@ export function proverOf(request: FastifyRequest): Prover {
 
 /** What a route that demands a proof can answer. */
 export const proofProblems: readonly ErrorCode[] = [
-  ...(['proof_rejected', 'account_locked', 'account_temporarily_locked', 'too_many_requests'] as const),
+  'proof_rejected',
+  'account_locked',
+  'account_temporarily_locked',
+  'too_many_requests',
+  'secret_unreadable',
 ];

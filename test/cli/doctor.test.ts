@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from '../../src/database/database.js';
+import { createKeyId, createSecretKeys, sealedHeadBytes } from '../../src/lib/secret-keys.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Environment, runCommand, temporaryFolder } from './command.js';
 
@@ -36,6 +38,7 @@ describe('doctor', () => {
       'ok    database',
       'ok    migrations',
       'ok    clock',
+      'ok    encrypted values',
       'ok    sms',
       'ok    mail',
       'ok    templates',
@@ -170,5 +173,44 @@ describe('doctor', () => {
     const [code, warning] = await about('imported hashes', { IMPORTED_HASH_COST_LIMIT: '30' });
     expect([code, warning]).toEqual([0, expect.stringContaining(`warn  ${line('30')}: no scheme can be added`)]);
     await test.database.query(sql('delete from password_schemes'));
+  });
+});
+
+describe('doctor, of what is encrypted under SECRET_KEY', () => {
+  const context = (userId: string) => `totp:${userId}`;
+  const put = async (sealed: Buffer, userId: string) =>
+    test.database.query(
+      sql(`insert into totp (user_id, id, secret, last_step, created_at, last_used_at)
+           values ($1, $1, $2, 0, db_now(), db_now())`),
+      [userId, sealed],
+    );
+  const gone = 'g'.repeat(32);
+
+  it('counts by kind what no configured key opens, and names the key', async () => {
+    const users = Array.from({ length: 3 }, () => randomUUID());
+    for (const id of users) await put(createSecretKeys([gone]).seal('a secret', context(id)), id);
+    const id = randomUUID();
+    const message = createSecretKeys([gone]).seal('123456', id);
+    await test.database.query(
+      sql(`insert into outbox (user_id, id, channel, kind, recipient, state, sealed_code, expires_at, created_at, updated_at)
+           values ($1, $1, 'sms', 'sms.code', '+1', 'queued', $2, db_now() + interval '5 minutes', db_now(), db_now())`),
+      [id, message],
+    );
+    const [code, line] = await about('encrypted values');
+    expect(code).toBe(1);
+    expect(line).toContain('3 secrets of authenticator apps, 1 queued codes cannot be decrypted.');
+    expect(line).toContain(`id ${createKeyId(gone)} is missing`);
+    expect(line).not.toContain(gone);
+    const both = await about('encrypted values', { SECRET_KEY: `${'s'.repeat(32)},${gone}` });
+    expect(both).toEqual([0, 'ok    encrypted values: SECRET_KEY opens all of them']);
+  });
+
+  it('tries values of before keys had ids', async () => {
+    const id = randomUUID();
+    await put(createSecretKeys([gone]).seal('a secret', context(id)).subarray(sealedHeadBytes), id);
+    const [code, line] = await about('encrypted values');
+    expect([code, line]).toEqual([1, expect.stringContaining('4 secrets of authenticator apps')]);
+    const both = await about('encrypted values', { SECRET_KEY: `${'s'.repeat(32)},${gone}` });
+    expect(both).toEqual([0, 'ok    encrypted values: SECRET_KEY opens all of them']);
   });
 });

@@ -1,6 +1,6 @@
 import { type Database, prepared, type Queryable } from '../../database/database.js';
 import { newId } from '../../lib/ids.js';
-import type { SecretKeys } from '../../lib/secret-keys.js';
+import { type SecretKeys, unreadable } from '../../lib/secret-keys.js';
 import { stepOfCode, totpPeriod } from '../../lib/totp.js';
 
 /** The rows of `totp`: authenticator apps, and their codes, each of which counts once (RFC 6238, NIST SP 800-63B 3.1.4). */
@@ -17,7 +17,7 @@ export function sealTotpSecret(keys: SecretKeys, userId: string, secret: Buffer)
 
 function openSecret(keys: SecretKeys, userId: string, sealed: Buffer): Buffer {
   const secret = keys.open(sealed, context(userId));
-  if (secret === undefined) throw new Error('no key of SECRET_KEY opens a TOTP secret');
+  if (secret === undefined) throw unreadable(keys, sealed, `the secret of the authenticator app of user ${userId}`);
   return Buffer.from(secret, 'base64');
 }
 

@@ -1,6 +1,6 @@
 import type { MessageChannel } from '../../contract/administration.js';
 import { type Database, prepared } from '../../database/database.js';
-import type { SecretKeys } from '../../lib/secret-keys.js';
+import { describeUnreadable, type SecretKeys } from '../../lib/secret-keys.js';
 import { type EventType, recordEvent } from '../events/events.js';
 import { codeAttempts, noticeAttempts } from './enqueue.js';
 import type { MailSender } from './mail-sender.js';
@@ -101,11 +101,8 @@ export function createMessages(options: {
     // Dispatching has dropped it, unless an earlier version has queued it.
     if (recipient === null) return finish(job, row, 'dropped');
     if (row.expired) return finish(job, row, attempts > 1 ? 'failed' : 'expired');
-    const code = sealed === null ? null : keys.open(sealed, job.id);
-    if (code === undefined)
-      return finish(job, row, 'failed', 'the code was sealed with a key that SECRET_KEY no longer holds');
     try {
-      await deliver(job, { ...row, recipient }, code);
+      await deliver(job, { ...row, recipient }, sealed === null ? null : openCode(keys, sealed, job.id));
     } catch (error) {
       const reason = (error as Error).message;
       const most = sealed === null ? noticeAttempts : codeAttempts;
@@ -117,6 +114,13 @@ export function createMessages(options: {
   }
 
   return { send };
+}
+
+/** A key that is missing may come back while the code lives: then a further attempt sends it. */
+function openCode(keys: SecretKeys, sealed: Buffer, id: string): string {
+  const code = keys.open(sealed, id);
+  if (code === undefined) throw new Error(describeUnreadable(keys, sealed, `the code of the message ${id}`));
+  return code;
 }
 
 /** Whether the provider will never take the message. */

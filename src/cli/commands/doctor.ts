@@ -10,6 +10,7 @@ import {
   checkPush,
   checkSchema,
   checkSchemes,
+  checkSecrets,
   checkSms,
   checkTemplates,
   checkVersion,
@@ -54,6 +55,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
       await checkSchema(database),
       await checkClock(database),
       ...(await checkSchemes(database, config)),
+      ...(await checkSecrets(database, config)),
     ]),
   );
   yield* await attempt('sms', async () => [await checkSms(config)]);

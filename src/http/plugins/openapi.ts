@@ -145,7 +145,8 @@ function impliedProblems(route: RouteOptions, access: Access): ErrorCode[] {
   if (typeof access === 'object') {
     codes.push('invalid_api_key', 'insufficient_scope', 'invalid_session_token', 'second_factor_required');
   }
-  if (route.config?.idempotent === true) codes.push('idempotency_key_reused', 'request_in_progress');
+  if (route.config?.idempotent === true)
+    codes.push('idempotency_key_reused', 'request_in_progress', 'secret_unreadable');
   return codes;
 }
 

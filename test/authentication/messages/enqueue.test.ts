@@ -3,7 +3,7 @@ import { enqueueCode } from '../../../src/authentication/messages/enqueue.js';
 import type { OutboxMessage } from '../../../src/contract/administration.js';
 import { sql } from '../../../src/database/database.js';
 import { newId } from '../../../src/lib/ids.js';
-import { createSecretKeys, type SecretKeys } from '../../../src/lib/secret-keys.js';
+import { createKeyId, createSecretKeys, type SecretKeys } from '../../../src/lib/secret-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { createUser, newPhone } from '../../support/people.js';
@@ -67,6 +67,19 @@ describe('a code that a flow puts into the outbox', () => {
     expect(row?.text).not.toContain('482913');
     expect(keys.open(row?.sealed_code ?? Buffer.alloc(0), id)).toBe('482913');
     expect(keys.open(row?.sealed_code ?? Buffer.alloc(0), newId())).toBeUndefined();
+  });
+
+  test('waits while its key is missing, and says which one that is', async () => {
+    const user = await createUser(postern, { phone: newPhone() });
+    const gone = 'g'.repeat(32);
+    const id = await enqueueCode(postern.database, createSecretKeys([gone]), newCode(user.id, user.phone ?? ''));
+    const tried = await eventually('an attempt', async () => {
+      const found = await message(id, ['queued', 'failed']);
+      return found.last_error === null ? undefined : found;
+    });
+    expect(tried).toMatchObject({ state: 'queued', code: null });
+    expect(tried.last_error).toContain(createKeyId(gone));
+    expect(tried.last_error).not.toContain(gone);
   });
 
   test('to nobody is written as others are, and dropped when it is dispatched', async () => {

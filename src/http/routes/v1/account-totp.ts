@@ -38,7 +38,7 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
       body: TotpConfirmation,
       response: { 200: { ...RecoveryCodes, description: 'Enrolled. The recovery codes, if new ones were made.' } },
     },
-    config: { access: 'session', problems: ['proof_rejected', 'not_found'] },
+    config: { access: 'session', problems: ['proof_rejected', 'not_found', 'secret_unreadable'] },
     async handler(request) {
       return ownTotp.confirm(proverOf(request), pathId(request.params), request.body.secret);
     },

@@ -67,6 +67,7 @@ export function tokenRoutes(
       problems: [
         ...(['authorization_rejected', 'account_locked', 'account_temporarily_locked', 'too_many_requests'] as const),
         'authenticator_unavailable',
+        'secret_unreadable',
       ],
     },
     async handler(request, reply) {

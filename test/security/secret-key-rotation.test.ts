@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKeyId } from '../../src/lib/secret-keys.js';
+import type { ProblemAnswer } from '../support/app.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { createFactors } from '../support/factors.js';
+import { passwordLogin } from '../support/people.js';
+
+const oldKey = randomBytes(32).toString('hex');
+const newKey = randomBytes(32).toString('hex');
+
+let postern: TestApp;
+/** The same database with both keys, and with the new one alone. */
+let rotating: TestApp;
+let rotated: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp({ SECRET_KEY: oldKey });
+  rotating = await postern.another({ SECRET_KEY: `${newKey},${oldKey}` });
+  rotated = await postern.another({ SECRET_KEY: newKey });
+});
+afterAll(async () => {
+  await rotated.close();
+  await rotating.close();
+  await postern.close();
+});
+
+const withOldKey = createFactors(() => postern);
+const withBothKeys = createFactors(() => rotating);
+const withNewKey = createFactors(() => rotated);
+
+/** What tells the keys apart, and nothing of the keys themselves. */
+const logOf = ({ logged }: TestApp) => logged.join('');
+
+describe('an authenticator app whose secret no key opens', () => {
+  test('makes a login 503, the log names the key that is missing, and the login goes on when the key is back', async () => {
+    const who = await withOldKey.person();
+    const { app } = await withOldKey.enrolTotp(who);
+    const { body: begun } = await withNewKey.startWithPassword(who);
+    expect([begun.status, begun.challenge?.type]).toEqual(['pending', 'totp']);
+    const answer = await withNewKey.answer(begun.id, await app.code());
+    expect([answer.status, answer.body.errors[0]?.code]).toEqual([503, 'secret_unreadable']);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect(logOf(rotated)).toContain(createKeyId(oldKey));
+    for (const key of [oldKey, newKey]) expect(logOf(rotated)).not.toContain(key);
+    // A wrong code cannot be told from a right one, and no guess was lost by either.
+    expect((await withNewKey.answer(begun.id, '000000')).status).toBe(503);
+    expect((await withBothKeys.answer(begun.id, await app.code())).status).toBe(201);
+  });
+
+  test('leaves the answer to a wrong password as it is', async () => {
+    const who = await withOldKey.person();
+    await withOldKey.enrolTotp(who);
+    const { body, status } = await withNewKey.start(passwordLogin(who.user.username, 'a wrong password'));
+    expect([status, body.status, body.error_code]).toEqual([201, 'rejected', 'invalid_credentials']);
+  });
+
+  test('makes a proof 503, and locks nobody', async () => {
+    const who = await withOldKey.person();
+    const { app } = await withOldKey.enrolTotp(who);
+    for (let times = 0; times < 12; times += 1) {
+      const proof = { type: 'totp', secret: await app.code() };
+      const { status, body } = await rotated.api<ProblemAnswer>('DELETE', '/v1/account/totp', {
+        bearer: who.bearer,
+        body: { proof },
+      });
+      expect([status, body.errors[0]?.code]).toEqual([503, 'secret_unreadable']);
+    }
+    expect((await withOldKey.startWithPassword(who)).body.status).toBe('pending');
+  });
+
+  test('is readable again after a login with both keys, without the old one', async () => {
+    const who = await withOldKey.person();
+    const { app } = await withOldKey.enrolTotp(who);
+    const { body: begun } = await withBothKeys.startWithPassword(who);
+    expect((await withBothKeys.answer(begun.id, await app.code())).status).toBe(201);
+    await app.rewind();
+    const { body: again } = await withNewKey.startWithPassword(who);
+    expect((await withNewKey.answer(again.id, await app.code())).status).toBe(201);
+  });
+
+  test('that is being enrolled cannot be confirmed', async () => {
+    const who = await withOldKey.person();
+    const proof = { type: 'password', secret: 'a battery of horses' };
+    const { body } = await withOldKey.ask<{ id: string }>(who, 'POST', '/totp', { proof });
+    const answer = await rotated.api<ProblemAnswer>('POST', `/v1/account/totp/${body.id}`, {
+      bearer: who.bearer,
+      body: { secret: '123456' },
+    });
+    expect([answer.status, answer.body.errors[0]?.code]).toEqual([503, 'secret_unreadable']);
+  });
+});
+
+test('a stored answer that no key opens is 503, and the request does not run twice', async () => {
+  const create = (app: TestApp, username: string) =>
+    app.api<ProblemAnswer>('POST', '/admin/v1/users', {
+      bearer: postern.adminKey,
+      body: { username },
+      headers: { 'idempotency-key': `"${username}"` },
+    });
+  const username = `user${randomBytes(6).toString('hex')}`;
+  expect((await create(postern, username)).status).toBe(201);
+  const repeat = await create(rotated, username);
+  expect([repeat.status, repeat.body.errors[0]?.code]).toEqual([503, 'secret_unreadable']);
+  expect((await create(rotating, username)).status).toBe(201);
+});
+
+test('a start without the old key says how much it cannot decrypt, and which key it needs', async () => {
+  const fresh = await postern.another({ SECRET_KEY: newKey });
+  await fresh.close();
+  expect(logOf(fresh)).toMatch(
+    new RegExp(`\\d+ secrets of authenticator apps.+cannot be decrypted.+id ${createKeyId(oldKey)}`),
+  );
+});
