@@ -120,6 +120,17 @@ export const PasswordChange = Type.Object(
 );
 export type PasswordChange = Static<typeof PasswordChange>;
 
+/** The account, and what the login that asked goes on with. */
+export const ChangedPassword = Type.Object({
+  ...Account.properties,
+  token: Type.String({
+    description:
+      'The new authentication token of the login that asked. Shown once. The one before it gets no session any more.',
+  }),
+  authentication_id: Type.Unsafe<string>({ ...Id, description: 'The new id of the login that asked.' }),
+});
+export type ChangedPassword = Static<typeof ChangedPassword>;
+
 export const PinChange = Type.Object(
   { pin: Type.String({ pattern: pinPattern }), proof: Proof },
   { examples: [{ pin: '2468', proof: { type: 'pin', secret: '1357' } }] },

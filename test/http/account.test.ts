@@ -81,15 +81,17 @@ describe('the password', () => {
     expect(types).toContain('user.password_changed by user');
   });
 
-  test('the token that asked gets further sessions, the others get none', async () => {
+  test('the new token of the login that asked gets further sessions, the others get none', async () => {
     const { api } = postern;
     const who = await person();
     const token = async () => (await login(postern, who.user)).body.token ?? '';
     const [own, other] = [await token(), await token()];
     const { body } = await api<{ token: string }>('POST', '/v1/sessions', { basic: own });
     const proof = byPassword;
-    await ask({ bearer: body.token }, 'PUT', '/password', { password: newPassword, proof });
-    expect((await api('POST', '/v1/sessions', { basic: own })).status).toBe(201);
+    const change = { password: newPassword, proof };
+    const changed = await ask<{ token: string }>({ bearer: body.token }, 'PUT', '/password', change);
+    expect((await api('POST', '/v1/sessions', { basic: changed.body.token })).status).toBe(201);
+    expect((await api('POST', '/v1/sessions', { basic: own })).status).toBe(401);
     expect((await api('POST', '/v1/sessions', { basic: other })).status).toBe(401);
   });
 

@@ -1,7 +1,16 @@
-import type { Account, AccountChange, PasswordChange, PinChange, Proof } from '../../contract/account.js';
+import type {
+  Account,
+  AccountChange,
+  ChangedPassword,
+  PasswordChange,
+  PinChange,
+  Proof,
+} from '../../contract/account.js';
 import type { User, UserChange } from '../../contract/user.js';
 import { type Database, prepared, type Queryable, type Transaction } from '../../database/database.js';
-import { refuseFaults } from '../../lib/problem.js';
+import { newId } from '../../lib/ids.js';
+import { Problem, refuseFaults } from '../../lib/problem.js';
+import { newToken } from '../../lib/token-strings.js';
 import type { PreparedChange, Users } from '../users/users.js';
 import { type UserRules, userFaults } from '../users/validation.js';
 import type { PinRecoveries } from './pin-recoveries.js';
@@ -16,10 +25,11 @@ export interface OwnAccount {
    */
   change(prover: Prover, change: AccountChange): Promise<Account>;
   /**
-   * Ends every other login of the user, with its sessions and streams.
+   * Ends every other login of the user, with its sessions and streams. The login that asks gets another id and another
+   * token; of its sessions the one that asks goes on.
    * @throws Problem `validation_failed`; those of proofs
    */
-  setPassword(prover: Prover, change: PasswordChange): Promise<Account>;
+  setPassword(prover: Prover, change: PasswordChange): Promise<ChangedPassword>;
   /** @throws Problem those of proofs. A code alone sets a first PIN, and replaces none. */
   setPin(prover: Prover, change: PinChange): Promise<Account>;
   /** @throws Problem those of proofs. A code alone does not do it: it may be all that the PIN stands beside. */
@@ -62,16 +72,28 @@ const pinProofs: AllowedProofs = (user) =>
   user.pinHash === undefined ? [...usualProofs(user), 'pin'] : changedPinProofs(user);
 
 /**
- * A change of the password has raised the user's epoch, and so ended every login. The one that asked goes on: it is this
- * one row, found by its session and held by nobody else, that follows into the new epoch. Whatever is approved meanwhile
- * was begun in the old one, and stays there.
+ * A change of the password has raised the user's epoch, and so ended every login. The one that asked goes on, under another
+ * id and with another token: it is this one row, found by its session and held by nobody else, that follows into the new
+ * epoch, and of its sessions the one that asked. What the old token gets meanwhile names the old id, and holds nowhere.
+ * What is approved meanwhile was begun in the old epoch, and stays there.
  */
-const followEpoch = prepared(
-  'authentication_follow_epoch',
-  `update authentications a set epoch = u.epoch
-   from sessions s join users u on u.id = s.user_id
-   where s.user_id = $1 and s.id = $2 and a.user_id = s.user_id and a.id = s.authentication_id
-     and a.ended_at is null and a.epoch = u.epoch - 1`,
+const renewLogin = prepared(
+  'authentication_renew',
+  `with renewed as (
+     update authentications a set id = $3, token_digest = $4, epoch = u.epoch, approval_key = null,
+       approved_at = db_now(), updated_at = db_now()
+     from sessions s join users u on u.id = s.user_id
+     where s.user_id = $1 and s.id = $2 and a.user_id = s.user_id and a.id = s.authentication_id
+       and a.ended_at is null and a.epoch = u.epoch - 1
+     returning s.authentication_id as old_id),
+   moved as (
+     update sessions set authentication_id = $3 where user_id = $1 and id = $2 and exists (select 1 from renewed)),
+   app as (
+     update totp t set authentication_id = $3 from renewed r where t.user_id = $1 and t.authentication_id = r.old_id),
+   keys as (
+     update passkeys p set authentication_id = $3 from renewed r
+     where p.user_id = $1 and p.authentication_id = r.old_id)
+   select 1 as renewed from renewed`,
 );
 
 export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
@@ -115,11 +137,18 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
       const ready = await users.prepareChange(prover.userId, plain);
       return inTransaction(prover.userId, (tx) => apply(tx, prover, ready));
     },
-    setPassword: (prover, { password, proof }) =>
-      changeProven(prover, { password }, proof, usualProofs, async (tx, { type }) => {
-        await tx.query(followEpoch, [prover.userId, prover.sessionId]);
-        await pinRecoveries.guard(tx, prover.userId, type);
-      }),
+    async setPassword(prover, { password, proof }) {
+      const { userId, sessionId } = prover;
+      const id = newId();
+      const { token, digest } = newToken('authentication', [userId, id]);
+      const account = await changeProven(prover, { password }, proof, usualProofs, async (tx, { type }) => {
+        const renewed = await tx.query(renewLogin, [userId, sessionId, id, digest]);
+        // Logged out in this moment.
+        if (renewed.length === 0) throw new Problem('invalid_session_token');
+        await pinRecoveries.guard(tx, userId, type);
+      });
+      return { ...account, token, authentication_id: id };
+    },
     setPin: (prover, { pin, proof }) => changeProven(prover, { pin }, proof, pinProofs),
     removePin: (prover, proof) => changeProven(prover, { pin: null }, proof, changedPinProofs),
     async remove(prover, proof) {
