@@ -89,6 +89,12 @@ export const settings = {
     parse: secret(32),
     about: 'Accepted as an API key with every scope. When unset, the first start makes a key.',
   },
+  ADMIN_PROOF_MAX_AGE: {
+    parse: duration('1s', '1d'),
+    fallback: '15m',
+    about:
+      'How old the login of a session, or the last proof made in it, may be for the acts of administration that open an account or the service to others. API keys need none.',
+  },
   SESSION_TTL: { parse: duration('1s', longestSession), fallback: '15m', about: 'How long a session token lives.' },
   AUTHENTICATION_TTL: {
     parse: duration('1s', '3650d'),

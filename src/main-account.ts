@@ -75,7 +75,10 @@ export function createAccountServices(
   return {
     proofs,
     pinRecoveries,
-    account: createOwnAccount({ database, users, proofs, pinRecoveries, rules: early }),
+    account: createOwnAccount({
+      ...{ database, users, proofs, pinRecoveries, rules: early },
+      adminProofMaxAge: config.ADMIN_PROOF_MAX_AGE,
+    }),
     addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),
     ownExternalIdentities: createOwnExternalIdentities({
       ...{ database, proofs, limits, notices: parts.notices, providers: parts.idTokens },

@@ -6,6 +6,7 @@ import { createGuessBudget, type GuessBudget } from './authentication/guess-budg
 import { createExternalIdentities } from './authentication/identities/external-identities.js';
 import { createLogin } from './authentication/login.js';
 import { createOutbox } from './authentication/messages/outbox.js';
+import { createVerifyOperator } from './authentication/operators.js';
 import { createRequestLimits, type RequestLimits } from './authentication/request-limits.js';
 import type { BreachedPasswords } from './authentication/secrets/breached-passwords.js';
 import type { PasswordHasher } from './authentication/secrets/passwords.js';
@@ -13,6 +14,7 @@ import { createPins } from './authentication/secrets/pins.js';
 import { createSessions } from './authentication/sessions.js';
 import { createTokens } from './authentication/tokens.js';
 import { createUserDetails } from './authentication/users/details.js';
+import { createEnrollmentLinks } from './authentication/users/enrollment-links.js';
 import { createUserImport } from './authentication/users/import.js';
 import { createUsers } from './authentication/users/users.js';
 import type { Config } from './config.js';
@@ -59,6 +61,8 @@ export interface ServiceParts {
   readonly plugins: readonly Plugin[];
   readonly breached: BreachedPasswords | undefined;
   readonly factors: FactorParts;
+  /** Where clients reach the service; asked when it listens. */
+  readonly publicUrl: () => string;
   readonly isClosing: () => boolean;
 }
 
@@ -133,13 +137,14 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
     users,
     // Half of what may be hashed at a time stays with logins.
     userImport: createUserImport({ ...userOptions, hashesAtATime: Math.ceil(share.hashes / 2) }),
+    enrollmentLinks: createEnrollmentLinks(parts.publicUrl),
     userDetails: createUserDetails(database),
     externalIdentities: createExternalIdentities(database, idTokens, notices),
     activity: createActivity(database),
     outbox: createOutbox({ database, keys, showsCodesOf: messageParts.showsCodesOf }),
     verifiers: {
       verifySession: sessions.verify,
-      verifyOperator: sessions.verifyOperator,
+      verifyOperator: createVerifyOperator(database, config.ADMIN_PROOF_MAX_AGE),
       verifyApiKey: apiKeys.verify,
     },
     readiness: {

@@ -128,7 +128,8 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     });
     // Known once it listens, before which nobody asks.
     let ownUrl = '';
-    const imageUrlsOf = createImageUrls(() => config.PUBLIC_URL ?? ownUrl);
+    const publicUrl = () => config.PUBLIC_URL ?? ownUrl;
+    const imageUrlsOf = createImageUrls(publicUrl);
     const factors = createFactorParts({ config, database, keys, ownUrl: () => ownUrl });
     const storage = createImageDisk({ folder: config.IMAGE_DIR ?? join(config.DATA_DIR, 'images') });
     const pacer = createPacer();
@@ -160,7 +161,7 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
     const isClosing = () => closing !== undefined;
     const parts = {
       ...{ config, share, database, hasher, keys, signals, outbound, storage, imageUrlsOf, retention, pacer },
-      ...{ messageParts, pushParts, plugins, factors, breached, isClosing },
+      ...{ messageParts, pushParts, plugins, factors, breached, publicUrl, isClosing },
     };
     const services = { ...createServices(parts), streams };
     const lines = queueLines({

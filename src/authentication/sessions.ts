@@ -1,6 +1,4 @@
-import type { Scope } from '../contract/administration.js';
 import type { NewSession, Session } from '../contract/session.js';
-import type { roles } from '../contract/user.js';
 import { arrayText, byteaText } from '../database/array-text.js';
 import { type Database, prepared } from '../database/database.js';
 import { together } from '../database/together.js';
@@ -21,26 +19,7 @@ export interface Sessions {
    * @throws Problem `invalid_session_token`
    */
   verify(token: string): Promise<Session>;
-  /**
-   * What a session's user may do of administration, by role. Undefined: nothing, as most users.
-   * @throws Problem `invalid_session_token`; `second_factor_required` where the login used one factor only.
-   */
-  verifyOperator(token: ParsedToken): Promise<Operator | undefined>;
 }
-
-/** Who administers with a session instead of an API key. */
-export interface Operator {
-  /** `user:<id>` */
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-}
-
-/** Support helps users; only operators make operators, keys and rules. */
-const scopesOf: Readonly<Record<(typeof roles)[number], readonly Scope[]>> = {
-  user: [],
-  support: ['users:read', 'users:write', 'notifications:write'],
-  operator: ['admin'],
-};
 
 interface SessionRow {
   id: string;
@@ -116,12 +95,6 @@ const createFurtherSessions = prepared(
    returning id, user_id, device_id, created_at, expires_at`,
 );
 
-const findOperator = prepared(
-  'session_operator',
-  `select u.role, a.second_factor is not null as used_second_factor
-   from ${sessionsThatHold} and s.user_id = $1 and s.id = $2 and s.token_digest = $3`,
-);
-
 /**
  * SQL of a lateral subquery: `expires_at` of a session, if it holds, by the names of the columns that say which. For
  * what a session has begun and lasts, such as a stream: it asks again in its own query, under the rules of `verify`.
@@ -162,14 +135,6 @@ export function createSessions(database: Database, { lifetime, batching }: Sessi
       return { ...toSession(row), token };
     },
     verify: (token) => check(token).then(demandSession),
-    async verifyOperator({ ids: [userId = '', id], digest }) {
-      const [row] = await database.query<OperatorRow>(findOperator, [userId, id, digest]);
-      if (row === undefined) throw new Problem('invalid_session_token');
-      const scopes = scopesOf[row.role];
-      if (scopes.length === 0) return undefined;
-      if (!row.used_second_factor) throw new Problem('second_factor_required');
-      return { name: `user:${userId}`, scopes };
-    },
   };
 }
 
@@ -200,11 +165,6 @@ interface Requested {
   readonly token: ParsedToken;
   readonly id: string;
   readonly digest: Buffer;
-}
-
-interface OperatorRow {
-  role: (typeof roles)[number];
-  used_second_factor: boolean;
 }
 
 type HeldRow = { current: boolean; active: boolean; locked: boolean } & ({ id: null } | SessionRow);

@@ -5,6 +5,7 @@ import { doctorCommand } from './commands/doctor.js';
 import { helpCommand } from './commands/help.js';
 import { keysCommand } from './commands/keys.js';
 import { migrateCommand } from './commands/migrate.js';
+import { operatorsCommand } from './commands/operators.js';
 import { schemesCommand } from './commands/schemes.js';
 import { serveCommand } from './commands/serve.js';
 import { usersCommand } from './commands/users.js';
@@ -58,6 +59,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   migrateCommand(program, io);
   usersCommand(program, io, exitWith);
   keysCommand(program, io);
+  operatorsCommand(program, io);
   schemesCommand(program, io);
   doctorCommand(program, io, exitWith);
   completionCommand(program, io);

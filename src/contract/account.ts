@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { AnyObject, DeviceIdInput, Id, IdInput, NullableId, NullableString, Text, Time } from './common.js';
 import { pinPattern } from './patterns.js';
-import { NewUser, PinRecovery, SecondFactors, UserChange } from './user.js';
+import { NewUser, PinRecovery, RoleActive, roles, SecondFactors, UserChange } from './user.js';
 
 export const proofTypes = ['password', 'code', 'passkey', 'totp', 'pin'] as const;
 export type ProofType = (typeof proofTypes)[number];
@@ -70,6 +70,8 @@ export const Account = Type.Object(
     has_password: Type.Boolean(),
     has_pin: Type.Boolean(),
     pin_recovery: PinRecovery,
+    role: Type.Enum(roles),
+    role_active: RoleActive,
     second_factors: SecondFactors,
     created_at: Time,
     updated_at: Time,
@@ -86,6 +88,8 @@ export const Account = Type.Object(
         has_password: true,
         has_pin: false,
         pin_recovery: null,
+        role: 'user',
+        role_active: false,
         second_factors: [],
         created_at: '2017-10-19T17:02:03.181879Z',
         updated_at: '2017-10-19T17:02:03.181879Z',
@@ -139,6 +143,15 @@ export type PinChange = Static<typeof PinChange>;
 
 /** What is done to the account needs nothing but the proof. */
 export const ProvenRequest = Type.Object({ proof: Proof }, { examples: [{ proof }] });
+
+/** A fresh proof that is recorded for the session. */
+export const RecordedProof = Type.Object(
+  {
+    proven_at: Time,
+    expires_at: Type.Unsafe<string>({ ...Time, description: 'Until when the session may administer by it.' }),
+  },
+  { examples: [{ proven_at: '2017-10-19T17:02:03.181879Z', expires_at: '2017-10-19T17:17:03.181879Z' }] },
+);
 
 /** Something that a code completes. */
 export const BegunChallenge = Type.Object(

@@ -49,6 +49,12 @@ export const errors = {
     'La prueba fue rechazada.',
     'The password, code or assertion was wrong, lapsed, used before, or started by another device: the answer is the same on purpose. Prove anew who you are.',
   ),
+  enrollment_link_rejected: error(
+    400,
+    'The link was rejected.',
+    'El enlace fue rechazado.',
+    'The secret is not that of a link for this account, or the link was used, was replaced by a later one, or is older than 30 minutes. Ask an operator for a new one.',
+  ),
   code_rejected: error(
     400,
     'The code was rejected.',
@@ -120,6 +126,18 @@ export const errors = {
     'This needs a login with a second factor.',
     'Esto requiere un inicio de sesión con un segundo factor.',
     'Administering with a session takes one of a login that used a second factor (TOTP, a passkey). Enrol one and log in again.',
+  ),
+  role_not_active: error(
+    403,
+    'The role does not take effect yet: its holder has to enrol a second factor through a link of an operator.',
+    'El rol aún no tiene efecto: su titular debe activar un segundo factor con un enlace de un operador.',
+    'An operator makes the link with `POST /admin/v1/users/{id}/enrollment-links` or `postern operators invite`. Its holder logs in and enrols a factor with the secret of the link; who has a factor already sends the secret to `POST /v1/account/role`. Then log in with the factor.',
+  ),
+  fresh_proof_required: error(
+    403,
+    'This needs a recent login or proof: send a proof to PUT /v1/account/session-proof and repeat the request.',
+    'Esto requiere un acceso o una prueba reciente: envíe una prueba a PUT /v1/account/session-proof y repita la solicitud.',
+    "The session's login and its last proof are older than `ADMIN_PROOF_MAX_AGE`. `PUT /v1/account/session-proof` takes a proof without logging out.",
   ),
   registration_off: error(
     403,
@@ -287,6 +305,7 @@ export const fieldErrors = {
   invalid_cursor: text('This is no cursor of a list with this sort.', 'No es un cursor de una lista con este orden.'),
   invalid_format: text('This does not have the expected form.', 'No tiene la forma esperada.'),
   reserved_id: text('This id is reserved.', 'Este id está reservado.'),
+  no_role: text('The user has no role: give one first.', 'El usuario no tiene ningún rol: asígnele uno primero.'),
   invalid_characters: text('This holds characters that are not allowed.', 'Contiene caracteres no permitidos.'),
   invalid_time: text(
     'This must be a time that exists, such as 2030-01-31T12:00:00Z.',

@@ -4,6 +4,38 @@ import { AnyObject, Id, NullableTime, Text, Time } from './common.js';
 
 const proof = { type: 'password', secret: 'correct horse battery' };
 
+export const EnrollmentSecret = Text(100, 1);
+
+/** A second factor that is to be enrolled. */
+export const EnrollmentRequest = Type.Object(
+  {
+    proof: Proof,
+    enrollment_secret: Type.Optional(
+      Type.Unsafe<string>({
+        ...EnrollmentSecret,
+        description:
+          'The secret of a link that an operator made, for who has a role: enrolling makes the role take effect.',
+      }),
+    ),
+  },
+  { examples: [{ proof }] },
+);
+export type EnrollmentRequest = Static<typeof EnrollmentRequest>;
+
+/** Shows the second factor that there is, so that a role takes effect. */
+export const RoleActivation = Type.Object(
+  { enrollment_secret: EnrollmentSecret, proof: Proof },
+  {
+    examples: [
+      {
+        enrollment_secret: 'psl_4Nn0mYqk2v1o0fJH8xv3p7Wc6bq5s9TtZr2LdQeXaUk',
+        proof: { type: 'totp', secret: '271828' },
+      },
+    ],
+  },
+);
+export type RoleActivation = Static<typeof RoleActivation>;
+
 /** An authenticator app as it is about to be enrolled. */
 export const NewTotp = Type.Object(
   {
@@ -67,7 +99,7 @@ export const Passkey = Type.Object(
 export type Passkey = Static<typeof Passkey>;
 
 export const PasskeyRequest = Type.Object(
-  { proof: Proof, name: Type.Optional(PasskeyName) },
+  { ...EnrollmentRequest.properties, name: Type.Optional(PasskeyName) },
   { examples: [{ proof, name: 'Phone' }] },
 );
 export type PasskeyRequest = Static<typeof PasskeyRequest>;

@@ -3,6 +3,7 @@ import { AnyObject, Id, NullableString, NullableTime, Text, Time } from './commo
 import { pinPattern } from './patterns.js';
 
 export const userStatuses = ['active', 'deactivated'] as const;
+/** Each reaches further than the one before it. */
 export const roles = ['user', 'support', 'operator'] as const;
 /** When a login asks for a second factor: never, of who has enrolled an authenticator app, of who has any. */
 export const secondFactorPolicies = ['off', 'own', 'required'] as const;
@@ -54,6 +55,11 @@ export const PinRecovery = Type.Unsafe<{ started_at: string; effective_at: strin
   required: ['started_at', 'effective_at'],
 });
 
+export const RoleActive = Type.Boolean({
+  description:
+    'Whether the role takes effect: since its holder enrolled a second factor through a link of an operator. false without a role.',
+});
+
 export const User = Type.Object(
   {
     id: Id,
@@ -64,6 +70,7 @@ export const User = Type.Object(
     locale: NullableString,
     status: Type.Enum(userStatuses),
     role: Type.Enum(roles),
+    role_active: RoleActive,
     lock: Lock,
     guess_locks: GuessLocks,
     has_password: Type.Boolean(),
@@ -86,6 +93,7 @@ export const User = Type.Object(
         locale: 'en',
         status: 'active',
         role: 'user',
+        role_active: false,
         lock: null,
         guess_locks: [],
         has_password: true,
@@ -172,3 +180,22 @@ export type LockRequest = Static<typeof LockRequest>;
 
 /** How many logins (authentication tokens) an operator's logout ended. */
 export const LogoutResult = Type.Object({ ended: Type.Integer() });
+
+/** How the holder of a role enrols the second factor with which the role takes effect. */
+export const EnrollmentLink = Type.Object(
+  {
+    url: Type.String({ description: 'The page of the console, with the secret in its fragment.' }),
+    secret: Type.String({ description: 'The same secret, for other clients. Shown once; good for one enrolment.' }),
+    expires_at: Time,
+  },
+  {
+    examples: [
+      {
+        url: 'https://auth.example.com/console/setup#psl_4Nn0mYqk2v1o0fJH8xv3p7Wc6bq5s9TtZr2LdQeXaUk',
+        secret: 'psl_4Nn0mYqk2v1o0fJH8xv3p7Wc6bq5s9TtZr2LdQeXaUk',
+        expires_at: '2017-10-19T17:32:03.181879Z',
+      },
+    ],
+  },
+);
+export type EnrollmentLink = Static<typeof EnrollmentLink>;

@@ -40,6 +40,8 @@ export interface Caller {
   /** `key:<id>`, `key:environment` for ADMIN_API_KEY, or `user:<id>` of an operator: what the audit trail and idempotency call it. */
   readonly name: string;
   readonly scopes: readonly Scope[];
+  /** Of a session whose login and proofs are too old for what opens an account or the service to others. */
+  readonly isStale?: boolean;
 }
 
 declare module 'fastify' {
@@ -109,6 +111,14 @@ export function demandScope({ scopes }: Caller, scope: Scope): void {
  */
 export function demandReach(caller: Caller, { role }: { readonly role: string }): void {
   if (role !== 'user') demandScope(caller, 'admin');
+}
+
+/**
+ * For what would let a thief of a session stay: keys, roles, and others' secrets and factors. API keys are always fresh.
+ * @throws Problem `fresh_proof_required`
+ */
+export function demandFreshness({ isStale }: Caller): void {
+  if (isStale === true) throw new Problem('fresh_proof_required');
 }
 
 /** The authentication token that the route's access demanded: well formed, but not looked up yet. */

@@ -17,6 +17,7 @@ import type { Registrations } from '../authentication/self-service/registrations
 import type { Sessions } from '../authentication/sessions.js';
 import type { Tokens } from '../authentication/tokens.js';
 import type { UserDetails } from '../authentication/users/details.js';
+import type { EnrollmentLinks } from '../authentication/users/enrollment-links.js';
 import type { Exports } from '../authentication/users/export.js';
 import type { UserImport } from '../authentication/users/import.js';
 import type { Users } from '../authentication/users/users.js';
@@ -37,6 +38,7 @@ import { adminOutboxRoutes } from './routes/admin/outbox.js';
 import { adminUsersRoutes } from './routes/admin/users.js';
 import { adminUserDetailRoutes } from './routes/admin/users-details.js';
 import { adminUserDeviceRoutes } from './routes/admin/users-devices.js';
+import { adminEnrollmentLinkRoutes } from './routes/admin/users-enrollment-links.js';
 import { adminUserExportRoutes } from './routes/admin/users-export.js';
 import { adminExternalIdentityRoutes } from './routes/admin/users-external-identities.js';
 import { adminUserFactorRoutes } from './routes/admin/users-factors.js';
@@ -53,6 +55,7 @@ import { accountPasskeyRoutes } from './routes/v1/account-passkeys.js';
 import { accountPinRecoveryRoutes } from './routes/v1/account-pin-recovery.js';
 import { accountProofRoutes } from './routes/v1/account-proofs.js';
 import { accountRecordRoutes } from './routes/v1/account-records.js';
+import { accountRoleRoutes } from './routes/v1/account-role.js';
 import { accountSecretRoutes } from './routes/v1/account-secrets.js';
 import { accountTotpRoutes } from './routes/v1/account-totp.js';
 import { deviceRoutes } from './routes/v1/devices.js';
@@ -101,6 +104,7 @@ export interface Services {
   readonly ownPasskeys: OwnPasskeys;
   readonly users: Users;
   readonly userImport: UserImport;
+  readonly enrollmentLinks: EnrollmentLinks;
   readonly userDetails: UserDetails;
   readonly activity: Activity;
   readonly externalIdentities: ExternalIdentities;
@@ -119,6 +123,7 @@ export function registerRoutes(app: App, services: Services): void {
   accountAddressRoutes(app, services);
   accountExternalIdentityRoutes(app, services);
   accountProofRoutes(app, services);
+  accountRoleRoutes(app, services);
   accountRecordRoutes(app, services);
   recoveryRoutes(app, services);
   recoveryCancellationRoutes(app, services);
@@ -141,6 +146,7 @@ export function registerRoutes(app: App, services: Services): void {
   adminUserExportRoutes(app, services);
   adminUserFactorRoutes(app, services);
   adminUserPinRoutes(app, services);
+  adminEnrollmentLinkRoutes(app, services);
   adminExternalIdentityRoutes(app, services);
   adminNotificationRoutes(app, services);
   adminOutboxRoutes(app, services);

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKeys } from '../../src/authentication/api-keys.js';
 import { standInFor } from '../../src/authentication/secrets/hashes/registry.js';
@@ -149,5 +149,35 @@ describe('schemes list', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/\$2b\$10 +6\.1 +2\n/);
     expect(stdout).toContain('A failed login costs 17.7 of at most 60 (IMPORTED_HASH_COST_LIMIT)');
+  });
+});
+
+describe('operators invite', () => {
+  it('gives a user a role and prints a link by which it takes effect', async () => {
+    const username = `user${randomBytes(6).toString('hex')}`;
+    const created = await command(['users', 'create', '--username', username, '--json']);
+    const { id } = JSON.parse(created.stdout);
+    const roleOf = async () => {
+      const [row] = await test.database.query<{ role: string; digest: Buffer | null; active: boolean }>(
+        sql(
+          `select role, role_link_digest as digest, role_active_since is not null as active from users where id = $1`,
+        ),
+        [id],
+      );
+      return row;
+    };
+    const invited = await command(['operators', 'invite', '--user', username, '--role', 'support']);
+    expect([invited.code, invited.stderr]).toEqual([0, '']);
+    const secret = /http:\/\/[\w.:]+\/console\/setup#(psl_[\w-]{43})/.exec(invited.stdout)?.[1] ?? '';
+    expect(await roleOf()).toEqual({
+      role: 'support',
+      digest: createHash('sha256').update(secret).digest(),
+      active: false,
+    });
+    const byId = await command(['operators', 'invite', '--user', id, '--json']);
+    expect(JSON.parse(byId.stdout)).toMatchObject({ user_id: id, role: 'operator' });
+    expect((await roleOf())?.role).toBe('operator');
+    const unknown = await command(['operators', 'invite', '--user', `${username}x`]);
+    expect([unknown.code, unknown.stderr]).toEqual([1, `There is no user ${username}x.\n`]);
   });
 });

@@ -29,7 +29,7 @@ describe('reading and changing it', () => {
     expect(headers['cache-control']).toBe('no-store');
     expect(body).toEqual({
       ...{ id, username, email: null, phone, name: 'Ada', locale: 'en', has_password: true, has_pin: true },
-      ...{ pin_recovery: null, second_factors: [], created_at, updated_at },
+      ...{ role: 'user', role_active: false, pin_recovery: null, second_factors: [], created_at, updated_at },
     });
   });
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { User } from '../../src/contract/user.js';
-import { sql } from '../../src/database/database.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { createUser, signIn } from '../support/people.js';
+import { operate as operateIn } from '../support/operators.js';
+import { createUser } from '../support/people.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -11,23 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-/** A session of a user with a role, of a login that used a second factor. */
-async function operate(role: User['role'], factor: string | null = 'totp') {
-  const user = await createUser(postern, { role });
-  const { authentication, session } = await signIn(postern, user);
-  await postern.database.query(sql('update authentications set second_factor = $3 where user_id = $1 and id = $2'), [
-    user.id,
-    authentication.id,
-    factor,
-  ]);
-  const call = (method: string, path: string, body?: object) =>
-    postern.api<{ errors?: { code: string }[] }>(method, path, { bearer: session.token, ...(body && { body }) });
-  const codeOf = async (method: string, path: string, body?: object) => {
-    const answer = await call(method, path, body);
-    return [answer.status, answer.body?.errors?.[0]?.code];
-  };
-  return { user, call, codeOf };
-}
+const operate = (role: User['role'], factor?: string | null) => operateIn(postern, role, factor);
 
 describe('a session administers', () => {
   test('with the role operator and a second factor, everything', async () => {

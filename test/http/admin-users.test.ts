@@ -46,6 +46,7 @@ describe('creating a user', () => {
       locale: 'en',
       status: 'active',
       role: 'support',
+      role_active: false,
       lock: null,
       guess_locks: [],
       has_password: true,

@@ -9,6 +9,7 @@ import { byPassword, createSelfService, type Person } from '../support/account.j
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { createFactors, fromBase32 } from '../support/factors.js';
+import { activateRoleOf } from '../support/operators.js';
 import { createUser, newEmail, newPhone, wrongCode } from '../support/people.js';
 import type { SoftwareAuthenticator } from '../support/software-authenticator.js';
 
@@ -408,6 +409,7 @@ describe('an operator', () => {
     const who = await person();
     const { app } = await enrolTotp(who);
     await change(who, { role: 'operator', second_factor: 'own' });
+    await activateRoleOf(postern, who.user.id);
     const users = async (bearer: string) => (await postern.api('GET', '/admin/v1/users', { bearer })).status;
     expect(await users(who.bearer)).toBe(403);
     const { body } = await startWithPassword(who);

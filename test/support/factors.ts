@@ -29,6 +29,12 @@ export function fromBase32(text: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
+interface EnrolmentClaims extends MakingClaims {
+  readonly proof?: object;
+  readonly name?: string;
+  readonly enrollment_secret?: string;
+}
+
 /** What tests of second factors do, with people who are signed in. */
 export function createFactors(current: () => TestApp) {
   const { ask, person, again } = createSelfService(current);
@@ -60,9 +66,10 @@ export function createFactors(current: () => TestApp) {
     },
     appOf,
     /** Makes a passkey and enrols it. */
-    async enrolPasskey(who: Person, claims: MakingClaims & { proof?: object; name?: string } = {}) {
-      const { proof = byPassword, name = 'Key' } = claims;
-      const { body } = await ask<NewPasskey>(who, 'POST', '/passkeys', { proof, name });
+    async enrolPasskey(who: Person, claims: EnrolmentClaims = {}) {
+      const { proof = byPassword, name = 'Key', enrollment_secret } = claims;
+      const asked = { proof, name, ...(enrollment_secret !== undefined && { enrollment_secret }) };
+      const { body } = await ask<NewPasskey>(who, 'POST', '/passkeys', asked);
       const options = body.options as unknown as CreationOptions;
       const { authenticator, response } = makePasskey(options, originOf(current()), claims);
       const enrolled = await ask<Passkey>(who, 'POST', `/passkeys/${body.id}`, { response });

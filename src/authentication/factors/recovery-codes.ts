@@ -48,14 +48,3 @@ const anyCode = prepared('recovery_any', 'select 1 as one from recovery_codes wh
 export async function hasRecoveryCodes(handle: Queryable, userId: string): Promise<boolean> {
   return (await handle.query(anyCode, [userId])).length > 0;
 }
-
-const forgetUseless = prepared(
-  'recovery_forget_useless',
-  `delete from recovery_codes where user_id = $1 and not exists (select 1 from totp where user_id = $1)
-     and not exists (select 1 from passkeys where user_id = $1)`,
-);
-
-/** Without a second factor there is nothing that they could stand in for. */
-export async function forgetUselessCodes(tx: Queryable, userId: string): Promise<void> {
-  await tx.query(forgetUseless, [userId]);
-}

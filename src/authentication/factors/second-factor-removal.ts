@@ -3,8 +3,8 @@ import type { Origin } from '../../lib/origin.js';
 import { recordEvent } from '../events/events.js';
 import type { Notices } from '../messages/notices.js';
 import { endChallenges } from '../self-service/challenges.js';
+import { endWithoutFactors } from './last-factor.js';
 import { removePasskeys } from './passkeys.js';
-import { forgetUselessCodes } from './recovery-codes.js';
 import { removeTotp } from './totp.js';
 
 /**
@@ -19,7 +19,7 @@ export async function removeSecondFactors(
 ): Promise<void> {
   const totp = await removeTotp(tx, userId);
   const passkeys = await removePasskeys(tx, userId, undefined);
-  await forgetUselessCodes(tx, userId);
+  await endWithoutFactors(tx, userId);
   await endChallenges(tx, userId);
   await recordEvent(tx, { userId, type: 'second_factors.removed', origin, data: { totp, passkeys } });
   if (totp) await notices?.notify(tx, { userId, kind: 'totp_removed', origin });

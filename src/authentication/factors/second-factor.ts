@@ -19,7 +19,7 @@ import { useTotpCode } from './totp.js';
 export interface SecondFactors {
   /** @returns the challenge that this user must answer beside; undefined: none. */
   ask(user: AccountUser, login: AskingLogin): Promise<Challenge | undefined>;
-  /** Whether more than the first secret stands before this account: an app in any case, a passkey where it is asked for. */
+  /** Whether more than the first secret stands before this account: an app in any case, a passkey of who has a role, or where it is asked for. */
   standBeside(user: AccountUser): boolean;
   /** Uses the answer up. @returns what it was; undefined when it is wrong. */
   verify(user: AccountUser, answer: ChallengeAnswer): Promise<SecondFactorName | undefined>;
@@ -51,7 +51,9 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
 
   const policyOf = ({ secondFactorPolicy, role }: AccountUser) =>
     secondFactorPolicy ?? options.policyByRole[role] ?? options.policy;
-  const standBeside = (user: AccountUser) => user.hasTotp || (user.hasPasskey && policyOf(user) === 'required');
+  // For who has a role any factor counts: the role takes effect by it.
+  const standBeside = (user: AccountUser) =>
+    user.hasTotp || (user.hasPasskey && (policyOf(user) === 'required' || user.role !== 'user'));
 
   async function ask(user: AccountUser, { authenticator }: AskingLogin): Promise<Challenge | undefined> {
     if (policyOf(user) === 'off' || !standBeside(user)) return undefined;

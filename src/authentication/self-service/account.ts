@@ -5,12 +5,17 @@ import type {
   PasswordChange,
   PinChange,
   Proof,
+  ProofType,
 } from '../../contract/account.js';
+import type { RoleActivation } from '../../contract/factors.js';
 import type { User, UserChange } from '../../contract/user.js';
 import { type Database, prepared, type Queryable, type Transaction } from '../../database/database.js';
 import { newId } from '../../lib/ids.js';
-import { Problem, refuseFaults } from '../../lib/problem.js';
+import { choiceFault, Problem, refuseFaults } from '../../lib/problem.js';
 import { newToken } from '../../lib/token-strings.js';
+import { recordEvent } from '../events/events.js';
+import { type RecordedProof, recordSessionProof } from '../operators.js';
+import { activateRole, readEnrollmentLink } from '../users/enrollment-links.js';
 import type { PreparedChange, Users } from '../users/users.js';
 import { type UserRules, userFaults } from '../users/validation.js';
 import type { PinRecoveries } from './pin-recoveries.js';
@@ -34,31 +39,36 @@ export interface OwnAccount {
   setPin(prover: Prover, change: PinChange): Promise<Account>;
   /** @throws Problem those of proofs. A code alone does not do it: it may be all that the PIN stands beside. */
   removePin(prover: Prover, proof: Proof): Promise<Account>;
+  /**
+   * Records a proof for the session that makes it: as good as a fresh login, for administering.
+   * @throws Problem those of proofs
+   */
+  prove(prover: Prover, proof: Proof): Promise<RecordedProof>;
+  /**
+   * Makes a role take effect by the second factor that there is and the secret of a link.
+   * @throws Problem `enrollment_link_rejected`, `role_not_active` without a second factor; those of proofs
+   */
+  activateRole(prover: Prover, activation: RoleActivation): Promise<Account>;
   /** Deletes the account, as an operator does. @throws Problem those of proofs */
   remove(prover: Prover, proof: Proof): Promise<void>;
 }
 
 /** A user as the user sees it. */
 export function toAccount(user: User): Account {
-  const { id, username, email, phone, name, locale, has_password, has_pin, pin_recovery, second_factors } = user;
-  const { created_at, updated_at } = user;
+  const { id, username, email, phone, name, locale, has_password, has_pin, pin_recovery } = user;
+  const { role, role_active, second_factors, created_at, updated_at } = user;
   return {
-    id,
-    username,
-    email,
-    phone,
-    name,
-    locale,
-    has_password,
-    has_pin,
-    pin_recovery,
-    second_factors,
-    created_at,
-    updated_at,
+    ...{ id, username, email, phone, name, locale, has_password, has_pin, pin_recovery },
+    ...{ role, role_active, second_factors, created_at, updated_at },
   };
 }
 
+/** What shows the second factor itself. */
+const factorProofs: readonly ProofType[] = ['totp', 'passkey'];
+
 export interface OwnAccountOptions {
+  /** Milliseconds: ADMIN_PROOF_MAX_AGE. */
+  readonly adminProofMaxAge: number;
   readonly database: Database;
   readonly users: Users;
   readonly proofs: Proofs;
@@ -85,14 +95,9 @@ const renewLogin = prepared(
      from sessions s join users u on u.id = s.user_id
      where s.user_id = $1 and s.id = $2 and a.user_id = s.user_id and a.id = s.authentication_id
        and a.ended_at is null and a.epoch = u.epoch - 1
-     returning s.authentication_id as old_id),
+     returning 1),
    moved as (
-     update sessions set authentication_id = $3 where user_id = $1 and id = $2 and exists (select 1 from renewed)),
-   app as (
-     update totp t set authentication_id = $3 from renewed r where t.user_id = $1 and t.authentication_id = r.old_id),
-   keys as (
-     update passkeys p set authentication_id = $3 from renewed r
-     where p.user_id = $1 and p.authentication_id = r.old_id)
+     update sessions set authentication_id = $3 where user_id = $1 and id = $2 and exists (select 1 from renewed))
    select 1 as renewed from renewed`,
 );
 
@@ -151,6 +156,30 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
     },
     setPin: (prover, { pin, proof }) => changeProven(prover, { pin }, proof, pinProofs),
     removePin: (prover, proof) => changeProven(prover, { pin: null }, proof, changedPinProofs),
+    async prove(prover, proof) {
+      const proven = await proofs.check(prover, proof, usualProofs);
+      const { userId, origin } = prover;
+      return database.lane(userId).transaction(async (tx) => {
+        await proven.use(tx);
+        await recordEvent(tx, { userId, type: 'session.proven', origin, data: { proof: proven.type } });
+        return recordSessionProof(tx, prover, options.adminProofMaxAge);
+      });
+    },
+    async activateRole(prover, { proof, enrollment_secret: secret }) {
+      const { userId, origin } = prover;
+      if (!factorProofs.includes(proof.type)) {
+        refuseFaults([choiceFault('proof.type', factorProofs)]);
+      }
+      const { second_factors } = await users.get(userId);
+      if (second_factors.length === 0) throw new Problem('role_not_active');
+      const link = await readEnrollmentLink(database.lane(userId), userId, secret);
+      const proven = await proofs.check(prover, proof, () => factorProofs);
+      return inTransaction(userId, async (tx) => {
+        await proven.use(tx);
+        await activateRole(tx, userId, link, origin);
+        return users.hold(tx, userId);
+      });
+    },
     async remove(prover, proof) {
       const proven = await proofs.check(prover, proof, usualProofs);
       await database.lane(prover.userId).transaction(async (tx) => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Proof } from '../../contract/account.js';
-import type { NewTotp, RecoveryCodes } from '../../contract/factors.js';
+import type { EnrollmentRequest, NewTotp, RecoveryCodes } from '../../contract/factors.js';
 import type { User } from '../../contract/user.js';
 import type { Database } from '../../database/database.js';
 import { newId } from '../../lib/ids.js';
@@ -8,21 +8,26 @@ import { Problem } from '../../lib/problem.js';
 import type { SecretKeys } from '../../lib/secret-keys.js';
 import { base32, totpPeriod } from '../../lib/totp.js';
 import { recordEvent } from '../events/events.js';
-import { forgetUselessCodes, hasRecoveryCodes, replaceRecoveryCodes } from '../factors/recovery-codes.js';
+import { endWithoutFactors } from '../factors/last-factor.js';
+import { hasRecoveryCodes, replaceRecoveryCodes } from '../factors/recovery-codes.js';
 import { putTotp, removeTotp, sealTotpSecret, stepOfNewSecret } from '../factors/totp.js';
 import type { Notices } from '../messages/notices.js';
+import { activateRole, linkKept } from '../users/enrollment-links.js';
 import type { Users } from '../users/users.js';
 import { beginChallenge, endChallenge, endChallenges, takeChallengeGuess } from './challenges.js';
 import { holdProver, type Proofs, type Prover, usualProofs } from './proofs.js';
 
 /** One's own authenticator app and recovery codes. Other logins go on: they were let in by what counted then. */
 export interface OwnTotp {
-  /** Makes a secret, which counts for nothing until a code confirms it. @throws Problem those of proofs */
-  begin(prover: Prover, proof: Proof): Promise<NewTotp>;
+  /**
+   * Makes a secret, which counts for nothing until a code confirms it.
+   * @throws Problem `enrollment_link_rejected`; those of proofs
+   */
+  begin(prover: Prover, request: EnrollmentRequest): Promise<NewTotp>;
   /**
    * Makes the app the user's, in place of one that there was.
    * @returns recovery codes, where there were none yet.
-   * @throws Problem `proof_rejected`
+   * @throws Problem `proof_rejected`, `enrollment_link_rejected`
    */
   confirm(prover: Prover, id: string, code: string): Promise<RecoveryCodes>;
   /** @throws Problem `not_found`; those of proofs */
@@ -50,12 +55,13 @@ export function createOwnTotp({ database, keys, proofs, users, notices, issuer }
   const addressOf = ({ userId, deviceId }: Prover, id: string) => ({ userId, id, purpose: 'totp', deviceId }) as const;
 
   return {
-    async begin(prover, proof) {
+    async begin(prover, { proof, enrollment_secret: linkSecret }) {
       const { userId, deviceId } = prover;
       const user = await users.get(userId);
+      const link = await linkKept(database.lane(userId), userId, linkSecret);
       const proven = await proofs.check(prover, proof, usualProofs);
       const secret = randomBytes(secretLength);
-      const kept = { secret: sealTotpSecret(keys, userId, secret).toString('base64') };
+      const kept = { secret: sealTotpSecret(keys, userId, secret).toString('base64'), ...link };
       const begun = await database.lane(userId).transaction(async (tx) => {
         await proven.use(tx);
         return beginChallenge(tx, { userId, id: newId(), purpose: 'totp', kept, lifetime, deviceId });
@@ -74,6 +80,7 @@ export function createOwnTotp({ database, keys, proofs, users, notices, issuer }
         await holdProver(tx, prover);
         if (!(await endChallenge(tx, address))) throw new Problem('proof_rejected');
         await putTotp(tx, userId, sealed, step);
+        if (kept.link !== undefined) await activateRole(tx, userId, kept.link, origin);
         await endChallenges(tx, userId);
         await recordEvent(tx, { userId, type: 'totp.enrolled', origin });
         await notices.notify(tx, { userId, kind: 'totp_added', origin });
@@ -87,7 +94,7 @@ export function createOwnTotp({ database, keys, proofs, users, notices, issuer }
       await database.lane(userId).transaction(async (tx) => {
         await proven.use(tx);
         if (!(await removeTotp(tx, userId))) throw new Problem('not_found');
-        await forgetUselessCodes(tx, userId);
+        await endWithoutFactors(tx, userId);
         await endChallenges(tx, userId);
         await recordEvent(tx, { userId, type: 'totp.removed', origin });
         await notices.notify(tx, { userId, kind: 'totp_removed', origin });

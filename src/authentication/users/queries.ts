@@ -16,6 +16,7 @@ export interface UserRow {
   readonly locale: string | null;
   readonly status: User['status'];
   readonly role: User['role'];
+  readonly role_active: boolean;
   /** Null also when the lock has ended. */
   readonly lock_kind: 'temporary' | 'permanent' | null;
   readonly locked_until: string | null;
@@ -46,8 +47,15 @@ export interface NewUserValues {
 
 /** What can be written of a user later. */
 export type UserValues = Partial<
-  NewUserValues & Pick<UserRow, 'status' | 'second_factor' | 'lock_kind' | 'locked_until' | 'lock_reason'>
+  NewUserValues & Pick<UserRow, 'status' | 'second_factor' | 'lock_kind' | 'locked_until' | 'lock_reason'> & RoleEffect
 >;
+
+/** What makes a role take effect. It is written here only to end. */
+interface RoleEffect {
+  readonly role_active_since: null;
+  readonly role_link_digest: null;
+  readonly role_link_expires_at: null;
+}
 
 /** SQL: a time as JSON shows it. */
 const text = (time: string) => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
@@ -65,6 +73,7 @@ const pinRecovery = `
 /** Columns of `users u`. */
 export const userColumns = `
   u.id, u.username, u.email, u.phone, u.name, u.locale, u.status, u.role,
+  u.role <> 'user' and u.role_active_since is not null as role_active,
   case when ${lockHolds} then u.lock_kind end as lock_kind, u.locked_until, u.lock_reason,
   ${guessLocks} as guess_locks,
   u.password_hash is not null as has_password, u.pin_hash is not null as has_pin, ${pinRecovery} as pin_recovery,

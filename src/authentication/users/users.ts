@@ -1,4 +1,4 @@
-import type { LockRequest, NewUser, User, UserChange } from '../../contract/user.js';
+import { type LockRequest, type NewUser, roles, type User, type UserChange } from '../../contract/user.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
@@ -253,9 +253,16 @@ async function changeUser(
   if (Object.keys(values).length === 0) return toUser(before);
   await releaseIdentities(tx, before.id, Object.keys(identities));
   await claim(tx, before.id, identities);
-  const after = await updateUser(tx, before.id, values, { endLogins });
+  const after = await updateUser(tx, before.id, { ...values, ...roleEffect(before, values) }, { endLogins });
   for (const event of eventsOf(before, values)) await recordEvent(tx, { userId: before.id, origin, ...event });
   return toUser(after);
+}
+
+/** A role that reaches further takes effect once a second factor was enrolled, or shown, through a link of its own. */
+function roleEffect(before: UserRow, { role = before.role }: UserValues): UserValues {
+  const reach = (one: User['role']) => roles.indexOf(one);
+  if (reach(role) <= reach(before.role) && role !== 'user') return {};
+  return { role_active_since: null, role_link_digest: null, role_link_expires_at: null };
 }
 
 async function claim(tx: Queryable, userId: string, identities: Identities): Promise<void> {

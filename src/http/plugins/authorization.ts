@@ -12,7 +12,7 @@ export interface Verifiers {
   /** @throws Problem `invalid_session_token`, for whatever else the text is. */
   verifySession(token: string): Promise<Session>;
   verifyApiKey(token: string): Promise<Caller | undefined>;
-  /** @throws Problem `invalid_session_token`, `second_factor_required` */
+  /** @throws Problem `invalid_session_token`, `role_not_active`, `second_factor_required` */
   verifyOperator(token: ParsedToken): Promise<Caller | undefined>;
 }
 

@@ -143,7 +143,8 @@ function impliedProblems(route: RouteOptions, access: Access): ErrorCode[] {
   if (access === 'session') codes.push('invalid_session_token');
   if (access === 'authentication-token') codes.push('invalid_authentication_token');
   if (typeof access === 'object') {
-    codes.push('invalid_api_key', 'insufficient_scope', 'invalid_session_token', 'second_factor_required');
+    codes.push('invalid_api_key', 'insufficient_scope', 'invalid_session_token');
+    codes.push('role_not_active', 'second_factor_required');
   }
   if (route.config?.idempotent === true)
     codes.push('idempotency_key_reused', 'request_in_progress', 'secret_unreadable');

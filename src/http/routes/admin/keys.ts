@@ -7,7 +7,7 @@ import { readListQuery, sendPage } from '../../admin-list.js';
 import type { Idempotent } from '../../idempotent.js';
 import type { QueryParameters } from '../../list-query.js';
 import { IdParams, pathId } from '../../path-id.js';
-import { type App, originOf } from '../../route.js';
+import { type App, callerOf, demandFreshness, originOf } from '../../route.js';
 
 const sortable = ['created_at'] as const;
 const readQuery = (query: QueryParameters) => readListQuery(query, sortable, keyFilterFields);
@@ -29,8 +29,9 @@ export function adminKeyRoutes(
       body: NewApiKey,
       response: { 201: { ...IssuedApiKey, description: 'The new key, with its token.' } },
     },
-    config: { access: { scope: 'admin' }, idempotent: true },
+    config: { access: { scope: 'admin' }, idempotent: true, problems: ['fresh_proof_required'] },
     async handler(request, reply) {
+      demandFreshness(callerOf(request));
       return idempotent(request, reply, (commit) =>
         commit(async (tx) => ({ status: 201, body: await apiKeys.create(tx, request.body, originOf(request)) })),
       );

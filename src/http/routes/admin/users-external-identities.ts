@@ -3,7 +3,7 @@ import type { ExternalIdentities } from '../../../authentication/identities/exte
 import type { Users } from '../../../authentication/users/users.js';
 import { ExternalIdentity, ExternalIdentityLink } from '../../../contract/external-identity.js';
 import { IdParams, pathId } from '../../path-id.js';
-import { type App, callerOf, demandReach, originOf } from '../../route.js';
+import { type App, callerOf, demandFreshness, demandReach, originOf } from '../../route.js';
 
 const url = '/admin/v1/users/:id/external-identities';
 const Params = Type.Object({
@@ -46,10 +46,14 @@ export function adminExternalIdentityRoutes(
       body: ExternalIdentityLink,
       response: { 200: { ...ExternalIdentity, description: 'The link.' } },
     },
-    config: { access: { scope: 'users:write' }, problems: ['not_found', 'external_identity_taken'] },
+    config: {
+      access: { scope: 'users:write' },
+      problems: ['not_found', 'external_identity_taken', 'fresh_proof_required'],
+    },
     async handler(request) {
       const user = await users.get(pathId(request.params));
       demandReach(callerOf(request), user);
+      demandFreshness(callerOf(request));
       return externalIdentities.link(user.id, request.body, originOf(request));
     },
   });

@@ -2,7 +2,7 @@ import type { Users } from '../../../authentication/users/users.js';
 import { User } from '../../../contract/user.js';
 import type { Database } from '../../../database/database.js';
 import { IdParams, pathId } from '../../path-id.js';
-import { type App, callerOf, demandScope, originOf } from '../../route.js';
+import { type App, callerOf, demandFreshness, demandScope, originOf } from '../../route.js';
 
 /** For users who have lost what they prove beside their first secret. */
 export function adminUserFactorRoutes(
@@ -21,9 +21,10 @@ export function adminUserFactorRoutes(
       params: IdParams,
       response: { 200: { ...User, description: 'The user as it is now.' } },
     },
-    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    config: { access: { scope: 'users:write' }, problems: ['not_found', 'fresh_proof_required'] },
     async handler(request, reply) {
       const id = pathId(request.params);
+      demandFreshness(callerOf(request));
       const changed = await database.lane(id).transaction(async (tx) => {
         const user = await users.removeSecondFactors(tx, id, originOf(request));
         // Whoever may take an operator's second factor away is half way to being one; thrown here, nothing has changed.

@@ -3,7 +3,10 @@ import type { Users } from '../../../authentication/users/users.js';
 import { User, UserChange } from '../../../contract/user.js';
 import type { Database } from '../../../database/database.js';
 import { IdParams, pathId } from '../../path-id.js';
-import { type App, callerOf, demandReach, demandScope, originOf } from '../../route.js';
+import { type App, callerOf, demandFreshness, demandReach, demandScope, originOf } from '../../route.js';
+
+/** What gives an account or its role to somebody else. A code to a mail address or a phone lets its owner in. */
+const openings = ['role', 'password', 'pin', 'second_factor', 'email', 'phone'] as const;
 
 /** One user: reading, changing, deleting. */
 export function adminUserRoutes(
@@ -39,9 +42,10 @@ export function adminUserRoutes(
       body: UserChange,
       response: { 200: { ...User, description: 'The user as it is now.' } },
     },
-    config: { access: { scope: 'users:write' }, problems: ['not_found', 'identity_taken'] },
+    config: { access: { scope: 'users:write' }, problems: ['not_found', 'identity_taken', 'fresh_proof_required'] },
     async handler(request, reply) {
       const id = pathId(request.params);
+      if (openings.some((member) => request.body[member] !== undefined)) demandFreshness(callerOf(request));
       const prepared = await users.prepareChange(id, request.body);
       const changed = await database.lane(id).transaction(async (tx) => {
         const user = await users.change(tx, id, prepared, originOf(request));

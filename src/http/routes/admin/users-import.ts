@@ -7,7 +7,7 @@ import { dryRunQuery, readDryRun } from '../../dry-run.js';
 import { importChunk, importEntries, importWeight } from '../../import-lines.js';
 import { createLineHandler } from '../../line-conversation.js';
 import { isNdjson } from '../../plugins/ndjson-body.js';
-import { type App, callerOf, originOf } from '../../route.js';
+import { type App, callerOf, demandFreshness, originOf } from '../../route.js';
 
 const importedLines = {
   description: 'The results, one a line, as their chunk is committed. Read them while you send.',
@@ -40,9 +40,16 @@ export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImp
       querystring: dryRunQuery('Check every line, but create nothing.'),
       response: { 200: importedLines },
     },
-    config: { access: { scope: 'users:write' }, ndjson: UserToImport, checkQuery: readDryRun },
+    config: {
+      access: { scope: 'users:write' },
+      ndjson: UserToImport,
+      checkQuery: readDryRun,
+      problems: ['fresh_proof_required'],
+    },
     preValidation: async (request, reply) => {
       if (!isNdjson(request)) throw new Problem('unsupported_media_type');
+      // Among its lines may be roles, and hashes of passwords.
+      demandFreshness(callerOf(request));
       await importLines(request, reply);
     },
     handler: () => Promise.reject(new Error('lines are answered before they get here')),

@@ -6,7 +6,7 @@ import { NewUser, User } from '../../../contract/user.js';
 import { readListQuery, sendPage } from '../../admin-list.js';
 import type { Idempotent } from '../../idempotent.js';
 import type { QueryParameters } from '../../list-query.js';
-import { type App, callerOf, demandScope, originOf } from '../../route.js';
+import { type App, callerOf, demandFreshness, demandScope, originOf } from '../../route.js';
 
 const sortable = ['created_at', 'updated_at'] as const;
 const readQuery = (query: QueryParameters) => readListQuery(query, sortable, userFilterFields);
@@ -25,10 +25,17 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
       body: NewUser,
       response: { 201: { ...User, description: 'The new user.' } },
     },
-    config: { access: { scope: 'users:write' }, idempotent: true, problems: ['identity_taken'] },
+    config: {
+      access: { scope: 'users:write' },
+      idempotent: true,
+      problems: ['identity_taken', 'fresh_proof_required'],
+    },
     async handler(request, reply) {
       return idempotent(request, reply, async (commit) => {
-        if (request.body.role !== undefined && request.body.role !== 'user') demandScope(callerOf(request), 'admin');
+        if (request.body.role !== undefined && request.body.role !== 'user') {
+          demandScope(callerOf(request), 'admin');
+          demandFreshness(callerOf(request));
+        }
         const prepared = await users.prepare(request.body);
         const options = { mayAddScheme: callerOf(request).scopes.includes('admin') };
         return commit(async (tx) => ({

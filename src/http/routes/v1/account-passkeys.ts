@@ -35,7 +35,7 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
       body: PasskeyRequest,
       response: { 201: { ...NewPasskey, description: 'What to make the passkey of.' } },
     },
-    config: { access: 'session', problems: proofProblems },
+    config: { access: 'session', problems: [...proofProblems, 'enrollment_link_rejected'] },
     async handler(request, reply) {
       return reply.code(201).send(await ownPasskeys.begin(proverOf(request), request.body));
     },
@@ -52,7 +52,7 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
       body: PasskeyAnswer,
       response: { 201: { ...Passkey, description: 'The passkey. It can log in from now on.' } },
     },
-    config: { access: 'session', problems: ['proof_rejected', 'not_found'] },
+    config: { access: 'session', problems: ['proof_rejected', 'not_found', 'enrollment_link_rejected'] },
     async handler(request, reply) {
       const { response } = request.body;
       return reply.code(201).send(await ownPasskeys.enrol(proverOf(request), pathId(request.params), response));

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { OwnTotp } from '../../../authentication/self-service/own-totp.js';
 import { ProvenRequest } from '../../../contract/account.js';
-import { NewTotp, RecoveryCodes, TotpConfirmation } from '../../../contract/factors.js';
+import { EnrollmentRequest, NewTotp, RecoveryCodes, TotpConfirmation } from '../../../contract/factors.js';
 import { IdParams, pathId } from '../../path-id.js';
 import { proofProblems, proverOf } from '../../prover.js';
 import type { App } from '../../route.js';
@@ -16,12 +16,12 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
       summary: 'Start to enrol an authenticator app',
       description: `Answers a secret for the app. It counts once a code of it has confirmed it, within ten minutes and on this device. Needs a fresh proof: password, code or passkey.`,
       tags: ['Account'],
-      body: ProvenRequest,
+      body: EnrollmentRequest,
       response: { 201: { ...NewTotp, description: 'The secret, shown once.' } },
     },
-    config: { access: 'session', problems: proofProblems },
+    config: { access: 'session', problems: [...proofProblems, 'enrollment_link_rejected'] },
     async handler(request, reply) {
-      return reply.code(201).send(await ownTotp.begin(proverOf(request), request.body.proof));
+      return reply.code(201).send(await ownTotp.begin(proverOf(request), request.body));
     },
   });
 
@@ -38,7 +38,10 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
       body: TotpConfirmation,
       response: { 200: { ...RecoveryCodes, description: 'Enrolled. The recovery codes, if new ones were made.' } },
     },
-    config: { access: 'session', problems: ['proof_rejected', 'not_found', 'secret_unreadable'] },
+    config: {
+      access: 'session',
+      problems: ['proof_rejected', 'not_found', 'secret_unreadable', 'enrollment_link_rejected'],
+    },
     async handler(request) {
       return ownTotp.confirm(proverOf(request), pathId(request.params), request.body.secret);
     },
