@@ -4,7 +4,7 @@ import { AnyObject, Id, NullableTime, Text, Time } from './common.js';
 
 const proof = { type: 'password', secret: 'correct horse battery' };
 
-export const EnrollmentSecret = Text(100, 1);
+const EnrollmentSecret = Text(100, 1);
 
 /** A second factor that is to be enrolled. */
 export const EnrollmentRequest = Type.Object(
