@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serverAccount } from './embedded/account.js';
@@ -81,7 +82,8 @@ async function prepareServer(dataDir: string): Promise<Server> {
   const account = serverAccount(path);
   const binaries = await locateBinaries(account, account === undefined ? [dataDir] : PUBLIC_PLACES);
   const data = await openDataDirectory(dataDir, path, binaries, account);
-  return { binaries, data, account, logFile: join(dataDir, 'postgres.log') };
+  const isRoots = statSync(dataDir).uid === 0;
+  return { binaries, data, account, isRoots, logFile: join(dataDir, 'postgres.log') };
 }
 
 /** Sees to it that there is a server until `stopping`, then leaves it. */

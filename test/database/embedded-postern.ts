@@ -16,7 +16,7 @@ interface Reply {
 const START = 0;
 
 /** Node where any account can run it: it may have been brought into somebody's home. */
-function publicNode(): string {
+export function publicNode(): string {
   const folder = mkdtempSync(join(tmpdir(), 'postern-node-'));
   chmodSync(folder, 0o755);
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -7,7 +8,9 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -15,10 +18,12 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.js';
+import { eventually } from '../support/eventually.js';
 import { type InstallationOptions, install } from './embedded-installation.js';
-import { PosternProcess, query, serverPid } from './embedded-postern.js';
+import { PosternProcess, publicNode, query, serverPid } from './embedded-postern.js';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
@@ -257,5 +262,64 @@ describe('refusing, with what can be done about it', () => {
 
     writeFileSync(settings, '');
     expect(await query(await start(), 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+});
+
+describe.runIf(isRoot)('where root has started it', () => {
+  /** What a program of the server's account gets that connects as superuser: `in`, or the code of the refusal. */
+  async function byAccountOf(at = dataDir): Promise<string> {
+    const { root } = installed({ binaries: 'none' });
+    const pid = serverPid(at);
+    const { uid, gid } = statSync(`/proc/${pid}`);
+    const program = `
+      const client = new (require('pg').Client)({
+        host: '/proc/${pid}/cwd', port: 5432, user: 'postern', database: 'postgres', ssl: false });
+      client.connect().then(() => console.log('in'), ({ code }) => console.log(code)).then(() => client.end());`;
+    const options = { uid, gid, cwd: root, env: {} };
+    const { stdout } = await promisify(execFile)(publicNode(), ['-e', program], options);
+    expect(uid).not.toBe(0);
+    return stdout.trim();
+  }
+
+  const invalidAuthorization = '28000';
+
+  test('lets no program of the account in that the server runs as, and root without a password', async () => {
+    const server = await start();
+    expect(await byAccountOf()).toBe(invalidAuthorization);
+    expect(await query(server, 'select current_user as name')).toEqual([{ name: 'postern' }]);
+  });
+
+  test('does so with data of an older release, which let everybody in', async () => {
+    await (await start()).stop();
+    writeFileSync(join(dataDir, 'postgres', 'pg_hba.conf'), 'local all all trust\n');
+    writeFileSync(join(dataDir, 'postgres', 'pg_ident.conf'), '');
+    const server = await start();
+    expect(await byAccountOf()).toBe(invalidAuthorization);
+    expect(await query(server, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('does so at a server of an older release that runs, once another one joins', async () => {
+    const server = await start();
+    writeFileSync(join(dataDir, 'postgres', 'pg_hba.conf'), 'local all all trust\n');
+    await query(server, 'select pg_reload_conf()');
+    await eventually('the server of an older release', async () => ((await byAccountOf()) === 'in' ? true : undefined));
+    const other = await start();
+    await eventually('its restriction', async () =>
+      (await byAccountOf()) === invalidAuthorization ? true : undefined,
+    );
+    for (const one of [server, other]) expect(await query(one, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('starts again whatever lies in the place of these files', async () => {
+    await (await start()).stop();
+    const [hba, ident] = ['pg_hba.conf', 'pg_ident.conf'].map((name) => join(dataDir, 'postgres', name));
+    const outside = join(folder, 'outside');
+    writeFileSync(outside, 'as it was');
+    rmSync(hba ?? '');
+    symlinkSync(outside, hba ?? '');
+    rmSync(ident ?? '');
+    await start();
+    expect(await byAccountOf()).toBe(invalidAuthorization);
+    expect(readFileSync(outside, 'utf8')).toBe('as it was');
   });
 });

@@ -167,7 +167,7 @@ async function runInitdb(
   const options = [
     `--pgdata=${inheritedName(staging)}`,
     `--username=${SUPERUSER}`,
-    // Only the owner of the data directory gets through to the socket in it, and TCP is off.
+    // Before each start it is written who may connect: see `access.ts`. TCP is off.
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { writeAccess } from './access.js';
 import { type DataDirectory, SUPERUSER } from './data-directory.js';
 import { codeOf, EmbeddedPostgresError, reasonOf } from './error.js';
 import { clearRemains, serverProcesses, signalProcess } from './processes.js';
@@ -58,7 +59,11 @@ export async function joinServer(server: Server, log: Log, stopping: AbortSignal
   let noticeAt = performance.now() + NOTICE_AFTER_MS;
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
     const result = await connectAsMember(server.data);
-    if (!('error' in result)) return { ...result, startedPid: started?.pid };
+    if (!('error' in result)) {
+      const membership = { ...result, startedPid: started?.pid };
+      if (started === undefined) await restrictAccess(membership, server, log);
+      return membership;
+    }
     const code = codeOf(result.error) ?? '';
     if (TRANSITIONS.has(code) && !stopping.aborted) deadline = performance.now() + PATIENCE_MS;
 
@@ -70,12 +75,28 @@ export async function joinServer(server: Server, log: Log, stopping: AbortSignal
     }
     if (performance.now() > deadline) throw startFailed(server, log, `no answer, ${reasonOf(result.error)}`);
     const isNobodyListening = code === 'ENOENT' || code === 'ECONNREFUSED';
-    if (started === undefined && isNobodyListening && (await clearRemains(server.data))) started = spawnServer(server);
+    if (started === undefined && isNobodyListening && (await clearRemains(server.data))) {
+      writeAccess(server.data, server.account);
+      started = spawnServer(server);
+    }
     if (performance.now() > noticeAt) {
       log.info({ reason: reasonOf(result.error) }, 'Waiting for the embedded PostgreSQL');
       noticeAt = Number.POSITIVE_INFINITY;
     }
     await sleep(pause);
+  }
+}
+
+/** A running server may be one that an older release started for root, which let its whole account in. */
+async function restrictAccess({ client }: Membership, { data, account, isRoots }: Server, log: Log): Promise<void> {
+  // Where DATA_DIR is another account's, that account may have started the server, and would be shut out.
+  if (account === undefined || !isRoots) return;
+  try {
+    writeAccess(data, account);
+    await client.query('select pg_reload_conf()');
+  } catch (error) {
+    // The next start tries again.
+    log.warn({ err: error }, 'It could not be written who may connect to the embedded PostgreSQL');
   }
 }
 

@@ -14,6 +14,8 @@ export interface Server {
   data: DataDirectory;
   /** The account to run as, unless it is this process's own. */
   account: Account | undefined;
+  /** Whether DATA_DIR belongs to root. */
+  isRoots: boolean;
   logFile: string;
 }
 
