@@ -184,6 +184,7 @@ export const LogoutResult = Type.Object({ ended: Type.Integer() });
 /** How the holder of a role enrols the second factor with which the role takes effect. */
 export const EnrollmentLink = Type.Object(
   {
+    id: Type.Unsafe<string>({ ...Id, description: 'What the audit trail calls it.' }),
     url: Type.String({ description: 'The page of the console, with the secret in its fragment.' }),
     secret: Type.String({ description: 'The same secret, for other clients. Shown once; good for one enrolment.' }),
     expires_at: Time,
@@ -191,6 +192,7 @@ export const EnrollmentLink = Type.Object(
   {
     examples: [
       {
+        id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
         url: 'https://auth.example.com/console/setup#psl_4Nn0mYqk2v1o0fJH8xv3p7Wc6bq5s9TtZr2LdQeXaUk',
         secret: 'psl_4Nn0mYqk2v1o0fJH8xv3p7Wc6bq5s9TtZr2LdQeXaUk',
         expires_at: '2017-10-19T17:32:03.181879Z',

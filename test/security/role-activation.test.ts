@@ -117,6 +117,19 @@ describe('a role', () => {
     expect(body.detail).toContain('link of an operator');
   });
 
+  test('takes no effect by a factor that is removed in the same moment', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const who = await withRole();
+      const { app } = await enrolTotp(who);
+      const activation = {
+        enrollment_secret: await linkFor(who),
+        proof: { type: 'totp', secret: await app.code() },
+      };
+      await Promise.all([ask(who, 'POST', '/role', activation), byAdmin('DELETE', `${who.user.id}/second-factors`)]);
+      expect(await isActive(who)).toBe(false);
+    }
+  });
+
   test('ends with the last second factor, and needs another link then', async () => {
     const who = await withRole();
     const { app, confirm } = await enrolBy(who, await linkFor(who));
@@ -159,6 +172,7 @@ describe('a link', () => {
     const { status, body, headers } = await elsewhere.api<EnrollmentLink>('POST', path, { bearer: postern.adminKey });
     await elsewhere.close();
     expect(status).toBe(201);
+    expect(body.id).toMatch(/^[0-9a-f-]{36}$/);
     expect(body.url).toBe(`https://auth.example.com/sub/console/setup#${body.secret}`);
     expect(body.secret).toMatch(/^psl_[\w-]{43}$/);
     expect(headers['cache-control']).toContain('no-store');

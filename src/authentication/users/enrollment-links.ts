@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EnrollmentLink } from '../../contract/user.js';
 import { prepared, type Queryable } from '../../database/database.js';
+import { newId } from '../../lib/ids.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem, refuseFaults } from '../../lib/problem.js';
 import { sha256 } from '../../lib/sha256.js';
@@ -39,10 +40,11 @@ export function createEnrollmentLinks(publicUrl: () => string): EnrollmentLinks 
       const secret = `psl_${randomBytes(secretBytes).toString('base64url')}`;
       const [link] = await tx.query<{ expires_at: string }>(putLink, [userId, sha256(secret)]);
       if (link === undefined) throw new Error('the user of a held row is gone');
-      await recordEvent(tx, { userId, type: 'role.link_made', origin, data: { role: user.role } });
+      const id = newId();
+      await recordEvent(tx, { userId, type: 'role.link_made', origin, data: { role: user.role, link_id: id } });
       // In the fragment, which browsers send to no server.
       const url = `${publicUrl().replace(/\/+$/, '')}/console/setup#${secret}`;
-      return { url, secret, expires_at: link.expires_at };
+      return { id, url, secret, expires_at: link.expires_at };
     },
   };
 }
@@ -53,7 +55,8 @@ const useLink = prepared(
   'role_link_use',
   `update users set role_active_since = coalesce(role_active_since, db_now()), role_link_digest = null,
      role_link_expires_at = null, updated_at = db_now()
-   where ${isGood} returning role`,
+   where ${isGood} and (exists (select 1 from totp where user_id = $1) or exists (select 1 from passkeys where user_id = $1))
+   returning role`,
 );
 
 /**
@@ -78,7 +81,7 @@ export async function linkKept(
 
 /**
  * Uses a link up: its user's role takes effect. In the transaction of the enrolment or the proof that brings it about.
- * @throws Problem `enrollment_link_rejected`: used, replaced or lapsed meanwhile
+ * @throws Problem `enrollment_link_rejected`: used, replaced or lapsed meanwhile, or the last factor was removed
  */
 export async function activateRole(tx: Queryable, userId: string, link: string, origin: Origin): Promise<void> {
   const [used] = await tx.query<{ role: string }>(useLink, [userId, Buffer.from(link, 'hex')]);

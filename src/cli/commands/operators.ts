@@ -46,7 +46,8 @@ async function invite(io: Io, { user: named, role, json }: InviteOptions): Promi
       const user = await users.hold(tx, id);
       // A role that stays as it is goes on meanwhile.
       if (user.role !== role) await users.change(tx, id, change, cliOrigin);
-      return { user_id: id, role, ...(await links.create(tx, id, cliOrigin)) };
+      const { url, expires_at } = await links.create(tx, id, cliOrigin);
+      return { user_id: id, role, url, expires_at };
     });
   });
   if (json === true) return printJson(io.stdout, invited);
