@@ -20,6 +20,7 @@ export const Proof = Type.Object(
     }),
   },
   {
+    title: 'Proof',
     description:
       'A fresh proof of who one is. The operation says which types it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey count.',
     examples: [{ type: 'password', secret: 'correct horse battery' }],
@@ -36,7 +37,7 @@ export const ProofRequest = Type.Object(
       description: "sms and email send a code to the account's own phone or mail address; passkey answers a challenge.",
     }),
   },
-  { examples: [{ type: 'sms' }] },
+  { title: 'ProofRequest', examples: [{ type: 'sms' }] },
 );
 
 export const StartedProof = Type.Object(
@@ -47,6 +48,7 @@ export const StartedProof = Type.Object(
     expires_at: Time,
   },
   {
+    title: 'StartedProof',
     examples: [
       {
         id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
@@ -77,6 +79,7 @@ export const Account = Type.Object(
     updated_at: Time,
   },
   {
+    title: 'Account',
     examples: [
       {
         id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
@@ -110,6 +113,7 @@ export const AccountChange = Type.Object(
     proof: Type.Optional(Proof),
   },
   {
+    title: 'AccountChange',
     examples: [
       { name: 'Ada King', locale: 'es-MX' },
       { username: 'ada.king', proof },
@@ -120,29 +124,32 @@ export type AccountChange = Static<typeof AccountChange>;
 
 export const PasswordChange = Type.Object(
   { password: Text(1024, 1), proof: Proof },
-  { examples: [{ password: 'nine dull horses', proof }] },
+  { title: 'PasswordChange', examples: [{ password: 'nine dull horses', proof }] },
 );
 export type PasswordChange = Static<typeof PasswordChange>;
 
 /** The account, and what the login that asked goes on with. */
-export const ChangedPassword = Type.Object({
-  ...Account.properties,
-  token: Type.String({
-    description:
-      'The new authentication token of the login that asked. Shown once. The one before it gets no session any more.',
-  }),
-  authentication_id: Type.Unsafe<string>({ ...Id, description: 'The new id of the login that asked.' }),
-});
+export const ChangedPassword = Type.Object(
+  {
+    ...Account.properties,
+    token: Type.String({
+      description:
+        'The new authentication token of the login that asked. Shown once. The one before it gets no session any more.',
+    }),
+    authentication_id: Type.Unsafe<string>({ ...Id, description: 'The new id of the login that asked.' }),
+  },
+  { title: 'ChangedPassword' },
+);
 export type ChangedPassword = Static<typeof ChangedPassword>;
 
 export const PinChange = Type.Object(
   { pin: Type.String({ pattern: pinPattern }), proof: Proof },
-  { examples: [{ pin: '2468', proof: { type: 'pin', secret: '1357' } }] },
+  { title: 'PinChange', examples: [{ pin: '2468', proof: { type: 'pin', secret: '1357' } }] },
 );
 export type PinChange = Static<typeof PinChange>;
 
 /** What is done to the account needs nothing but the proof. */
-export const ProvenRequest = Type.Object({ proof: Proof }, { examples: [{ proof }] });
+export const ProvenRequest = Type.Object({ proof: Proof }, { title: 'ProvenRequest', examples: [{ proof }] });
 
 /** A fresh proof that is recorded for the session. */
 export const RecordedProof = Type.Object(
@@ -150,35 +157,44 @@ export const RecordedProof = Type.Object(
     proven_at: Time,
     expires_at: Type.Unsafe<string>({ ...Time, description: 'Until when the session may administer by it.' }),
   },
-  { examples: [{ proven_at: '2017-10-19T17:02:03.181879Z', expires_at: '2017-10-19T17:17:03.181879Z' }] },
+  {
+    title: 'RecordedProof',
+    examples: [{ proven_at: '2017-10-19T17:02:03.181879Z', expires_at: '2017-10-19T17:17:03.181879Z' }],
+  },
 );
 
 /** Something that a code completes. */
 export const BegunChallenge = Type.Object(
   { id: Id, expires_at: Type.Unsafe<string>({ ...Time, description: 'When its code lapses.' }) },
-  { examples: [{ id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53', expires_at: '2017-10-19T17:07:03.181879Z' }] },
+  {
+    title: 'StartedChallenge',
+    examples: [{ id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53', expires_at: '2017-10-19T17:07:03.181879Z' }],
+  },
 );
 
 const Address = Type.String({ minLength: 1, maxLength: 320 });
 
 export const EmailChange = Type.Object(
   { email: Address, proof: Proof },
-  { examples: [{ email: 'ada@example.com', proof }] },
+  { title: 'EmailChange', examples: [{ email: 'ada@example.com', proof }] },
 );
 export const PhoneChange = Type.Object(
   { phone: Address, proof: Proof },
-  { examples: [{ phone: '+15551234567', proof }] },
+  { title: 'PhoneChange', examples: [{ phone: '+15551234567', proof }] },
 );
 
 export const CodeAnswer = Type.Object(
   { secret: Type.String({ minLength: 1, maxLength: 64, description: 'The code.' }) },
-  { examples: [{ secret: '271828' }] },
+  { title: 'CodeAnswer', examples: [{ secret: '271828' }] },
 );
 
-const ContactAddress = Type.Object({
-  type: Type.Enum(['email', 'phone']),
-  value: Address,
-});
+const ContactAddress = Type.Object(
+  {
+    type: Type.Enum(['email', 'phone']),
+    value: Address,
+  },
+  { title: 'ContactAddress' },
+);
 
 const recoverable = ['password', 'pin'] as const;
 
@@ -193,7 +209,7 @@ export const RecoveryRequest = Type.Object(
       ),
     ),
   },
-  { examples: [{ identity: { type: 'phone', value: '+15551234567' }, purpose: 'password' }] },
+  { title: 'RecoveryRequest', examples: [{ identity: { type: 'phone', value: '+15551234567' }, purpose: 'password' }] },
 );
 export type RecoveryRequest = Static<typeof RecoveryRequest>;
 
@@ -204,6 +220,7 @@ export const RecoveryAnswer = Type.Object(
     pin: Type.Optional(Type.String({ pattern: pinPattern })),
   },
   {
+    title: 'RecoveryAnswer',
     description: 'The code, and what was forgotten made anew.',
     examples: [{ secret: '271828', password: 'nine dull horses' }],
   },
@@ -220,6 +237,7 @@ export const Recovered = Type.Object(
     effective_at: Type.Optional(Time),
   },
   {
+    title: 'Recovered',
     examples: [
       {
         ...{ id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53', recovered: 'pin' },
@@ -235,13 +253,16 @@ export const RecoveryCancellation = Type.Object(
     identity: ContactAddress,
     secret: Type.String({ minLength: 1, maxLength: 64, description: 'The code of the message that told of it.' }),
   },
-  { examples: [{ identity: { type: 'email', value: 'ada@example.com' }, secret: '7k2m-9xqp-3fjd' }] },
+  {
+    title: 'RecoveryCancellation',
+    examples: [{ identity: { type: 'email', value: 'ada@example.com' }, secret: '7k2m-9xqp-3fjd' }],
+  },
 );
 export type RecoveryCancellation = Static<typeof RecoveryCancellation>;
 
 export const RegistrationRequest = Type.Object(
   { identity: ContactAddress, locale: NewUser.properties.locale },
-  { examples: [{ identity: { type: 'phone', value: '+15551234567' }, locale: 'es-MX' }] },
+  { title: 'RegistrationRequest', examples: [{ identity: { type: 'phone', value: '+15551234567' }, locale: 'es-MX' }] },
 );
 export type RegistrationRequest = Static<typeof RegistrationRequest>;
 
@@ -254,7 +275,10 @@ export const RegistrationAnswer = Type.Object(
     name: NewUser.properties.name,
     locale: NewUser.properties.locale,
   },
-  { examples: [{ secret: '271828', username: 'ada', password: 'correct horse battery', name: 'Ada Lovelace' }] },
+  {
+    title: 'RegistrationAnswer',
+    examples: [{ secret: '271828', username: 'ada', password: 'correct horse battery', name: 'Ada Lovelace' }],
+  },
 );
 export type RegistrationAnswer = Static<typeof RegistrationAnswer>;
 
@@ -273,6 +297,7 @@ export const ActivityEntry = Type.Object(
     created_at: Time,
   },
   {
+    title: 'ActivityEntry',
     examples: [
       {
         id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',

@@ -6,20 +6,26 @@ import { AnyObject, Id, NullableId, NullableString, NullableTime, Text, Time } f
 export const scopes = ['users:read', 'users:write', 'notifications:write', 'sessions:verify', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
-export const ApiKey = Type.Object({
-  id: Id,
-  name: Type.String(),
-  scopes: Type.Array(Type.Enum(scopes)),
-  expires_at: NullableTime,
-  last_used_at: NullableTime,
-  created_at: Time,
-});
+export const ApiKey = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    scopes: Type.Array(Type.Enum(scopes)),
+    expires_at: NullableTime,
+    last_used_at: NullableTime,
+    created_at: Time,
+  },
+  { title: 'ApiKey' },
+);
 export type ApiKey = Static<typeof ApiKey>;
 
-export const IssuedApiKey = Type.Object({
-  ...ApiKey.properties,
-  token: Type.String({ description: 'The key itself. Shown once.' }),
-});
+export const IssuedApiKey = Type.Object(
+  {
+    ...ApiKey.properties,
+    token: Type.String({ description: 'The key itself. Shown once.' }),
+  },
+  { title: 'IssuedApiKey' },
+);
 export type IssuedApiKey = Static<typeof IssuedApiKey>;
 
 export const NewApiKey = Type.Object(
@@ -28,7 +34,7 @@ export const NewApiKey = Type.Object(
     scopes: Type.Array(Type.Enum(scopes), { minItems: 1, maxItems: scopes.length, uniqueItems: true }),
     expires_at: Type.Optional(Type.String({ maxLength: 64, description: 'A time in the future.' })),
   },
-  { examples: [{ name: 'billing', scopes: ['notifications:write'] }] },
+  { title: 'NewApiKey', examples: [{ name: 'billing', scopes: ['notifications:write'] }] },
 );
 export type NewApiKey = Static<typeof NewApiKey>;
 
@@ -43,40 +49,46 @@ export const noticeChannels = ['push', 'email', 'sms', 'inbox'] as const;
 export type NoticeChannel = (typeof noticeChannels)[number];
 
 /** A message that was or will be sent. */
-export const OutboxMessage = Type.Object({
-  id: Id,
-  user_id: Id,
-  authentication_id: NullableId,
-  channel: Type.Enum(messageChannels),
-  kind: Type.String({ description: 'The channel and what it is: a code, or a notice.', examples: ['sms.code'] }),
-  recipient: NullableString,
-  state: Type.Enum(outboxStates, {
-    description:
-      'queued, sent, failed (tried until it expired), expired (never tried in time), dropped (nobody to send to).',
-  }),
-  attempts: Type.Integer(),
-  last_error: NullableString,
-  code: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'Only of a message of the console provider, for a key with the scope admin, while the code lives.',
-  }),
-  expires_at: Time,
-  created_at: Time,
-  updated_at: Time,
-});
+export const OutboxMessage = Type.Object(
+  {
+    id: Id,
+    user_id: Id,
+    authentication_id: NullableId,
+    channel: Type.Enum(messageChannels),
+    kind: Type.String({ description: 'The channel and what it is: a code, or a notice.', examples: ['sms.code'] }),
+    recipient: NullableString,
+    state: Type.Enum(outboxStates, {
+      description:
+        'queued, sent, failed (tried until it expired), expired (never tried in time), dropped (nobody to send to).',
+    }),
+    attempts: Type.Integer(),
+    last_error: NullableString,
+    code: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Only of a message of the console provider, for a key with the scope admin, while the code lives.',
+    }),
+    expires_at: Time,
+    created_at: Time,
+    updated_at: Time,
+  },
+  { title: 'OutboxMessage' },
+);
 export type OutboxMessage = Static<typeof OutboxMessage>;
 
 /** Something that happened to an account, or that an operator did. */
-export const Event = Type.Object({
-  id: Id,
-  user_id: Type.Unsafe<string>({ ...Id, description: 'All zeros for what concerns no user.' }),
-  type: Type.String({ examples: ['login.approved'] }),
-  actor: Type.String({ description: 'user, system, cli, or key:<id>.' }),
-  address: NullableString,
-  request_id: NullableString,
-  data: AnyObject('What there is to say of it. Never a secret.'),
-  created_at: Time,
-});
+export const Event = Type.Object(
+  {
+    id: Id,
+    user_id: Type.Unsafe<string>({ ...Id, description: 'All zeros for what concerns no user.' }),
+    type: Type.String({ examples: ['login.approved'] }),
+    actor: Type.String({ description: 'user, system, cli, or key:<id>.' }),
+    address: NullableString,
+    request_id: NullableString,
+    data: AnyObject('What there is to say of it. Never a secret.'),
+    created_at: Time,
+  },
+  { title: 'AuditEvent' },
+);
 export type Event = Static<typeof Event>;
 
 export const exampleDevice = {
@@ -107,31 +119,40 @@ export const UserDevice = Type.Object(
     created_at: Time,
     updated_at: Time,
   },
-  { examples: [exampleDevice] },
+  { title: 'UserDevice', examples: [exampleDevice] },
 );
 export type UserDevice = Static<typeof UserDevice>;
 
 /** A login of the user, from its start to the end of its authentication token. */
-export const UserToken = Type.Object({
-  id: Id,
-  device_id: Id,
-  authenticator: Type.String({ examples: ['password'] }),
-  status: Type.Enum(authenticationStatuses),
-  active: Type.Boolean({ description: 'Whether its token is good right now.' }),
-  first_used_at: Type.Unsafe<string | null>({ ...NullableTime, description: 'When its token got its first session.' }),
-  ended_at: Type.Unsafe<string | null>({ ...NullableTime, description: 'When its token was deleted or superseded.' }),
-  expires_at: Time,
-  created_at: Time,
-  updated_at: Time,
-});
+export const UserToken = Type.Object(
+  {
+    id: Id,
+    device_id: Id,
+    authenticator: Type.String({ examples: ['password'] }),
+    status: Type.Enum(authenticationStatuses),
+    active: Type.Boolean({ description: 'Whether its token is good right now.' }),
+    first_used_at: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'When its token got its first session.',
+    }),
+    ended_at: Type.Unsafe<string | null>({ ...NullableTime, description: 'When its token was deleted or superseded.' }),
+    expires_at: Time,
+    created_at: Time,
+    updated_at: Time,
+  },
+  { title: 'UserToken' },
+);
 export type UserToken = Static<typeof UserToken>;
 
 /** A session of the user that is good right now. */
-export const UserSession = Type.Object({
-  id: Id,
-  authentication_id: Id,
-  device_id: Id,
-  expires_at: Time,
-  created_at: Time,
-});
+export const UserSession = Type.Object(
+  {
+    id: Id,
+    authentication_id: Id,
+    device_id: Id,
+    expires_at: Time,
+    created_at: Time,
+  },
+  { title: 'UserSession' },
+);
 export type UserSession = Static<typeof UserSession>;

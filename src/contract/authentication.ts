@@ -5,26 +5,32 @@ import { pinPattern } from './patterns.js';
 
 export const identityTypes = ['email', 'phone', 'username'] as const;
 
-const Identity = Type.Object({
-  type: Type.Enum(identityTypes),
-  value: Type.String({ minLength: 1, maxLength: 320, description: 'Used to look up the user.' }),
-});
+const Identity = Type.Object(
+  {
+    type: Type.Enum(identityTypes),
+    value: Type.String({ minLength: 1, maxLength: 320, description: 'Used to look up the user.' }),
+  },
+  { title: 'Identity' },
+);
 
 const screenSize = Type.Union([Type.Number(), Type.String({ pattern: '^[0-9]{1,6}(?:\\.[0-9]{1,3})?$' })]);
 
 /** What a login says of the device it happens on. */
-export const DeviceInput = Type.Object({
-  id: Type.Optional(Type.Unsafe<string>({ ...DeviceIdInput, description: 'Made and returned when missing.' })),
-  make: Type.Optional(Text(255)),
-  model: Type.Optional(Text(255)),
-  os_name: Type.Optional(Text(255)),
-  os_version: Type.Optional(Text(255)),
-  sdk_version: Type.Optional(Text(255)),
-  apn_device_token: Type.Optional(Text(255)),
-  gcm_device_token: Type.Optional(Text(255)),
-  screen_width: Type.Optional(screenSize),
-  screen_height: Type.Optional(screenSize),
-});
+export const DeviceInput = Type.Object(
+  {
+    id: Type.Optional(Type.Unsafe<string>({ ...DeviceIdInput, description: 'Made and returned when missing.' })),
+    make: Type.Optional(Text(255)),
+    model: Type.Optional(Text(255)),
+    os_name: Type.Optional(Text(255)),
+    os_version: Type.Optional(Text(255)),
+    sdk_version: Type.Optional(Text(255)),
+    apn_device_token: Type.Optional(Text(255)),
+    gcm_device_token: Type.Optional(Text(255)),
+    screen_width: Type.Optional(screenSize),
+    screen_height: Type.Optional(screenSize),
+  },
+  { title: 'DeviceInput' },
+);
 export type DeviceInput = Static<typeof DeviceInput>;
 
 const Pin = Type.String({ pattern: pinPattern, description: '4 to 12 digits.', examples: ['2468'] });
@@ -58,6 +64,7 @@ export const TokenRequest = Type.Object(
     pin: Type.Optional(Pin),
   },
   {
+    title: 'TokenRequest',
     ...needsIdentity,
     examples: [
       {
@@ -86,7 +93,7 @@ export const SecretRequest = Type.Object(
         '4 to 12 digits. Required with PIN_POLICY=required, unless the login is by passkey or oidc, or this is the second factor. It must be right where the user has a PIN; for a user who has none, any PIN of this form is accepted.',
     }),
   },
-  { examples: [{ secret: '271828', pin: '2468' }] },
+  { title: 'SecretRequest', examples: [{ secret: '271828', pin: '2468' }] },
 );
 export type SecretRequest = Static<typeof SecretRequest>;
 
@@ -128,6 +135,7 @@ export const Authentication = Type.Object(
     updated_at: Time,
   },
   {
+    title: 'Authentication',
     examples: [
       {
         id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
@@ -144,14 +152,17 @@ export const Authentication = Type.Object(
 );
 export type Authentication = Static<typeof Authentication>;
 
-export const AuthenticationStatus = Type.Object({ id: Id, status: Status });
+export const AuthenticationStatus = Type.Object({ id: Id, status: Status }, { title: 'AuthenticationState' });
 
 /** Rides on the problem that refuses a step 2. */
-export const RejectedAuthentication = Type.Object({
-  id: Type.String(),
-  status: Status,
-  error_code: ErrorCode,
-  error_message: Type.String(),
-});
+export const RejectedAuthentication = Type.Object(
+  {
+    id: Type.String(),
+    status: Status,
+    error_code: ErrorCode,
+    error_message: Type.String(),
+  },
+  { title: 'RejectedAuthentication' },
+);
 
-export const DeletedToken = Type.Object({ id: Id });
+export const DeletedToken = Type.Object({ id: Id }, { title: 'DeletedToken' });

@@ -8,7 +8,10 @@ const { make, model, os_name, os_version, sdk_version, screen_width, screen_heig
 /** What a device says of itself beyond its id, by the same rules as at login. What is missing is unknown from then on. */
 export const DeviceDescription = Type.Object(
   { make, model, os_name, os_version, sdk_version, screen_width, screen_height },
-  { examples: [{ make: 'Apple', model: 'iPhone', os_name: 'iOS', os_version: '18.1', screen_width: 1179 }] },
+  {
+    title: 'DeviceDescription',
+    examples: [{ make: 'Apple', model: 'iPhone', os_name: 'iOS', os_version: '18.1', screen_width: 1179 }],
+  },
 );
 export type DeviceDescription = Static<typeof DeviceDescription>;
 
@@ -18,8 +21,8 @@ export const Device = Type.Object(
     ...UserDevice.properties,
     current: Type.Boolean({ description: 'Whether the session that asks is on this device.' }),
   },
-  { examples: [{ ...exampleDevice, current: true }] },
+  { title: 'Device', examples: [{ ...exampleDevice, current: true }] },
 );
 export type Device = Static<typeof Device>;
 
-export const RemovedDevice = Type.Object({ id: Id }, { examples: [{ id: exampleDevice.id }] });
+export const RemovedDevice = Type.Object({ id: Id }, { title: 'RemovedDevice', examples: [{ id: exampleDevice.id }] });

@@ -15,6 +15,7 @@ export const ExternalIdentity = Type.Object(
     created_at: Time,
   },
   {
+    title: 'ExternalIdentity',
     examples: [
       {
         id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
@@ -30,7 +31,7 @@ export type ExternalIdentity = Static<typeof ExternalIdentity>;
 
 export const ExternalIdentityLink = Type.Object(
   { provider, subject },
-  { examples: [{ provider: 'google', subject: '110169484474386276334' }] },
+  { title: 'ExternalIdentityLink', examples: [{ provider: 'google', subject: '110169484474386276334' }] },
 );
 
 /** A link that waits for an id_token. */
@@ -41,6 +42,7 @@ export const BegunExternalIdentity = Type.Object(
     expires_at: Type.Unsafe<string>({ ...Time, description: 'Until when it waits.' }),
   },
   {
+    title: 'StartedExternalIdentity',
     examples: [
       {
         id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
@@ -58,5 +60,8 @@ export const BegunExternalIdentity = Type.Object(
 
 export const IdTokenAnswer = Type.Object(
   { secret: Type.String({ minLength: 1, maxLength: 16_384, description: 'The id_token.' }) },
-  { examples: [{ secret: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxMTAifQ.c2lnbmF0dXJl' }] },
+  {
+    title: 'IdTokenAnswer',
+    examples: [{ secret: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxMTAifQ.c2lnbmF0dXJl' }],
+  },
 );

@@ -18,7 +18,7 @@ export const EnrollmentRequest = Type.Object(
       }),
     ),
   },
-  { examples: [{ proof }] },
+  { title: 'EnrollmentRequest', examples: [{ proof }] },
 );
 export type EnrollmentRequest = Static<typeof EnrollmentRequest>;
 
@@ -26,6 +26,7 @@ export type EnrollmentRequest = Static<typeof EnrollmentRequest>;
 export const RoleActivation = Type.Object(
   { enrollment_secret: EnrollmentSecret, proof: Proof },
   {
+    title: 'RoleActivation',
     examples: [
       {
         enrollment_secret: 'psl_4Nn0mYqk2v1o0fJH8xv3p7Wc6bq5s9TtZr2LdQeXaUk',
@@ -45,6 +46,7 @@ export const NewTotp = Type.Object(
     expires_at: Time,
   },
   {
+    title: 'NewTotp',
     examples: [
       {
         id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
@@ -59,7 +61,7 @@ export type NewTotp = Static<typeof NewTotp>;
 
 export const TotpConfirmation = Type.Object(
   { secret: Type.String({ minLength: 1, maxLength: 64, description: 'The code that the app shows.' }) },
-  { examples: [{ secret: '271828' }] },
+  { title: 'TotpConfirmation', examples: [{ secret: '271828' }] },
 );
 
 export const RecoveryCodes = Type.Object(
@@ -68,7 +70,7 @@ export const RecoveryCodes = Type.Object(
       description: 'New ones, each good for one login in place of the second factor. Shown once.',
     }),
   },
-  { examples: [{ recovery_codes: ['7k2m-q9xw-03tf', 'b6hn-4yrc-8zjp'] }] },
+  { title: 'RecoveryCodes', examples: [{ recovery_codes: ['7k2m-q9xw-03tf', 'b6hn-4yrc-8zjp'] }] },
 );
 export type RecoveryCodes = Static<typeof RecoveryCodes>;
 
@@ -84,6 +86,7 @@ export const Passkey = Type.Object(
     last_used_at: NullableTime,
   },
   {
+    title: 'Passkey',
     examples: [
       {
         id: '6c84fb90-12c4-41b2-9f0c-6f1a6f4b7d11',
@@ -100,7 +103,7 @@ export type Passkey = Static<typeof Passkey>;
 
 export const PasskeyRequest = Type.Object(
   { ...EnrollmentRequest.properties, name: Type.Optional(PasskeyName) },
-  { examples: [{ proof, name: 'Phone' }] },
+  { title: 'PasskeyRequest', examples: [{ proof, name: 'Phone' }] },
 );
 export type PasskeyRequest = Static<typeof PasskeyRequest>;
 
@@ -112,6 +115,7 @@ export const NewPasskey = Type.Object(
     expires_at: Time,
   },
   {
+    title: 'NewPasskey',
     examples: [
       {
         id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
@@ -131,6 +135,7 @@ export type NewPasskey = Static<typeof NewPasskey>;
 export const PasskeyAnswer = Type.Object(
   { response: AnyObject('The RegistrationResponseJSON that the browser made of the options.') },
   {
+    title: 'PasskeyAnswer',
     examples: [
       {
         response: {
@@ -145,4 +150,7 @@ export const PasskeyAnswer = Type.Object(
   },
 );
 
-export const PasskeyChange = Type.Object({ name: PasskeyName }, { examples: [{ name: 'Work laptop' }] });
+export const PasskeyChange = Type.Object(
+  { name: PasskeyName },
+  { title: 'PasskeyChange', examples: [{ name: 'Work laptop' }] },
+);

@@ -23,6 +23,7 @@ export const ImageInput = Type.Object(
     ),
   },
   {
+    title: 'ImageInput',
     description: 'Either `url` or `encoded`.',
     examples: [
       { url: 'https://images.example.com/lunch.jpg' },
@@ -43,6 +44,6 @@ export const ImageUpload = Type.Object(
       description: 'The file: JPEG, PNG, WebP, GIF or AVIF. Its name and content type do not count.',
     }),
   },
-  { description: 'One part `file`.', examples: [{ file: '(the bytes of lunch.jpg)' }] },
+  { title: 'ImageUpload', description: 'One part `file`.', examples: [{ file: '(the bytes of lunch.jpg)' }] },
 );
 export type ImageUpload = Static<typeof ImageUpload>;

@@ -2,20 +2,26 @@ import { type Static, Type } from 'typebox';
 import { Id, IdInput, NullableId, NullableNumber, NullableString, Text, Time } from './common.js';
 import { ProblemBody } from './problem.js';
 
-export const Image = Type.Object({
-  id: Id,
-  url: Type.String({ format: 'uri', description: '640 x 360 pixels, cropped. Of an image hosted elsewhere as it is.' }),
-  full_screen_url: Type.String({
-    format: 'uri',
-    description: 'The whole image within 2048 x 2048 pixels, not enlarged. Of an image hosted elsewhere as it is.',
-  }),
-  thumbnail_url: Type.String({
-    format: 'uri',
-    description: '160 x 160 pixels, cropped. Of an image hosted elsewhere as it is.',
-  }),
-  created_at: Time,
-  updated_at: Time,
-});
+export const Image = Type.Object(
+  {
+    id: Id,
+    url: Type.String({
+      format: 'uri',
+      description: '640 x 360 pixels, cropped. Of an image hosted elsewhere as it is.',
+    }),
+    full_screen_url: Type.String({
+      format: 'uri',
+      description: 'The whole image within 2048 x 2048 pixels, not enlarged. Of an image hosted elsewhere as it is.',
+    }),
+    thumbnail_url: Type.String({
+      format: 'uri',
+      description: '160 x 160 pixels, cropped. Of an image hosted elsewhere as it is.',
+    }),
+    created_at: Time,
+    updated_at: Time,
+  },
+  { title: 'Image' },
+);
 export type Image = Static<typeof Image>;
 
 const NullableImage = Type.Unsafe<Image | null>({ ...Image, type: ['object', 'null'] });
@@ -38,6 +44,7 @@ export const Notification = Type.Object(
     updated_at: Time,
   },
   {
+    title: 'Notification',
     examples: [
       {
         id: '7d9a2f1e-58a4-4f39-9c6b-0d1f6c1f3a10',
@@ -61,16 +68,19 @@ export const Notification = Type.Object(
 export type Notification = Static<typeof Notification>;
 
 /** A page of a list with `envelope=true`. */
-export const NotificationPage = Type.Object({
-  data: Type.Array(Notification),
-  page: Type.Object({
-    number: Type.Integer({ minimum: 1 }),
-    limit: Type.Integer({ minimum: 1 }),
-    total: Type.Integer({ minimum: 0, description: 'Of all pages; with a filter counted up to 1000.' }),
-    total_is_exact: Type.Boolean(),
-    next_cursor: Type.Unsafe<string | null>({ ...NullableString, description: 'The `cursor` of the next page.' }),
-  }),
-});
+export const NotificationPage = Type.Object(
+  {
+    data: Type.Array(Notification),
+    page: Type.Object({
+      number: Type.Integer({ minimum: 1 }),
+      limit: Type.Integer({ minimum: 1 }),
+      total: Type.Integer({ minimum: 0, description: 'Of all pages; with a filter counted up to 1000.' }),
+      total_is_exact: Type.Boolean(),
+      next_cursor: Type.Unsafe<string | null>({ ...NullableString, description: 'The `cursor` of the next page.' }),
+    }),
+  },
+  { title: 'NotificationPage' },
+);
 export type NotificationPage = Static<typeof NotificationPage>;
 
 /** The fields of a notification that its publisher writes. `image` is the URL of an image that is hosted elsewhere. */
@@ -96,6 +106,15 @@ const content = {
   ),
 };
 
+const exampleInput = {
+  user_id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
+  notification_type: 'payment',
+  notification_key: 'received',
+  actor: 'Grace Hopper',
+  object_data_number: 12.5,
+  description: 'Grace Hopper paid you 12.50',
+};
+
 export const NotificationInput = Type.Object(
   {
     user_id: Type.Optional(IdInput),
@@ -105,19 +124,22 @@ export const NotificationInput = Type.Object(
     ...content,
   },
   {
-    examples: [
-      {
-        user_id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
-        notification_type: 'payment',
-        notification_key: 'received',
-        actor: 'Grace Hopper',
-        object_data_number: 12.5,
-        description: 'Grace Hopper paid you 12.50',
-      },
-    ],
+    title: 'NotificationInput',
+    examples: [exampleInput],
   },
 );
 export type NotificationInput = Static<typeof NotificationInput>;
+
+/** The same for exactly one user. */
+export const NewNotification = Type.Object(
+  {
+    user_id: IdInput,
+    notification_type: Type.String({ minLength: 1, maxLength: 32 }),
+    description: Text(4096, 1),
+    ...content,
+  },
+  { title: 'NewNotification', examples: [exampleInput] },
+);
 
 /** A change: only the members that are present change. */
 export const NotificationChange = Type.Object(
@@ -126,7 +148,7 @@ export const NotificationChange = Type.Object(
     description: Type.Optional(Text(4096, 1)),
     ...content,
   },
-  { examples: [{ description: 'Grace Hopper paid you 12.50 (corrected)' }] },
+  { title: 'NotificationChange', examples: [{ description: 'Grace Hopper paid you 12.50 (corrected)' }] },
 );
 export type NotificationChange = Static<typeof NotificationChange>;
 
@@ -146,6 +168,7 @@ export const PublishedLine = Type.Object(
     ),
   },
   {
+    title: 'PublishResult',
     examples: [
       { line: 1, status: 201, id: '7d9a2f1e-58a4-4f39-9c6b-0d1f6c1f3a10' },
       { line: 2, status: 422, errors: [{ field: 'user_id', code: 'unknown_user', message: 'There is no such user.' }] },

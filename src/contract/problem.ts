@@ -1,18 +1,21 @@
 import { type Static, Type } from 'typebox';
 
 /** RFC 9457, with two members more: `request_id` and `errors`. */
-export const ProblemBody = Type.Object({
-  type: Type.String({ description: 'urn:postern:problem: and the code.' }),
-  title: Type.String(),
-  status: Type.Integer(),
-  detail: Type.String(),
-  request_id: Type.String(),
-  errors: Type.Array(
-    Type.Object({
-      field: Type.Optional(Type.String({ examples: ['identity.type'] })),
-      code: Type.String(),
-      message: Type.String(),
-    }),
-  ),
-});
+export const ProblemBody = Type.Object(
+  {
+    type: Type.String({ description: 'urn:postern:problem: and the code.' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    request_id: Type.String(),
+    errors: Type.Array(
+      Type.Object({
+        field: Type.Optional(Type.String({ examples: ['identity.type'] })),
+        code: Type.String(),
+        message: Type.String(),
+      }),
+    ),
+  },
+  { title: 'Problem' },
+);
 export type ProblemBody = Static<typeof ProblemBody>;

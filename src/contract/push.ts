@@ -29,30 +29,39 @@ export const DeviceTokenInput = Type.Object(
         "ios: the device token in hexadecimal. android: the FCM registration token. web: the browser's PushSubscription, as an object or as its JSON text.",
     }),
   },
-  { examples: [{ type: 'android', token: 'bk3RNwTe3H0:CI2k_HHwgIpoDKCIZvvDMExUdFQ3P1' }] },
+  { title: 'DeviceTokenInput', examples: [{ type: 'android', token: 'bk3RNwTe3H0:CI2k_HHwgIpoDKCIZvvDMExUdFQ3P1' }] },
 );
 
 /** A registered token, without the token. */
-export const DeviceToken = Type.Object({
-  type: Type.Enum(Object.keys(tokenTypes) as TokenType[]),
-  device_id: Id,
-  channel: Type.Enum([...pushChannels]),
-  enabled: Type.Boolean({ description: 'Whether the operator has configured this channel.' }),
-});
+export const DeviceToken = Type.Object(
+  {
+    type: Type.Enum(Object.keys(tokenTypes) as TokenType[]),
+    device_id: Id,
+    channel: Type.Enum([...pushChannels]),
+    enabled: Type.Boolean({ description: 'Whether the operator has configured this channel.' }),
+  },
+  { title: 'DeviceToken' },
+);
 export type DeviceToken = Static<typeof DeviceToken>;
 
-export const PushKey = Type.Object({
-  public_key: Type.String({ description: 'The VAPID public key: `applicationServerKey` of pushManager.subscribe().' }),
-});
+export const PushKey = Type.Object(
+  {
+    public_key: Type.String({
+      description: 'The VAPID public key: `applicationServerKey` of pushManager.subscribe().',
+    }),
+  },
+  { title: 'PushKey' },
+);
 
 export const MuteInput = Type.Object(
   { filter: Type.String({ minLength: 1, description: 'In the grammar of lists: what matches it is not pushed.' }) },
-  { examples: [{ filter: 'notification_type:pool' }] },
+  { title: 'MuteInput', examples: [{ filter: 'notification_type:pool' }] },
 );
 
 export const Mute = Type.Object(
   { id: Id, filter: Type.String(), created_at: Time },
   {
+    title: 'Mute',
     examples: [
       {
         id: '3f0b4a52-8f0c-4a27-9f4e-5f8a3b1f0d77',
@@ -89,45 +98,54 @@ export type DeliveryReason = keyof typeof deliveryReasons;
 export const deliveryStates = ['queued', 'muted', 'sent', 'failed', 'gone', 'expired', 'dropped'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-const PushTrace = Type.Object({
-  device_id: Id,
-  channel: Type.Unsafe<PushChannel | null>({ type: ['string', 'null'], enum: [...pushChannels, null] }),
-  state: Type.Enum([...deliveryStates, 'none'], { description: 'none: no push was made for this device.' }),
-  reason: Type.Enum(Object.keys(deliveryReasons) as DeliveryReason[]),
-  explanation: Type.String({ description: 'The reason in words.' }),
-  error: { ...NullableString, description: 'What the push service said last, where something failed.' },
-  attempts: Type.Integer(),
-  created_at: NullableTime,
-  updated_at: NullableTime,
-});
+const PushTrace = Type.Object(
+  {
+    device_id: Id,
+    channel: Type.Unsafe<PushChannel | null>({ type: ['string', 'null'], enum: [...pushChannels, null] }),
+    state: Type.Enum([...deliveryStates, 'none'], { description: 'none: no push was made for this device.' }),
+    reason: Type.Enum(Object.keys(deliveryReasons) as DeliveryReason[]),
+    explanation: Type.String({ description: 'The reason in words.' }),
+    error: { ...NullableString, description: 'What the push service said last, where something failed.' },
+    attempts: Type.Integer(),
+    created_at: NullableTime,
+    updated_at: NullableTime,
+  },
+  { title: 'PushAttempt' },
+);
 export type PushTrace = Static<typeof PushTrace>;
 
 /** What became of one notification: what "why didn't I get it?" is answered with. */
-export const DeliveryTrace = Type.Object({
-  notification_id: Id,
-  user_id: Id,
-  listed_at: Type.Unsafe<string>({ ...Time, description: 'Since when it is in the inbox.' }),
-  explanation: Type.String({ description: 'The whole in one sentence.' }),
-  push: Type.Array(PushTrace, { description: 'One entry for each push, and for each device that got none.' }),
-});
+export const DeliveryTrace = Type.Object(
+  {
+    notification_id: Id,
+    user_id: Id,
+    listed_at: Type.Unsafe<string>({ ...Time, description: 'Since when it is in the inbox.' }),
+    explanation: Type.String({ description: 'The whole in one sentence.' }),
+    push: Type.Array(PushTrace, { description: 'One entry for each push, and for each device that got none.' }),
+  },
+  { title: 'DeliveryTrace' },
+);
 export type DeliveryTrace = Static<typeof DeliveryTrace>;
 
 /** What publishing would do. */
-export const DryRun = Type.Object({
-  deliveries: Type.Integer({ description: 'Notifications that would be made.' }),
-  push: Type.Object(
-    { apns: Type.Integer(), fcm: Type.Integer(), web_push: Type.Integer(), muted: Type.Integer() },
-    { description: 'Pushes that would be sent by each channel, and how many a mute would keep back.' },
-  ),
-  items: Type.Array(
-    Type.Object({
-      user_id: Id,
-      notification_type: Type.String(),
-      description: Type.String(),
-      inbox: Type.Boolean(),
-      push: Type.Array(Type.Object({ device_id: Id, channel: Type.Enum([...pushChannels]), muted: Type.Boolean() })),
-    }),
-    { description: 'The first 100 of them.' },
-  ),
-});
+export const DryRun = Type.Object(
+  {
+    deliveries: Type.Integer({ description: 'Notifications that would be made.' }),
+    push: Type.Object(
+      { apns: Type.Integer(), fcm: Type.Integer(), web_push: Type.Integer(), muted: Type.Integer() },
+      { description: 'Pushes that would be sent by each channel, and how many a mute would keep back.' },
+    ),
+    items: Type.Array(
+      Type.Object({
+        user_id: Id,
+        notification_type: Type.String(),
+        description: Type.String(),
+        inbox: Type.Boolean(),
+        push: Type.Array(Type.Object({ device_id: Id, channel: Type.Enum([...pushChannels]), muted: Type.Boolean() })),
+      }),
+      { description: 'The first 100 of them.' },
+    ),
+  },
+  { title: 'DryRun' },
+);
 export type DryRun = Static<typeof DryRun>;

@@ -13,6 +13,7 @@ export const UserToImport = Type.Object(
     ),
   },
   {
+    title: 'UserToImport',
     examples: [
       {
         id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
@@ -46,6 +47,7 @@ export const ImportedLine = Type.Object(
     ),
   },
   {
+    title: 'ImportResult',
     examples: [
       { line: 1, result: 'created', id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11' },
       {

@@ -9,10 +9,13 @@ export const roles = ['user', 'support', 'operator'] as const;
 export const secondFactorPolicies = ['off', 'own', 'required'] as const;
 
 /** Something beside the first secret that a login of this user may be asked for. */
-const SecondFactor = Type.Object({
-  type: Type.Enum(['totp', 'passkey'] as const),
-  created_at: Time,
-});
+const SecondFactor = Type.Object(
+  {
+    type: Type.Enum(['totp', 'passkey'] as const),
+    created_at: Time,
+  },
+  { title: 'SecondFactor' },
+);
 /** @public in the contract's words */
 export const SecondFactors = Type.Array(SecondFactor, { description: 'What the user has enrolled, oldest first.' });
 
@@ -26,6 +29,7 @@ const NullablePolicy = Type.Unsafe<(typeof secondFactorPolicies)[number] | null>
 const Metadata = AnyObject('Yours: any JSON object of up to 16 KiB.');
 
 const Lock = Type.Unsafe<{ permanent: boolean; until: string | null; reason: string | null } | null>({
+  title: 'OperatorLock',
   type: ['object', 'null'],
   description: "An operator's lock, or null. A temporary lock that has ended is null.",
   properties: { permanent: { type: 'boolean' }, until: NullableTime, reason: NullableString },
@@ -83,6 +87,7 @@ export const User = Type.Object(
     updated_at: Time,
   },
   {
+    title: 'User',
     examples: [
       {
         id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11',
@@ -138,7 +143,10 @@ export const NewUser = Type.Object(
     role: Type.Optional(Type.Enum(roles)),
     metadata: Type.Optional(Metadata),
   },
-  { examples: [{ username: 'ada', phone: '+15551234567', password: 'correct horse battery', name: 'Ada Lovelace' }] },
+  {
+    title: 'NewUser',
+    examples: [{ username: 'ada', phone: '+15551234567', password: 'correct horse battery', name: 'Ada Lovelace' }],
+  },
 );
 export type NewUser = Static<typeof NewUser>;
 
@@ -164,7 +172,7 @@ export const UserChange = Type.Object(
     second_factor: Type.Optional(NullablePolicy),
     metadata: Type.Optional(Metadata),
   },
-  { examples: [{ name: 'Ada King', email: 'ada@example.com' }] },
+  { title: 'UserChange', examples: [{ name: 'Ada King', email: 'ada@example.com' }] },
 );
 export type UserChange = Static<typeof UserChange>;
 
@@ -174,12 +182,15 @@ export const LockRequest = Type.Object(
     until: Type.Optional(Type.String({ maxLength: 64, description: 'End of a temporary lock, a time in the future.' })),
     reason: Type.Optional(Text(1024)),
   },
-  { examples: [{ until: '2030-01-01T00:00:00Z', reason: 'Reported stolen' }, { permanent: true }] },
+  {
+    title: 'LockRequest',
+    examples: [{ until: '2030-01-01T00:00:00Z', reason: 'Reported stolen' }, { permanent: true }],
+  },
 );
 export type LockRequest = Static<typeof LockRequest>;
 
 /** How many logins (authentication tokens) an operator's logout ended. */
-export const LogoutResult = Type.Object({ ended: Type.Integer() });
+export const LogoutResult = Type.Object({ ended: Type.Integer() }, { title: 'LogoutResult' });
 
 /** How the holder of a role enrols the second factor with which the role takes effect. */
 export const EnrollmentLink = Type.Object(
@@ -190,6 +201,7 @@ export const EnrollmentLink = Type.Object(
     expires_at: Time,
   },
   {
+    title: 'EnrollmentLink',
     examples: [
       {
         id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',

@@ -7,6 +7,7 @@ import { choiceFault, type FieldError, refuseFaults } from '../lib/problem.js';
 import { type Cursor, decodeCursor, encodeCursor } from '../notifications/cursor.js';
 import type { NotificationQuery } from '../notifications/list-queries.js';
 import type { ListedPage, Notifications } from '../notifications/notifications.js';
+import { isUnchanged } from './conditional.js';
 import { type ListQuerySpec, parseListQuery, type QueryParameters } from './list-query.js';
 import { describePage } from './pages.js';
 
@@ -30,15 +31,34 @@ export const NotificationListQuery = Type.Object({
   ),
 });
 
-/** What a list answers, by status. */
+const { envelope: _, ...ofEveryForm } = NotificationListQuery.properties;
+const FormQuery = Type.Object(ofEveryForm);
+
+const NotModified = Type.Null({
+  description: 'Nothing was created, changed or deleted since the answer with that ETag.',
+});
+
+/** What a list answers, by status: an array, or with `envelope=true` what the path below it answers. */
 export const NotificationListAnswers = {
   200: Type.Unsafe<Notification[] | NotificationPage>({
     ...NotificationPage,
     type: ['array', 'object'],
     items: Notification,
-    description: 'Newest first unless sorted otherwise. An array; with `envelope=true` an object.',
   }),
-  304: Type.Null({ description: 'Nothing was created, changed or deleted since the answer with that ETag.' }),
+  304: NotModified,
+};
+
+/** The document describes one form of answer for each path. */
+export const arrayForm = {
+  querystring: FormQuery,
+  response: { 200: Type.Array(Notification, { description: 'Newest first unless sorted otherwise.' }) },
+};
+export const envelopeForm = {
+  querystring: FormQuery,
+  response: {
+    200: { ...NotificationPage, description: 'Newest first unless sorted otherwise.' },
+    304: NotModified,
+  },
 };
 
 /** A list's query, and how it is to be answered. */
@@ -61,6 +81,8 @@ export interface InboxToSend {
   readonly userId: string;
   /** Where the list was asked for. */
   readonly path: string;
+  /** Answers with the envelope even if the request does not ask for it. */
+  readonly isEnveloped?: boolean;
 }
 
 /**
@@ -73,13 +95,13 @@ export interface InboxToSend {
 export async function sendInbox(
   request: ListRequest,
   reply: FastifyReply,
-  { notifications, list, userId, path }: InboxToSend,
+  { notifications, list, userId, path, isEnveloped = false }: InboxToSend,
 ): Promise<boolean> {
   const query = readInboxQuery(request, notifications);
   const known = request.headers['if-none-match'];
   if (known !== undefined) {
     const changeSequence = await notifications.changeSequence(userId);
-    if (changeSequence !== undefined && isKnown(known, etag(userId, changeSequence))) {
+    if (changeSequence !== undefined && isUnchanged(known, etag(userId, changeSequence))) {
       describeState(reply, userId, changeSequence).code(304).send();
       return true;
     }
@@ -91,7 +113,7 @@ export async function sendInbox(
   describePage(reply, { path, ...query, ...page }, (number, relation) => ({
     cursor: encodeCursor(query.sort, cursorTo(number, relation, page)),
   }));
-  reply.send(query.isEnveloped ? envelope(query, page) : page.items);
+  reply.send(isEnveloped || query.isEnveloped ? envelope(query, page) : page.items);
   return true;
 }
 
@@ -154,12 +176,6 @@ function etag(userId: string, changeSequence: number): string {
 
 function describeState(reply: FastifyReply, userId: string, changeSequence: number): FastifyReply {
   return reply.headers({ ETag: etag(userId, changeSequence), 'Cache-Control': 'private, no-cache' });
-}
-
-/** RFC 9110, 13.1.2: weak comparison, with any of several, or with `*`. */
-function isKnown(header: string, tag: string): boolean {
-  const opaque = (text: string) => text.trim().replace(/^W\//, '');
-  return header.trim() === '*' || header.split(',').some((known) => opaque(known) === opaque(tag));
 }
 
 /** `Prefer: count=exact` (RFC 7240), alone or among others. */

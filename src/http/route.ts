@@ -62,6 +62,12 @@ declare module 'fastify' {
     keepRawBody?: boolean;
     /** The route takes `application/x-ndjson` too: the schema of one line. Such a body arrives as the stream itself. */
     ndjson?: object;
+    /** What the OpenAPI document shows instead, where the route takes or answers more than one form. */
+    document?: {
+      readonly body?: object;
+      readonly querystring?: object;
+      readonly response?: Readonly<Record<number, object | undefined>>;
+    };
   }
   interface FastifyRequest {
     rawBody?: string;

@@ -18,7 +18,6 @@ import { asProblem, problemsPlugin, sendProblem } from './plugins/problems.js';
 import { validationPlugin } from './plugins/validation.js';
 import type { App } from './route.js';
 import { registerRoutes, type Services } from './routes.js';
-import { buildSerializers } from './serializers.js';
 
 export interface ServerOptions {
   readonly services: Services;
@@ -55,7 +54,6 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     childLoggerFactory: (log) => log,
     bodyLimit: maxBodyBytes,
     trustProxy: trustedProxies(options.trustProxy),
-    schemaController: { compilersFactory: { buildSerializer: buildSerializers } },
     serverFactory: (routes) =>
       createServer(
         {

@@ -1,14 +1,16 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formatsPlugin from 'ajv-formats';
 
+interface Answer {
+  readonly content?: Record<string, { schema: object }>;
+  readonly headers?: Record<string, unknown>;
+}
 interface Operation {
-  readonly responses: Record<
-    string,
-    { content?: Record<string, { schema: object }>; headers?: Record<string, unknown> }
-  >;
+  readonly responses: Record<string, Answer | { readonly $ref: string }>;
 }
 export interface OpenApi {
   readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { readonly responses: Record<string, Answer>; readonly schemas: Record<string, object> };
 }
 
 export interface SeenAnswer {
@@ -27,12 +29,25 @@ const ambient = new Set([
   ...['idempotency-key', 'allow', 'content-language', 'access-control-allow-origin', 'access-control-expose-headers'],
 ]);
 
+/** Where one URL answers in several forms, the document describes the further ones at paths of their own. */
+const furtherForms: Readonly<Record<string, readonly string[]>> = {
+  'GET /v1/notifications': ['/v1/notifications/page', '/v1/notifications/stream'],
+  'GET /admin/v1/users/{id}/notifications': ['/admin/v1/users/{id}/notifications/page'],
+  'POST /admin/v1/notifications': [
+    '/admin/v1/notifications/batch',
+    '/admin/v1/notifications/dry-run',
+    '/admin/v1/notifications/ndjson',
+  ],
+};
+
 /** Checks answers against the OpenAPI document, strictly: undocumented statuses, members and headers are faults. */
 export function createConformance(document: OpenApi): (answer: SeenAnswer) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formatsPlugin.default(ajv);
+  ajv.addSchema({ $id: 'document', components: closeObjects(document.components) });
   const compiled = new Map<object, ValidateFunction>();
   const routes = Object.entries(document.paths).map(([path, operations]) => ({
+    path,
     segments: path.split('/'),
     operations,
   }));
@@ -42,34 +57,48 @@ export function createConformance(document: OpenApi): (answer: SeenAnswer) => vo
     compiled.set(schema, check);
     return check(value) ? undefined : ajv.errorsText(check.errors);
   };
+  const answerOf = (operation: Operation | undefined, status: number): Answer | undefined => {
+    const answer = operation?.responses[status];
+    if (answer === undefined || !('$ref' in answer)) return answer;
+    return document.components.responses[answer.$ref.replace('#/components/responses/', '')];
+  };
 
-  return ({ method, path, status, headers, text }) => {
+  return (answer) => {
+    const { method, path, status } = answer;
     const segments = path.split('/');
     const matching = routes.filter((route) => samePath(route.segments, segments));
     // A literal path wins over one with a parameter, as it does in the router.
-    const operations = (
-      matching.find((route) => route.segments.every((part, index) => part === segments[index])) ?? matching[0]
-    )?.operations;
-    const operation = operations?.[method.toLowerCase()];
-    if (operation === undefined) return;
+    const route = matching.find((one) => one.segments.every((part, index) => part === segments[index])) ?? matching[0];
+    const operation = route?.operations[method.toLowerCase()];
+    if (route === undefined || operation === undefined) return;
     const where = `${method} ${path} -> ${status}`;
-    const documented = operation.responses[status];
-    if (documented === undefined) throw new Error(`${where} is not in the OpenAPI document: ${text}`);
+    const forms = [route.path, ...(furtherForms[`${method} ${route.path}`] ?? [])];
+    const documented = forms.flatMap((form) => {
+      const found = answerOf(document.paths[form]?.[method.toLowerCase()], status);
+      return found === undefined ? [] : [found];
+    });
+    if (documented.length === 0) throw new Error(`${where} is not in the OpenAPI document: ${answer.text}`);
+    const faults = documented.map((one) => faultOf(one, answer));
+    if (faults.every((fault) => fault !== undefined)) throw new Error(`${where}: ${faults.join('; or ')}`);
+  };
+
+  function faultOf(documented: Answer, { headers, text }: SeenAnswer): string | undefined {
     for (const name of Object.keys(headers)) {
       const known = Object.keys(documented.headers ?? {}).some((header) => header.toLowerCase() === name);
-      if (!known && !ambient.has(name)) throw new Error(`${where}: header ${name} is not in the OpenAPI document`);
+      if (!known && !ambient.has(name)) return `header ${name} is not in the OpenAPI document`;
     }
-    if (text === '') return;
+    if (text === '') return undefined;
     const type = headers['content-type']?.split(';')[0] ?? '';
     const schema = documented.content?.[type]?.schema;
-    if (schema === undefined) throw new Error(`${where}: ${type} is not in the OpenAPI document`);
-    if (!/\b(?:json|x-ndjson)$/.test(type)) return;
+    if (schema === undefined) return `${type} is not in the OpenAPI document`;
+    if (!/\b(?:json|x-ndjson)$/.test(type)) return undefined;
     const values = type === 'application/x-ndjson' ? text.trimEnd().split('\n') : [text];
     for (const value of values) {
       const fault = validate(schema, JSON.parse(value));
-      if (fault !== undefined) throw new Error(`${where} does not match the OpenAPI document: ${fault}\n${value}`);
+      if (fault !== undefined) return `it does not match the OpenAPI document: ${fault}\n${value}`;
     }
-  };
+    return undefined;
+  }
 }
 
 function samePath(pattern: readonly string[], segments: readonly string[]): boolean {
@@ -83,6 +112,7 @@ function samePath(pattern: readonly string[], segments: readonly string[]): bool
 function closeObjects(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closeObjects);
   if (typeof schema !== 'object' || schema === null) return schema;
+  if ('$ref' in schema && typeof schema.$ref === 'string') return { $ref: `document${schema.$ref}` };
   const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closeObjects(value)]));
   const isProblem =
     'properties' in schema &&

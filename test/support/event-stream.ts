@@ -31,6 +31,8 @@ export interface EventStream {
 
 export interface StreamOptions {
   readonly bearer: string;
+  /** The list's own path unless it is given. */
+  readonly path?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly lastEventId?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -38,8 +40,8 @@ export interface StreamOptions {
 
 /** Opens a stream on a connection of its own. */
 export async function openStream(url: string, options: StreamOptions): Promise<EventStream> {
-  const { bearer, query = {}, lastEventId } = options;
-  const sent = request(`${url}/v1/notifications?${new URLSearchParams(query)}`, {
+  const { bearer, path = '/v1/notifications', query = {}, lastEventId } = options;
+  const sent = request(`${url}${path}?${new URLSearchParams(query)}`, {
     agent: false,
     headers: {
       accept: 'text/event-stream',

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { Type } from 'typebox';
+import { isUnchanged } from '../conditional.js';
 import type { App } from '../route.js';
 
 /** What the probes need to know. */
@@ -41,12 +44,39 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
     },
   });
 
+  // Made at the first request, when every route is there.
+  let document: StoredDocument | undefined;
   app.route({
     method: 'GET',
     url: '/openapi.json',
     schema: { hide: true },
     config: { access: 'public' },
-    handler: async (_request, reply) =>
-      reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
+    handler: async (request, reply) => {
+      document ??= storeDocument(app.swagger());
+      reply.headers({ ETag: document.etag, 'Cache-Control': 'public, no-cache', Vary: 'Accept-Encoding' });
+      if (isUnchanged(request.headers['if-none-match'], document.etag)) return reply.code(304).send();
+      reply.type('application/json; charset=utf-8');
+      if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(document.json);
+      return reply.header('Content-Encoding', 'gzip').send(document.gzipped);
+    },
   });
+}
+
+interface StoredDocument {
+  readonly json: Buffer;
+  readonly gzipped: Buffer;
+  readonly etag: string;
+}
+
+function storeDocument(document: object): StoredDocument {
+  const json = Buffer.from(JSON.stringify(document));
+  const digest = createHash('sha256').update(json).digest('base64url').slice(0, 22);
+  // Weak: both encodings of the document have it (RFC 9110, 8.8.1).
+  return { json, gzipped: gzipSync(json), etag: `W/"${digest}"` };
+}
+
+/** RFC 9110, 12.5.3: gzip by its name, without the weight 0. */
+function acceptsGzip(accepted: string | string[] | undefined): boolean {
+  const codings = [accepted ?? []].flat().join(',').toLowerCase().split(',');
+  return codings.some((coding) => /^\s*(?:gzip|x-gzip)\s*(?:;(?!\s*q=0(?:\.0*)?\s*$).*)?$/.test(coding));
 }

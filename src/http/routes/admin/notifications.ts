@@ -1,6 +1,11 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { Notification, NotificationChange, NotificationInput } from '../../../contract/notification.js';
+import {
+  NewNotification,
+  Notification,
+  NotificationChange,
+  NotificationInput,
+} from '../../../contract/notification.js';
 import { DryRun } from '../../../contract/push.js';
 import type { Database } from '../../../database/database.js';
 import { parseId } from '../../../lib/ids.js';
@@ -12,7 +17,14 @@ import type { Push } from '../../../notifications/push/push.js';
 import { writtenNumbers } from '../../../notifications/written-numbers.js';
 import { dryRunQuery, readDryRun } from '../../dry-run.js';
 import type { Idempotent, IdempotentWork } from '../../idempotent.js';
-import { NotificationListAnswers, NotificationListQuery, readInboxQuery, sendInbox } from '../../notification-list.js';
+import {
+  arrayForm,
+  envelopeForm,
+  NotificationListAnswers,
+  NotificationListQuery,
+  readInboxQuery,
+  sendInbox,
+} from '../../notification-list.js';
 import { isNdjson } from '../../plugins/ndjson-body.js';
 import type { App } from '../../route.js';
 import { createLinePublisher, publishedLines } from './notifications-ndjson.js';
@@ -34,67 +46,75 @@ const PublishRequest = Type.Unsafe<NotificationInput | NotificationInput[]>({
   minItems: 1,
   maxItems,
 });
+type PublishBody = NotificationInput | NotificationInput[];
+const NotificationInputs = Type.Array(NotificationInput, { minItems: 1, maxItems });
 const Published = Type.Unsafe<Notification | Notification[]>({
   ...Notification,
   type: ['object', 'array'],
   items: Notification,
-  description: 'The notification; an array of them for an array or for user_ids, in the order of the request.',
 });
 
+/** The form of the general URL that the document describes. */
+const oneNotification = {
+  querystring: Type.Object({}),
+  body: NewNotification,
+  response: { 200: undefined, 201: { ...Notification, description: 'The notification.' } },
+};
+
+const PublishQuery = dryRunQuery('Check everything and say who would get it and where, but write nothing.');
+
 /** Publishing notifications, correcting them, and looking into a user's inbox. */
-export function adminNotificationRoutes(
-  app: App,
-  services: {
-    notifications: Notifications;
-    push: Push;
-    idempotent: Idempotent;
-    database: Pick<Database, 'transaction'>;
-    pacer: Pacer;
-  },
-): void {
+export function adminNotificationRoutes(app: App, services: PublishServices): void {
   publishRoute(app, services);
   changeRoutes(app, services);
   inboxRoute(app, services);
 }
 
-const dryRunOrLines = {
-  description: `With dry_run=true: who would get it and where. Nothing was written. ${publishedLines.description}`,
-  content: { 'application/json': { schema: DryRun }, ...publishedLines.content },
+interface PublishServices {
+  readonly notifications: Notifications;
+  readonly push: Push;
+  readonly idempotent: Idempotent;
+  readonly database: Pick<Database, 'transaction'>;
+  readonly pacer: Pacer;
+}
+
+/** What the ways to publish share. */
+const publishing = {
+  bodyLimit: maxBodyBytes,
+  config: { access: { scope: 'notifications:write' as const }, idempotent: true, keepRawBody: true },
 };
 
-function publishRoute(
-  app: App,
-  services: {
-    notifications: Notifications;
-    push: Push;
-    idempotent: Idempotent;
-    database: Pick<Database, 'transaction'>;
-    pacer: Pacer;
-  },
-): void {
+/** Publishes what the body holds: one notification, or an array of them. */
+function publishRoute(app: App, services: PublishServices): void {
   const { notifications, push, idempotent } = services;
   const publishLines = createLinePublisher(app, services);
+  const publishJson = (request: FastifyRequest, reply: FastifyReply, body: PublishBody, isOne: boolean) => {
+    const numbers = writtenNumbers(request.rawBody);
+    const publish: IdempotentWork = (commit) =>
+      commit(async (tx) => {
+        if (isOne) return { status: 201, body: (await notifications.publish(tx, body, numbers))[0] };
+        const json = jsonInParts(reply);
+        await notifications.publish(tx, body, numbers, json.add);
+        return { status: 201, body: json.all() };
+      });
+    return idempotent(request, reply, publish, isOne && !Array.isArray(body) ? body.user_id : undefined);
+  };
+
   app.route({
     method: 'POST',
     url: '/admin/v1/notifications',
-    bodyLimit: maxBodyBytes,
+    ...publishing,
     schema: {
-      operationId: 'publishNotifications',
-      summary: 'Publish notifications',
+      operationId: 'publishNotification',
+      summary: 'Publish a notification',
       description:
-        'One object or an array of up to 1000, each for a user_id or for user_ids; 10,000 deliveries at most. All of them are made, or none. As application/x-ndjson any number, one a line, each made or refused by itself, with a line of result for each.',
+        'Publishes one notification to one user. The same URL also takes what the other operations take: an array of notifications, `user_ids`, `?dry_run=true` and application/x-ndjson.',
       tags: ['Administration'],
-      querystring: dryRunQuery('Check everything and say who would get it and where, but write nothing.'),
+      querystring: PublishQuery,
       body: PublishRequest,
-      response: { 200: dryRunOrLines, 201: Published },
+      response: { 200: DryRun, 201: Published },
     },
-    config: {
-      access: { scope: 'notifications:write' },
-      idempotent: true,
-      keepRawBody: true,
-      ndjson: NotificationInput,
-      checkQuery: readDryRun,
-    },
+    config: { ...publishing.config, ndjson: NotificationInput, document: oneNotification, checkQuery: readDryRun },
     preValidation: async (request, reply) => {
       if (isNdjson(request)) await publishLines(request, reply);
       else refuseExcess(request.body);
@@ -102,22 +122,73 @@ function publishRoute(
     async handler(request, reply) {
       const { body } = request;
       const isOne = !Array.isArray(body) && body.user_ids === undefined;
-      const numbers = writtenNumbers(request.rawBody);
       if (readDryRun(request.query)) {
-        return reply.code(200).send(await push.dryRun(await notifications.tryPublish(body, numbers)));
+        return reply
+          .code(200)
+          .send(await push.dryRun(await notifications.tryPublish(body, writtenNumbers(request.rawBody))));
       }
       if (isOne && request.headers['idempotency-key'] === undefined) {
-        return reply.code(201).send(await notifications.publishOne(body, numbers));
+        return reply.code(201).send(await notifications.publishOne(body, writtenNumbers(request.rawBody)));
       }
-      const publish: IdempotentWork = (commit) =>
-        commit(async (tx) => {
-          if (isOne) return { status: 201, body: (await notifications.publish(tx, body, numbers))[0] };
-          const json = jsonInParts(reply);
-          await notifications.publish(tx, body, numbers, json.add);
-          return { status: 201, body: json.all() };
-        });
-      return idempotent(request, reply, publish, isOne && !Array.isArray(body) ? body.user_id : undefined);
+      return publishJson(request, reply, body, isOne);
     },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/notifications/batch',
+    ...publishing,
+    schema: {
+      operationId: 'publishNotifications',
+      summary: 'Publish several notifications',
+      description:
+        'Publishes up to 1000 notifications, each to one user or to several, and at most 10,000 in all. Postern publishes all of them or none.',
+      tags: ['Administration'],
+      body: NotificationInputs,
+      response: { 201: Type.Array(Notification, { description: 'The notifications, in the order of the request.' }) },
+    },
+    preValidation: async (request) => refuseExcess(request.body),
+    async handler(request, reply) {
+      await publishJson(request, reply, request.body, false);
+      return reply;
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/notifications/dry-run',
+    ...publishing,
+    schema: {
+      operationId: 'tryNotifications',
+      summary: 'Check what publishing would do',
+      description: 'Checks the notifications and answers who would get them, and on which devices. Writes nothing.',
+      tags: ['Administration'],
+      body: NotificationInputs,
+      response: { 200: { ...DryRun, description: 'What publishing would do.' } },
+    },
+    config: { ...publishing.config, idempotent: false },
+    preValidation: async (request) => refuseExcess(request.body),
+    handler: async (request) =>
+      push.dryRun(await notifications.tryPublish(request.body, writtenNumbers(request.rawBody))),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/notifications/ndjson',
+    schema: {
+      operationId: 'publishNotificationsAsNdjson',
+      summary: 'Publish any number of notifications',
+      description: 'One JSON object a line. Each is published or refused by itself, and gets a line of result.',
+      tags: ['Administration'],
+      querystring: PublishQuery,
+      response: { 200: publishedLines },
+    },
+    config: { access: { scope: 'notifications:write' }, ndjson: NotificationInput, checkQuery: readDryRun },
+    preValidation: async (request, reply) => {
+      if (!isNdjson(request)) throw new Problem('unsupported_media_type');
+      await publishLines(request, reply);
+    },
+    handler: async (_request, reply) => reply,
   });
 }
 
@@ -206,31 +277,46 @@ function changeRoutes(
 }
 
 function inboxRoute(app: App, { notifications }: { notifications: Notifications }): void {
-  app.route({
-    method: 'GET',
-    url: '/admin/v1/users/:id/notifications',
-    schema: {
-      operationId: 'listUserNotifications',
-      summary: "List a user's notifications",
-      description: 'What the user sees with GET /v1/notifications, with the same parameters.',
-      tags: ['Administration'],
-      params: Params,
-      querystring: NotificationListQuery,
-      response: NotificationListAnswers,
+  const forms = [
+    { below: '', operationId: 'listUserNotifications', with: '', form: arrayForm, isEnveloped: false },
+    {
+      below: '/page',
+      operationId: 'getUserNotificationPage',
+      with: ' with an envelope',
+      form: envelopeForm,
+      isEnveloped: true,
     },
-    config: {
-      access: { scope: 'users:read' },
-      problems: ['not_found'],
-      checkQuery: (query) => readInboxQuery({ query, headers: {} }, notifications),
-    },
-    async handler(request, reply) {
-      const id = idOf(request.params);
-      const path = `/admin/v1/users/${id}/notifications`;
-      const isSent = await sendInbox(request, reply, { notifications, list: notifications.list, userId: id, path });
-      if (!isSent) throw new Problem('not_found');
-      return reply;
-    },
-  });
+  ] as const;
+  for (const { below, operationId, with: withWhat, form, isEnveloped } of forms) {
+    app.route({
+      method: 'GET',
+      url: `/admin/v1/users/:id/notifications${below}`,
+      schema: {
+        operationId,
+        summary: `List a user's notifications${withWhat}`,
+        description: `What the user sees with GET /v1/notifications${below}, with the same parameters.`,
+        tags: ['Administration'],
+        params: Params,
+        querystring: NotificationListQuery,
+        response: NotificationListAnswers,
+      },
+      config: {
+        access: { scope: 'users:read' },
+        problems: ['not_found'],
+        document: form,
+        checkQuery: (query) => readInboxQuery({ query, headers: {} }, notifications),
+      },
+      async handler(request, reply) {
+        const id = idOf(request.params);
+        const path = `/admin/v1/users/${id}/notifications${below}`;
+        const isSent = await sendInbox(request, reply, {
+          ...{ notifications, list: notifications.list, userId: id, path, isEnveloped },
+        });
+        if (!isSent) throw new Problem('not_found');
+        return reply;
+      },
+    });
+  }
 }
 
 /** A text that is no id names nothing. */

@@ -34,6 +34,7 @@ export function imageRoutes(app: App, services: ImageServices): void {
         url: '/v1/images',
         access: 'session',
         operationId: 'uploadImage',
+        schemas: '',
         tag: 'Images',
         quota: ' A user may upload 100 images an hour and keep 1000.',
       },
@@ -45,6 +46,7 @@ export function imageRoutes(app: App, services: ImageServices): void {
         url: '/admin/v1/images',
         access: { scope: 'notifications:write' },
         operationId: 'createImage',
+        schemas: 'Admin',
         tag: 'Administration',
         quota: '',
       },
@@ -59,6 +61,8 @@ function uploadRoute(
     readonly url: string;
     readonly access: Access;
     readonly operationId: string;
+    /** What the names of its bodies begin with: those of the administration allow no unknown members. */
+    readonly schemas: '' | 'Admin';
     readonly tag: string;
     readonly quota: string;
   },
@@ -73,7 +77,10 @@ function uploadRoute(
       description: `A JPEG, PNG, WebP, GIF (its first frame) or AVIF of at most 5 MiB and 25 megapixels: as the part \`file\` of a multipart body, in base64, or by a URL from which it is fetched once. Made anew as three JPEGs, upright, on white, without metadata. Removed after a day in which no notification has shown it.${route.quota}`,
       tags: [route.tag],
       body: {
-        content: { 'multipart/form-data': { schema: ImageUpload }, 'application/json': { schema: ImageInput } },
+        content: {
+          'multipart/form-data': { schema: { ...ImageUpload, title: `${route.schemas}ImageUpload` } },
+          'application/json': { schema: { ...ImageInput, title: `${route.schemas}ImageInput` } },
+        },
       },
       response: { 201: { ...Image, description: 'The image, for `image_id` of notifications.' } },
     },

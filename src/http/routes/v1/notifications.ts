@@ -4,24 +4,30 @@ import { Problem } from '../../../lib/problem.js';
 import type { Notifications } from '../../../notifications/notifications.js';
 import type { Streams } from '../../../notifications/stream/streams.js';
 import { prefersEventStream } from '../../accept.js';
-import { NotificationListAnswers, NotificationListQuery, sendInbox } from '../../notification-list.js';
+import {
+  arrayForm,
+  envelopeForm,
+  NotificationListAnswers,
+  NotificationListQuery,
+  sendInbox,
+} from '../../notification-list.js';
 import { type App, sessionOf } from '../../route.js';
 import { sendStream } from './notification-stream.js';
 
-const { 200: List, ...otherAnswers } = NotificationListAnswers;
-/** The list, or a stream for who asks for it (`Accept`). */
-const ListOrStream = {
-  description: 'A list, newest first unless sorted otherwise; or a stream.',
+const EventStream = {
+  description: 'Events until the session ends.',
   content: {
-    'application/json': { schema: List },
     'text/event-stream': {
       schema: Type.String({
         description:
-          'Notifications as they are made and changed (without a name), `deleted`, `marker`, `reset`, `retained_from`, `session_expiring`. `id` is the change sequence: send the last one as Last-Event-ID.',
+          'Notifications when they are created and changed (without an event name), `deleted`, `marker`, `reset`, `retained_from`, `session_expiring`. `id` is the change sequence: send the last one as Last-Event-ID.',
       }),
     },
   },
 };
+
+const { filter, since, sort } = NotificationListQuery.properties;
+const StreamQuery = Type.Object({ filter, since, sort });
 
 /** A user's own notifications. */
 export function notificationRoutes(
@@ -37,15 +43,16 @@ export function notificationRoutes(
       operationId: 'listNotifications',
       summary: 'List notifications',
       description:
-        'Newest first. Follow the links: then whatever arrives meanwhile, nothing is missed and nothing comes twice. With `Accept: text/event-stream` a stream of what happens, behind `Last-Event-ID`, or else behind `since`, or else from now on; `filter` applies, all other parameters do not.',
+        'Newest first. Follow the links: then you get each notification exactly once, even if others arrive meanwhile. With `envelope=true` the response is that of GET /v1/notifications/page; with `Accept: text/event-stream` it is that of GET /v1/notifications/stream.',
       tags: ['Notifications'],
       querystring: NotificationListQuery,
-      response: { ...otherAnswers, 200: ListOrStream },
+      response: NotificationListAnswers,
     },
     config: {
       access: 'session',
       isBounded: true,
       problems: ['too_many_requests', 'too_many_streams', 'shutting_down'],
+      document: arrayForm,
     },
     async handler(request, reply) {
       addVary(reply, 'Accept');
@@ -59,6 +66,52 @@ export function notificationRoutes(
       });
       // The user was deleted since the session was checked, and the session with the user.
       if (!isSent) throw new Problem('invalid_session_token');
+      return reply;
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/notifications/page',
+    schema: {
+      operationId: 'getNotificationPage',
+      summary: 'List notifications with an envelope',
+      description: 'The same list as GET /v1/notifications, as an object with the page beside the notifications.',
+      tags: ['Notifications'],
+      ...envelopeForm,
+    },
+    config: { access: 'session', isBounded: true, problems: ['too_many_requests'] },
+    async handler(request, reply) {
+      const { user_id: userId } = sessionOf(request);
+      const path = '/v1/notifications/page';
+      const isSent = await sendInbox(request, reply, {
+        ...{ notifications, list: notifications.listOwn, userId, path, isEnveloped: true },
+      });
+      // The user was deleted since the session was checked, and the session with the user.
+      if (!isSent) throw new Problem('invalid_session_token');
+      return reply;
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/notifications/stream',
+    schema: {
+      operationId: 'streamNotifications',
+      summary: 'Stream notifications',
+      description:
+        'Server-sent events: what happened after `Last-Event-ID`, or after `since`, or from now on. Only what matches `filter`.',
+      tags: ['Notifications'],
+      querystring: StreamQuery,
+      response: { 200: EventStream },
+    },
+    config: {
+      access: 'session',
+      isBounded: true,
+      problems: ['validation_failed', 'too_many_streams', 'shutting_down'],
+    },
+    async handler(request, reply) {
+      await sendStream(request, reply, { notifications, streams });
       return reply;
     },
   });

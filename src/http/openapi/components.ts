@@ -1,0 +1,144 @@
+import { isObject, isSame, type JsonObject, objectAt, pascalCase } from './json-schema.js';
+
+/**
+ * Moves every schema with a `title` to `components.schemas` and refers to it by that name, so that a generator gives it
+ * the same name. The document alone changes: validation and serialisation keep the whole schemas.
+ *
+ * @throws Error when two different schemas have one title
+ */
+export function hoistSchemas(document: JsonObject): void {
+  const schemas: JsonObject = {};
+  document.paths = replaceSchemas(document.paths, schemas);
+  const components = replaceSchemas(document.components, schemas);
+  const sorted = Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1));
+  document.components = { ...(isObject(components) && components), schemas: Object.fromEntries(sorted) };
+}
+
+/** Bottom up, so that two uses of one schema are compared with their parts already named. */
+function replaceSchemas(value: unknown, schemas: JsonObject): unknown {
+  if (Array.isArray(value)) return value.map((item) => replaceSchemas(item, schemas));
+  if (!isObject(value)) return value;
+  const members: JsonObject = {};
+  for (const [name, member] of Object.entries(value)) {
+    // Data, not schemas.
+    members[name] = name === 'example' || name === 'examples' ? member : replaceSchemas(member, schemas);
+  }
+  return referTo(withPlainTypes(members), schemas);
+}
+
+function referTo(schema: JsonObject, schemas: JsonObject): JsonObject {
+  const { title, description, ...rest } = schema;
+  if (typeof title !== 'string') return schema;
+  const isNullable = Array.isArray(rest.type) && rest.type.includes('null');
+  addSchema(title, isNullable ? { ...rest, type: 'object' } : rest, schemas);
+  const reference = { $ref: `#/components/schemas/${title}` };
+  const about = description === undefined ? {} : { description };
+  return isNullable ? { anyOf: [reference, { type: 'null' }], ...about } : { ...reference, ...about };
+}
+
+/** A use may lack the examples: the framework moves those of a body or an answer beside its schema. */
+function addSchema(title: string, schema: JsonObject, schemas: JsonObject): void {
+  const known = schemas[title];
+  if (known === undefined) {
+    schemas[title] = schema;
+    return;
+  }
+  if (!isObject(known) || !isSame(comparable(known), comparable(schema))) {
+    throw new Error(
+      `two different schemas are called ${title}: ${JSON.stringify(known)} and ${JSON.stringify(schema)}`,
+    );
+  }
+  if (known.examples === undefined && schema.examples !== undefined) known.examples = schema.examples;
+}
+
+function comparable({ examples: _, ...rest }: JsonObject): JsonObject {
+  return rest;
+}
+
+const keywordsOf: Readonly<Record<string, readonly string[]>> = {
+  string: ['minLength', 'maxLength', 'pattern', 'format'],
+  object: ['properties', 'required', 'additionalProperties'],
+};
+
+/** Generators read one type, or one and null: an enumeration of texts says so, and a choice of types becomes `oneOf`. */
+function withPlainTypes(schema: JsonObject): JsonObject {
+  const { type, enum: choices } = schema;
+  if (Array.isArray(choices) && type === undefined && choices.every((choice) => typeof choice === 'string')) {
+    return { type: 'string', ...schema };
+  }
+  if (!Array.isArray(type) || type.length < 2 || type.includes('null')) return schema;
+  const keywords = new Set(type.flatMap((one) => keywordsOf[String(one)] ?? []));
+  const shared = Object.entries(schema).filter(([keyword]) => keyword !== 'type' && !keywords.has(keyword));
+  const oneOf = type.map((one) => {
+    const own = (keywordsOf[String(one)] ?? []).filter((keyword) => keyword in schema);
+    return { type: one, ...Object.fromEntries(own.map((keyword) => [keyword, schema[keyword]])) };
+  });
+  return { ...Object.fromEntries(shared), oneOf };
+}
+
+/**
+ * Moves the headers and parameters that several operations share to the components. Of several of one name the one that
+ * is used most gets the component.
+ */
+export function hoistShared(document: JsonObject): void {
+  const operations = Object.values(objectAt(document, 'paths')).flatMap((path) => Object.values(path as JsonObject));
+  const parameters = createShelf('parameters');
+  const headers = createShelf('headers');
+  for (const operation of operations.filter(isObject)) {
+    for (const parameter of parametersOf(operation)) parameters.count(String(parameter.name), parameter);
+    for (const [name, header] of headersOf(operation)) headers.count(name, header);
+  }
+  for (const operation of operations.filter(isObject)) {
+    const own = parametersOf(operation);
+    if (own.length > 0) {
+      operation.parameters = own.map((parameter) => parameters.refer(String(parameter.name), parameter));
+    }
+    for (const answer of Object.values(objectAt(operation, 'responses')).filter(isObject)) {
+      const named = Object.entries(objectAt(answer, 'headers'));
+      if (named.length > 0) {
+        answer.headers = Object.fromEntries(named.map(([name, header]) => [name, headers.refer(name, header)]));
+      }
+    }
+  }
+  document.components = {
+    ...objectAt(document, 'components'),
+    parameters: parameters.components(),
+    headers: headers.components(),
+  };
+}
+
+function parametersOf(operation: JsonObject): JsonObject[] {
+  return Array.isArray(operation.parameters) ? operation.parameters.filter(isObject) : [];
+}
+
+function headersOf(operation: JsonObject): [string, unknown][] {
+  const answers = Object.values(objectAt(operation, 'responses')).filter(isObject);
+  return answers.flatMap((answer) => Object.entries(objectAt(answer, 'headers')));
+}
+
+/** Counts the uses of what may become a component, and then refers to those that did. */
+function createShelf(kind: 'parameters' | 'headers') {
+  const found = new Map<string, { value: unknown; uses: number }[]>();
+  const chosen = (name: string) => {
+    const [most] = [...(found.get(name) ?? [])].sort((a, b) => b.uses - a.uses);
+    return most !== undefined && most.uses > 1 ? most : undefined;
+  };
+  return {
+    count(name: string, value: unknown): void {
+      const variants = found.get(name) ?? [];
+      const known = variants.find((variant) => isSame(variant.value, value));
+      if (known === undefined) variants.push({ value, uses: 1 });
+      else known.uses += 1;
+      found.set(name, variants);
+    },
+    refer(name: string, value: unknown): unknown {
+      const component = chosen(name);
+      const isShared = component !== undefined && isSame(component.value, value);
+      return isShared ? { $ref: `#/components/${kind}/${pascalCase(name)}` } : value;
+    },
+    components(): JsonObject {
+      const names = [...found.keys()].filter((name) => chosen(name) !== undefined).sort();
+      return Object.fromEntries(names.map((name) => [pascalCase(name), chosen(name)?.value]));
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { hoistSchemas, hoistShared } from './components.js';
+import { addExamples } from './examples.js';
+import { type JsonObject, objectAt } from './json-schema.js';
+import { completeOperation, type DescribedRoute } from './operations.js';
+import { problemComponents } from './problems.js';
+
+export interface DocumentOptions {
+  /** By operation id. */
+  readonly routes: ReadonlyMap<string, DescribedRoute>;
+}
+
+/** Completes the document that the framework made of the routes: problems, components, examples and what it is about. */
+export function completeDocument<Document extends object>(
+  generated: Document,
+  options: DocumentOptions,
+): Document & JsonObject {
+  const document: JsonObject = Object.fromEntries(Object.entries(structuredClone(generated)));
+  const codes = operationsOf(document).flatMap((operation) => {
+    const route = options.routes.get(String(operation.operationId));
+    return route === undefined ? [] : completeOperation(operation, route);
+  });
+  document.components = { ...objectAt(document, 'components'), responses: problemComponents(new Set(codes)) };
+  hoistShared(document);
+  hoistSchemas(document);
+  addExamples(document);
+  return Object.assign({}, generated, document);
+}
+
+function operationsOf(document: JsonObject): JsonObject[] {
+  const paths = Object.values(objectAt(document, 'paths')) as JsonObject[];
+  return paths.flatMap((path) => Object.values(path) as JsonObject[]);
+}
+
+/** What the document says that no route does. */
+export function documentFrame(options: { readonly version: string; readonly publicUrl: string | undefined }) {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Postern',
+      version: options.version,
+      description:
+        'Two-token authentication and per-user notifications. Log in to get an authentication token. Exchange it for short session tokens. Use a session token for everything else.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: options.publicUrl ?? '/' }],
+    tags: [
+      { name: 'Tokens', description: 'Log in and out.' },
+      { name: 'Sessions', description: 'Short tokens for every other operation.' },
+      { name: 'Devices', description: 'Where a user is logged in, and how push reaches the user there.' },
+      { name: 'Account', description: 'Users look after their own accounts.' },
+      { name: 'Notifications', description: 'What happened, per user.' },
+      { name: 'Images', description: 'Images for notifications.' },
+      { name: 'Administration', description: "For operators, support and the app's own servers." },
+      { name: 'Operation', description: 'Probes and this document.' },
+    ],
+    components: { securitySchemes },
+  };
+}
+
+const securitySchemes = {
+  authenticationToken: {
+    type: 'http' as const,
+    scheme: 'basic',
+    description: 'The authentication token as user name, with an empty password: base64 of `psa_…` or `psa_…:`.',
+  },
+  session: { type: 'http' as const, scheme: 'bearer', bearerFormat: 'pss_…', description: 'A session token.' },
+  apiKey: {
+    type: 'http' as const,
+    scheme: 'bearer',
+    bearerFormat: 'psk_…',
+    description: 'An API key. Each operation names the scope that it needs.',
+  },
+};

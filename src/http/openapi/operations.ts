@@ -1,0 +1,135 @@
+import type { FastifySchema, RouteOptions } from 'fastify';
+import type { ErrorCode } from '../../contract/errors.js';
+import { isAdmin } from '../plugins/admin-requests.js';
+import { closed } from '../plugins/known-names.js';
+import type { Access } from '../route.js';
+import { type JsonObject, objectAt } from './json-schema.js';
+import { problemResponses } from './problems.js';
+
+/** What the document needs to know of a route beside its schema. */
+export type DescribedRoute = Pick<RouteOptions, 'method' | 'url' | 'config' | 'schema'>;
+
+/** The schema of a route as the document shows it: one form of body and answer, where the route takes several. */
+export function documentedSchema({ schema = {}, config, url }: DescribedRoute): FastifySchema {
+  if (schema.hide === true) return schema;
+  const { ndjson, document = {} } = config ?? {};
+  const all = Object.entries({ ...(schema.response as object), ...document.response });
+  const answers = Object.fromEntries(all.filter(([, answer]) => answer !== undefined));
+  const described = { ...schema, ...securityOf(config?.access), response: answers };
+  if (document.body !== undefined) described.body = isAdmin(url) ? closed(document.body) : document.body;
+  if (ndjson !== undefined && document.body === undefined) described.body = ndjsonBody(ndjson);
+  if (document.querystring !== undefined) described.querystring = document.querystring;
+  return described;
+}
+
+/** Only the document says so: Fastify does not check a content type without a schema. */
+function ndjsonBody(item: object): object {
+  const schema = { ...item, description: 'One JSON object a line; LF or CRLF ends it.' };
+  return { content: { 'application/x-ndjson': { schema } } };
+}
+
+function securityOf(access: Access | undefined): object {
+  if (access === undefined) return {};
+  if (access === 'public') return { security: [] };
+  if (access === 'session') return { security: [{ session: [] }] };
+  if (access === 'authentication-token') return { security: [{ authenticationToken: [] }] };
+  return { security: [{ apiKey: [access.scope] }, { session: [] }] };
+}
+
+/**
+ * Adds to an operation of the finished document what its route implies: problems, headers and parameters.
+ * @returns the codes of its problems
+ */
+export function completeOperation(operation: JsonObject, route: DescribedRoute): readonly ErrorCode[] {
+  const { config } = route;
+  if (config?.access === undefined) return [];
+  const answers = objectAt(operation, 'responses');
+  const headers = headersOf(operation, route);
+  for (const answer of Object.values(answers) as JsonObject[]) {
+    answer.headers = { ...headers, ...objectAt(answer, 'headers') };
+    for (const media of Object.values(objectAt(answer, 'content')) as JsonObject[]) {
+      const { description, ...schema } = objectAt(media, 'schema');
+      // The framework writes it to both.
+      if (description === answer.description) media.schema = schema;
+    }
+  }
+  const codes = [...impliedProblems(route, config.access), ...(config.problems ?? [])];
+  operation.responses = { ...answers, ...problemResponses(codes) };
+  const own = Array.isArray(operation.parameters) ? operation.parameters : [];
+  operation.parameters = [...own, ...headerParameters(operation, route)];
+  return codes;
+}
+
+function impliedProblems(route: DescribedRoute, access: Access): ErrorCode[] {
+  const codes: ErrorCode[] = ['malformed_request', 'internal_error', 'overloaded', 'storage_unavailable'];
+  // Any request may carry a body that cannot be read, also where the operation takes none.
+  codes.push('unsupported_media_type', 'payload_too_large', 'malformed_json');
+  const readsBodies = [route.method].flat().some((method) => method !== 'GET' && method !== 'HEAD');
+  if (readsBodies || isAdmin(route.url) || isList(route)) codes.push('validation_failed');
+  if (access !== 'public') codes.push('missing_credentials', 'invalid_authorization_header');
+  if (access === 'session') codes.push('invalid_session_token');
+  if (access === 'authentication-token') codes.push('invalid_authentication_token');
+  if (typeof access === 'object') {
+    codes.push('invalid_api_key', 'insufficient_scope', 'invalid_session_token');
+    codes.push('role_not_active', 'second_factor_required');
+  }
+  if (route.config?.idempotent === true) {
+    codes.push('idempotency_key_reused', 'request_in_progress', 'secret_unreadable');
+  }
+  return codes;
+}
+
+function isList({ schema }: DescribedRoute): boolean {
+  return 'page' in objectAt((schema?.querystring ?? {}) as JsonObject, 'properties');
+}
+
+const text = (description: string) => ({ description, schema: { type: 'string' } });
+
+const listHeaders = {
+  Link: text('RFC 8288: first, prev, next and last page, as path-absolute references.'),
+  'X-Total-Count': {
+    description: 'How many items there are; with a filter counted up to 1000.',
+    schema: { type: 'integer' },
+  },
+  'X-Total-Count-Capped': text('true when there are more items than were counted.'),
+  'Preference-Applied': text('count=exact when the request preferred that.'),
+};
+const stateHeaders = { ETag: text('Changes with every change of the list. Send it as If-None-Match.') };
+const idempotencyHeaders = {
+  'Idempotency-Key': text('The key of the request.'),
+  'Idempotent-Replayed': text('true when this is the stored response of an earlier request.'),
+};
+
+function headersOf(operation: JsonObject, route: DescribedRoute): JsonObject {
+  return {
+    'Request-ID': text('Names this request in the log and in problems.'),
+    ...(isList(route) && listHeaders),
+    ...(isConditional(operation) && stateHeaders),
+    ...(route.config?.idempotent === true && idempotencyHeaders),
+  };
+}
+
+const isConditional = (operation: JsonObject) => '304' in objectAt(operation, 'responses');
+
+/** Parameters in headers that the service reads wherever they apply. No schema of a route names them. */
+function headerParameters(operation: JsonObject, route: DescribedRoute): JsonObject[] {
+  const parameter = (name: string, description: string, example: string, limits: object = {}) => ({
+    ...{ name, in: 'header', required: false, description, example },
+    schema: { type: 'string', ...limits },
+  });
+  const found = [parameter('Accept-Language', 'The language of messages: en or es.', 'es')];
+  if (isConditional(operation)) {
+    found.push(
+      parameter('If-None-Match', 'An ETag of an earlier response: 304 while nothing has changed.', 'W/"0b0ba41c-42"'),
+    );
+  }
+  if (isList(route)) {
+    found.push(parameter('Prefer', 'count=exact counts all items that match the filter (RFC 7240).', 'count=exact'));
+  }
+  if (route.config?.idempotent === true) {
+    const about =
+      'Up to 255 printable characters. A repeat with the same key and body within 24 h gets the stored response.';
+    found.push(parameter('Idempotency-Key', about, '0b0ba41c-1', { maxLength: 255 }));
+  }
+  return found;
+}
