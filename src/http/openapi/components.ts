@@ -60,8 +60,11 @@ const keywordsOf: Readonly<Record<string, readonly string[]>> = {
   object: ['properties', 'required', 'additionalProperties'],
 };
 
-/** Generators read one type, or one and null: an enumeration of texts says so, and a choice of types becomes `oneOf`. */
-function withPlainTypes(schema: JsonObject): JsonObject {
+/**
+ * Generators read one type, or one and null: an enumeration of texts says so, and a choice of types becomes `oneOf`.
+ * They read no conditions: descriptions state those.
+ */
+function withPlainTypes({ if: _, then: __, else: ___, ...schema }: JsonObject): JsonObject {
   const { type, enum: choices } = schema;
   if (Array.isArray(choices) && type === undefined && choices.every((choice) => typeof choice === 'string')) {
     return { type: 'string', ...schema };

@@ -7,7 +7,9 @@ export function addExamples(document: JsonObject): void {
     for (const operation of Object.values(path).filter(isObject)) {
       const bodies = [objectAt(operation, 'requestBody'), ...Object.values(objectAt(operation, 'responses'))];
       for (const body of bodies.filter(isObject)) {
-        for (const media of Object.values(objectAt(body, 'content')).filter(isObject)) addExample(media, schemas);
+        for (const [type, media] of Object.entries(objectAt(body, 'content'))) {
+          if (/json$/.test(type) && isObject(media)) addExample(media, schemas);
+        }
       }
     }
   }
