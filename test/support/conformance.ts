@@ -108,16 +108,21 @@ function samePath(pattern: readonly string[], segments: readonly string[]): bool
   );
 }
 
-/** The same schema, but members that it does not name are faults. Problems may carry more (RFC 9457, 3.2). */
-function closeObjects(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(closeObjects);
+/**
+ * The same schema, but members that it does not name are faults. Problems may carry more (RFC 9457, 3.2), and the parts of
+ * an `allOf` name the members of one object together.
+ */
+function closeObjects(schema: unknown, isPart = false): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => closeObjects(item, isPart));
   if (typeof schema !== 'object' || schema === null) return schema;
   if ('$ref' in schema && typeof schema.$ref === 'string') return { $ref: `document${schema.$ref}` };
-  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closeObjects(value)]));
+  const members = Object.entries(schema).map(([key, value]) => [key, closeObjects(value, key === 'allOf')]);
+  const copy = Object.fromEntries(members);
   const isProblem =
     'properties' in schema &&
     'request_id' in (schema.properties as object) &&
     'errors' in (schema.properties as object);
-  if ('properties' in schema && !('additionalProperties' in schema) && !isProblem) copy.additionalProperties = false;
+  const isOpen = isPart || isProblem || 'additionalProperties' in schema;
+  if ('properties' in schema && !isOpen) copy.additionalProperties = false;
   return copy;
 }
