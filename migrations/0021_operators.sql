@@ -1,6 +1,4 @@
--- When a fresh proof was last recorded for a session: what it opens up to administration has an age.
-alter table sessions add column proven_at timestamptz;
-
+-- A role takes effect only through an enrolment link. A table of its own for each file: sessions are not held meanwhile.
 alter table users
   -- Since when the role takes effect: since its holder enrolled a second factor through a link. Null: it does not.
   add column role_active_since timestamptz,

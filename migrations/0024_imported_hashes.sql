@@ -64,7 +64,7 @@ create trigger imported_hash_gone after delete on users for each row
 -- wrong; drop_unused_schemes looks at the user too.
 insert into imported_hashes (user_id, scheme)
 select id, imported_scheme(password_hash) from users
-where updated_at > db_now() - interval '1 hour' and imported_scheme(password_hash) is not null
+where updated_at > (select db_now() - interval '1 hour') and imported_scheme(password_hash) is not null
 on conflict do nothing;
 
 -- Removes the schemes that no user has any more. Whoever stores a hash holds its scheme's row, or, for a new scheme, the

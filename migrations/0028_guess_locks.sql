@@ -8,15 +8,6 @@ alter table guess_budgets
   -- When a login that the lock refused was last recorded as an event.
   add column refused_at timestamptz;
 
--- Locks that hold now. Nothing is counted while an account is locked: the last change was the lock.
-update guess_budgets b set locked_at = b.updated_at, is_user = exists (select 1 from users u where u.id = b.user_id)
-where b.permanent or b.locked_until > db_now();
-
--- The locks of users by their end, to find the users that are locked now, however many users there are and however many
--- identities that name nobody are locked.
-create index guess_budgets_by_lock_end on guess_budgets
-  (is_user, (case when permanent then 'infinity' else locked_until end)) where permanent or locked_until is not null;
-
 -- A budget after `count` more failures.
 create or replace function guess_failed(
   budget guess_budgets, count integer, now timestamptz,

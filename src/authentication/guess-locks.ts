@@ -20,7 +20,7 @@ const timeText = (column: string) => `to_char(${column} at time zone 'UTC', 'YYY
 export const guessLocks = `
   (select coalesce(jsonb_agg(jsonb_build_object('device_id', nullif(b.bucket, '${strangers}'),
             'since', ${timeText('coalesce(b.locked_at, b.updated_at)')}, 'permanent', b.permanent,
-            'until', case when not b.permanent then ${timeText('b.locked_until')} end) order by b.locked_at), '[]')
+            'until', case when not b.permanent then ${timeText('b.locked_until')} end) order by coalesce(b.locked_at, b.updated_at)), '[]')
    from guess_budgets b where b.user_id = u.id and ${locksLogins})`;
 
 /**

@@ -271,7 +271,7 @@ export const errors = {
     503,
     'A stored secret cannot be read right now.',
     'Un secreto almacenado no se puede leer en este momento.',
-    'The key that encrypted it is missing from `SECRET_KEY`. The log has its id, and `postern doctor` counts what is concerned. Put the key back behind the current one. Until then, prove another way: with a passkey, or a recovery code.',
+    'The key that encrypted it is missing from `SECRET_KEY`. The log has its id, and `postern doctor` counts the affected values. Put the key back behind the current one. Until then, prove another way, such as with a passkey. A recovery code that was made under the missing key counts as a wrong guess.',
   ),
   storage_unavailable: error(
     503,

@@ -159,7 +159,7 @@ function describeThrown(thrown) {
     };
     void thrown.stack;
     const { name } = Object.getPrototypeOf(thrown).constructor;
-    if (/^\w{1,64}$/.test(name)) kind = name;
+    if (typeof name === 'string' && /^\w{1,64}$/.test(name)) kind = name;
   } catch {
     // A getter or a proxy has thrown. What is known until then is enough.
   } finally {

@@ -4,7 +4,6 @@ import type { Origin } from '../../lib/origin.js';
 import { Problem } from '../../lib/problem.js';
 import type { SecretKeys } from '../../lib/secret-keys.js';
 import { recordEvent } from '../events/events.js';
-import { forgiveGuesses } from '../guess-budget.js';
 import { identityDigest } from '../identities/identity-digest.js';
 import { describeTime } from '../messages/notice-values.js';
 import type { Notices } from '../messages/notices.js';
@@ -18,6 +17,7 @@ import {
   putNextPin,
   queueNextPin,
 } from '../secrets/next-pin.js';
+import { finishPinRecovery } from '../users/change-ends.js';
 import { holdUserEpoch } from '../users/queries.js';
 import type { Users } from '../users/users.js';
 import { type AddressType, addressTypes, type CodeSending } from './code-sending.js';
@@ -82,9 +82,7 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
   /** What recovering a secret does beside, once the new one counts. */
   async function follow(tx: Queryable, userId: string): Promise<void> {
     await users.logout(tx, userId, system);
-    await forgiveGuesses(tx, userId, 'pin');
-    await recordEvent(tx, { userId, type: 'user.pin_changed', origin: system });
-    await recordEvent(tx, { userId, type: 'recovery.completed', origin: system, data: { recovers: 'pin' } });
+    await finishPinRecovery(tx, userId);
     await notices.notify(tx, { userId, kind: 'account_recovered', origin: system });
   }
 

@@ -260,6 +260,7 @@ async function changeUser(
 
 /** A role that reaches further takes effect once a second factor was enrolled, or shown, through a link of its own. */
 function roleEffect(before: UserRow, { role = before.role }: UserValues): UserValues {
+  if (role === before.role) return {};
   const reach = (one: User['role']) => roles.indexOf(one);
   if (reach(role) <= reach(before.role) && role !== 'user') return {};
   return { role_active_since: null, role_link_digest: null, role_link_expires_at: null };

@@ -90,12 +90,19 @@ async function listUsers(io: Io, { json, ...given }: ListOptions): Promise<void>
   if (hasMore) printLine(io.stderr, `There are more: --page ${query.page + 1}`);
 }
 
-const rowOf = ({ id, username, email, phone, role, status, lock }: User) => [
-  ...[id, username ?? '-', email ?? '-', phone ?? '-', role, status],
-  lockText(lock),
-];
+const rowOf = (user: User) => {
+  const { id, username, email, phone, role, status } = user;
+  return [...[id, username ?? '-', email ?? '-', phone ?? '-', role, status], lockText(user) ?? '-'];
+};
 
-const lockText = (lock: User['lock']) => (lock === null ? '-' : lock.permanent ? 'permanent' : `until ${lock.until}`);
+/** The operator's lock, and those by wrong secrets. */
+function lockText({ lock, guess_locks: guessLocks }: User): string | undefined {
+  const text = ({ permanent, until }: { permanent: boolean; until: string | null }) =>
+    permanent ? 'permanent' : `until ${until}`;
+  const [guesses] = guessLocks;
+  const texts = [lock && text(lock), guesses && `by wrong secrets ${text(guesses)}`];
+  return texts.filter((one) => typeof one === 'string').join(', ') || undefined;
+}
 
 /** For people only what has a value. */
 export function printUser({ stdout }: Io, user: User, json: boolean): void {
@@ -103,9 +110,9 @@ export function printUser({ stdout }: Io, user: User, json: boolean): void {
     printJson(stdout, user);
     return;
   }
-  const { id, username, email, phone, name, role, status, lock, created_at } = user;
-  const reason = lock?.reason ?? null;
-  const shown = { id, username, email, phone, name, role, status, lock: lock && lockText(lock), reason, created_at };
+  const { id, username, email, phone, name, role, status, created_at } = user;
+  const reason = user.lock?.reason ?? null;
+  const shown = { id, username, email, phone, name, role, status, lock: lockText(user), reason, created_at };
   printTable(
     stdout,
     Object.entries(shown).flatMap(([field, value]) => (value ? [[field, value]] : [])),

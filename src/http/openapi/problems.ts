@@ -60,9 +60,12 @@ export function problemComponents(used: ReadonlySet<ErrorCode>): JsonObject {
     const codes = all.filter((code) => errors[code].status === status && code !== codeWithMember);
     return [nameOf(status), response(status, codes, ProblemBody)];
   });
-  const rejected = Type.Intersect([ProblemBody, Type.Object({ authentication: Type.Optional(RejectedAuthentication) })], {
-    title: 'AuthorizationRejectedProblem',
-  });
+  const rejected = Type.Intersect(
+    [ProblemBody, Type.Object({ authentication: Type.Optional(RejectedAuthentication) })],
+    {
+      title: 'AuthorizationRejectedProblem',
+    },
+  );
   return { ...Object.fromEntries(responses), AuthorizationRejected: response(400, [codeWithMember], rejected) };
 }
 
