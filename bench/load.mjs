@@ -119,7 +119,7 @@ async function open(url) {
     const message = joined(chunks);
     chunks = [];
     const status = statusOf(message);
-    if (status < 300 || (mayRefuse && status === 503)) resolve(message);
+    if (status < 300 || status === 304 || (mayRefuse && status === 503)) resolve(message);
     else reject(new Error(`not a success: ${message}`));
   });
   return {

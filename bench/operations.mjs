@@ -19,7 +19,7 @@ const sampleOf = `select 'user' || n as username, bench.id('user', n) as id, ben
 /** Some users: whoever, and of those who have notifications (but for the first, who has too many). */
 export async function sample(pool, { users, owners }) {
   const pick = async (from, count, samples) => (await pool.query(sampleOf, [from, count, samples])).rows;
-  return { anyone: await pick(1, users, 12_000), owners: await pick(2, owners, 2000) };
+  return { anyone: await pick(1, users, 12_000), owners: await pick(2, owners, 12_000) };
 }
 
 /**
@@ -51,6 +51,14 @@ export function operations({ url, adminKey }, { anyone, owners }) {
     ),
     session: of(anyone, ({ token }) => request('POST', `${url}/v1/sessions`, { authorization: basic(token) })),
     status: of(anyone, ({ authentication }) => request('GET', `${url}/v1/tokens/${authentication}`)),
+    // Few inboxes: the service keeps their pages.
+    listAgain: of(owners.slice(0, 500), ({ session }) =>
+      request('GET', `${url}/v1/notifications`, { authorization: bearer(session) }),
+    ),
+    listKnown: of(owners.slice(0, 500), ({ session }) =>
+      request('GET', `${url}/v1/notifications`, { authorization: bearer(session), 'if-none-match': '*' }),
+    ),
+    // So many inboxes that the service has dropped the page of each before its turn comes again.
     list: of(owners, ({ session }) => request('GET', `${url}/v1/notifications`, { authorization: bearer(session) })),
     filtered: of(owners, ({ session }) =>
       request('GET', `${url}/v1/notifications?filter=notification_type:payment`, { authorization: bearer(session) }),

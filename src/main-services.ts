@@ -24,6 +24,7 @@ import type { Signals } from './database/signals.js';
 import { createImageDownload } from './delivery/image-download.js';
 import { checkTargetUrl, type Outbound } from './delivery/outbound.js';
 import { createIdempotent } from './http/idempotent.js';
+import { createSendInbox } from './http/notification-list.js';
 import type { Services } from './http/routes.js';
 import type { Pacer } from './lib/pacing.js';
 import { Problem } from './lib/problem.js';
@@ -130,6 +131,14 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
     written: messageParts.written,
     defaultRegion: config.DEFAULT_REGION,
   });
+  const notifications = createNotifications({
+    ...{ database, checkUrl, imageUrlsOf, pacer: parts.pacer, connections: share.connections },
+    types: config.NOTIFICATION_TYPES,
+    batching: config.VERIFY_BATCHING,
+    changed: signals.send,
+    retainedFrom: parts.retention.retainedFrom,
+    ...(pushParts.published && { published: pushParts.published }),
+  });
   return {
     database,
     pacer: parts.pacer,
@@ -159,14 +168,8 @@ export function createServices(parts: ServiceParts): Omit<Services, 'streams'> {
     sessions,
     devices: createDevices(database),
     tokens: createTokens(database),
-    notifications: createNotifications({
-      ...{ database, checkUrl, imageUrlsOf, pacer: parts.pacer, connections: share.connections },
-      types: config.NOTIFICATION_TYPES,
-      batching: config.VERIFY_BATCHING,
-      changed: signals.send,
-      retainedFrom: parts.retention.retainedFrom,
-      ...(pushParts.published && { published: pushParts.published }),
-    }),
+    notifications,
+    sendInbox: createSendInbox(notifications),
     images: createImages({
       ...{ database, storage, render: createRender(), urls: imageUrlsOf },
       download: createImageDownload(outbound, checkUrl),

@@ -23,6 +23,6 @@ export function readListQuery<Field extends string>(
 /** Answers with a page: a bare array, everything about it in headers. `path` is where the list was asked for. */
 export function sendPage<Item>(reply: FastifyReply, path: string, query: ListQuery, page: Page<Item>): FastifyReply {
   const { total, totalIsExact, hasMore } = page;
-  describePage(reply, { path, ...query, total, totalIsExact, hasNext: hasMore });
+  reply.headers(describePage({ path, ...query, total, totalIsExact, hasNext: hasMore }));
   return reply.send(page.items);
 }

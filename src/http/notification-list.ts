@@ -5,8 +5,9 @@ import { ListQuery } from '../contract/common.js';
 import { Notification, NotificationPage } from '../contract/notification.js';
 import { choiceFault, type FieldError, refuseFaults } from '../lib/problem.js';
 import { type Cursor, decodeCursor, encodeCursor } from '../notifications/cursor.js';
-import type { NotificationQuery } from '../notifications/list-queries.js';
+import type { InboxState, NotificationQuery } from '../notifications/list-queries.js';
 import type { ListedPage, Notifications } from '../notifications/notifications.js';
+import { type AnsweredPage, createAnsweredPages } from './answered-pages.js';
 import { isUnchanged } from './conditional.js';
 import { type ListQuerySpec, parseListQuery, type QueryParameters } from './list-query.js';
 import { describePage } from './pages.js';
@@ -72,11 +73,11 @@ interface GivenQuery extends NotificationQuery {
 interface ListRequest {
   readonly query: QueryParameters;
   readonly headers: IncomingHttpHeaders;
+  readonly raw: { readonly url?: string | undefined };
 }
 
 /** Whose inbox is sent, and how it is read. */
 export interface InboxToSend {
-  readonly notifications: Pick<Notifications, 'changeSequence' | 'filterFields'>;
   readonly list: Notifications['list'];
   readonly userId: string;
   /** Where the list was asked for. */
@@ -86,40 +87,83 @@ export interface InboxToSend {
 }
 
 /**
- * Answers with a page of a user's inbox, or with 304 when nothing has changed since the client's ETag: that costs one
- * look-up by primary key.
+ * Answers with a page of a user's inbox, or with 304 when nothing has changed since the client's ETag. A 304, and a page
+ * that this process has answered with in the same state of the inbox, cost one look-up by primary key.
  *
  * @returns false, and nothing is sent, when there is no such inbox. (Not the reply: awaited, that is undefined.)
  * @throws Problem `validation_failed` that names the faulty parameters
  */
-export async function sendInbox(
-  request: ListRequest,
-  reply: FastifyReply,
-  { notifications, list, userId, path, isEnveloped = false }: InboxToSend,
-): Promise<boolean> {
-  const query = readInboxQuery(request, notifications);
-  const known = request.headers['if-none-match'];
-  if (known !== undefined) {
-    const changeSequence = await notifications.changeSequence(userId);
-    if (changeSequence !== undefined && isUnchanged(known, etag(userId, changeSequence))) {
-      describeState(reply, userId, changeSequence).code(304).send();
-      return true;
+export type SendInbox = (request: ListRequest, reply: FastifyReply, inbox: InboxToSend) => Promise<boolean>;
+
+/** Bytes of pages that a process keeps at most. */
+const keptBytes = 32 * 1024 * 1024;
+
+export function createSendInbox(notifications: Pick<Notifications, 'state' | 'filterFields'>): SendInbox {
+  const pages = createAnsweredPages(keptBytes);
+
+  return async (request, reply, { list, userId, path, isEnveloped = false }) => {
+    // With the user and the state of the inbox, this decides every byte of a page: the configuration does not change.
+    const key = `${request.raw.url} ${prefersExactCount(request.headers)}`;
+    const isAnswered = pages.has(userId, key);
+    const query = isAnswered ? undefined : readInboxQuery(request, notifications);
+    const known = request.headers['if-none-match'];
+    if (known !== undefined || isAnswered) {
+      const state = await notifications.state(userId);
+      if (state !== undefined && isUnchanged(known, etag(userId, state))) {
+        reply.headers(describeState(userId, state)).code(304).send();
+        return true;
+      }
+      const answered = state && pages.find(userId, key, state.stamp);
+      if (answered !== undefined) {
+        reply.headers(answered.headers).send(answered.body);
+        return true;
+      }
     }
-  }
-  const page = await list(userId, query);
-  if (page === undefined) return false;
-  describeState(reply, userId, page.changeSequence);
-  if (query.countsExactly) reply.header('Preference-Applied', 'count=exact');
-  describePage(reply, { path, ...query, ...page }, (number, relation) => ({
-    cursor: encodeCursor(query.sort, cursorTo(number, relation, page)),
-  }));
-  reply.send(isEnveloped || query.isEnveloped ? envelope(query, page) : page.items);
-  return true;
+    const asked = query ?? readInboxQuery(request, notifications);
+    const page = await list(userId, asked);
+    if (page === undefined) return false;
+    const answer = answerOf(reply, { userId, path, query: asked, page, isEnveloped: isEnveloped || asked.isEnveloped });
+    pages.keep(userId, key, page.state.stamp, answer);
+    reply.headers(answer.headers).send(answer.body);
+    return true;
+  };
+}
+
+type Serialize = (answer: Notification[] | NotificationPage) => string;
+
+function serializerOf(reply: FastifyReply): Serialize {
+  const found = reply.getSerializationFunction('200');
+  if (found === undefined) throw new Error('the answer has no schema');
+  return found as Serialize;
+}
+
+/** A page as it is sent. */
+function answerOf(
+  reply: FastifyReply,
+  options: {
+    readonly userId: string;
+    readonly path: string;
+    readonly query: GivenQuery;
+    readonly page: ListedPage;
+    readonly isEnveloped: boolean;
+  },
+): AnsweredPage {
+  const { userId, path, query, page, isEnveloped } = options;
+  const contentType = 'application/json; charset=utf-8';
+  const headers = {
+    ...describeState(userId, page.state),
+    ...(query.countsExactly && { 'Preference-Applied': 'count=exact' }),
+    ...describePage({ path, ...query, ...page }, (number, relation) => ({
+      cursor: encodeCursor(query.sort, cursorTo(number, relation, page)),
+    })),
+    'content-type': contentType,
+  };
+  return { headers, body: serializerOf(reply)(isEnveloped ? envelope(query, page) : page.items) };
 }
 
 /** What a request asks of an inbox. @throws Problem `validation_failed` */
 export function readInboxQuery(
-  request: ListRequest,
+  request: Pick<ListRequest, 'query' | 'headers'>,
   { filterFields }: Pick<Notifications, 'filterFields'>,
 ): GivenQuery {
   const spec: ListQuerySpec<(typeof sortable)[number]> = {
@@ -170,12 +214,12 @@ function envelope(query: GivenQuery, page: ListedPage): NotificationPage {
 }
 
 /** The state of an inbox, and not of one page: whatever is created, changed or deleted gives it another. */
-function etag(userId: string, changeSequence: number): string {
+function etag(userId: string, { changeSequence }: InboxState): string {
   return `W/"${userId.slice(0, 8)}-${changeSequence}"`;
 }
 
-function describeState(reply: FastifyReply, userId: string, changeSequence: number): FastifyReply {
-  return reply.headers({ ETag: etag(userId, changeSequence), 'Cache-Control': 'private, no-cache' });
+function describeState(userId: string, state: InboxState): { ETag: string; 'Cache-Control': string } {
+  return { ETag: etag(userId, state), 'Cache-Control': 'private, no-cache' };
 }
 
 /** `Prefer: count=exact` (RFC 7240), alone or among others. */

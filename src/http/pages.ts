@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify';
 import { linkHeader } from './links.js';
 
 /** What a list's headers say of a page. */
@@ -21,25 +20,22 @@ function lastPage({ total, totalIsExact, limit }: PageDescription): number | und
 }
 
 /**
- * Sets `Link` and the counts.
+ * `Link` and the headers of the counts.
  * @param parametersOf what a link to a page needs beside the client's own parameters
  */
 export function describePage(
-  reply: FastifyReply,
   description: PageDescription,
   parametersOf: (
     page: number,
     relation: 'first' | 'prev' | 'next' | 'last',
   ) => Readonly<Record<string, string>> = () => ({}),
-): void {
+): Readonly<Record<string, string>> {
   const { path, given, page, hasNext, total, totalIsExact } = description;
   const last = lastPage(description);
   const to = (target: number, relation: 'first' | 'prev' | 'next' | 'last') => ({
     page: String(target),
     ...parametersOf(target, relation),
   });
-  reply.header('X-Total-Count', String(total));
-  if (!totalIsExact) reply.header('X-Total-Count-Capped', 'true');
   const link = linkHeader({
     path,
     query: given,
@@ -51,5 +47,5 @@ export function describePage(
       last: last === undefined ? undefined : to(last, 'last'),
     },
   });
-  reply.header('Link', link);
+  return { 'X-Total-Count': String(total), ...(!totalIsExact && { 'X-Total-Count-Capped': 'true' }), Link: link };
 }

@@ -29,6 +29,7 @@ import type { Notifications } from '../notifications/notifications.js';
 import type { Push } from '../notifications/push/push.js';
 import type { Streams } from '../notifications/stream/streams.js';
 import type { Idempotent } from './idempotent.js';
+import type { SendInbox } from './notification-list.js';
 import type { Verifiers } from './plugins/authorization.js';
 import type { App } from './route.js';
 import { adminEventRoutes } from './routes/admin/events.js';
@@ -87,6 +88,7 @@ export interface Services {
   readonly sessions: Sessions;
   readonly devices: Devices;
   readonly notifications: Notifications;
+  readonly sendInbox: SendInbox;
   readonly streams: Streams;
   readonly markers: Markers;
   readonly images: Images;

@@ -1,3 +1,4 @@
+import { arrayText } from '../database/array-text.js';
 import { prepared, type Queryable, type Statement, sql } from '../database/database.js';
 import type { FilterClause } from '../lib/filter/fields.js';
 import { filterSql } from '../lib/filter/sql.js';
@@ -24,7 +25,7 @@ export interface NotificationQuery {
 }
 
 export interface PageOfRows {
-  readonly rows: readonly PlacedRow[];
+  readonly rows: readonly ListedRow[];
   readonly hasNext: boolean;
   /** How many the query has on all its pages. */
   readonly total: number;
@@ -32,13 +33,22 @@ export interface PageOfRows {
   readonly totalIsExact: boolean;
   /** The mark that keeps further pages in line with this one. */
   readonly mark: number;
-  /** The head's number: no two states of an inbox share it. */
-  readonly changeSequence: number;
+  readonly state: InboxState;
 }
 
-/** A row, and where it lies in the order that was asked for. */
-export interface PlacedRow extends NotificationRow {
-  readonly place: number;
+/** The state of an inbox, as its head says it. */
+export interface InboxState {
+  /** Every change of the inbox raises it. */
+  readonly changeSequence: number;
+  /** The same with the time of the last change. A restored database may use a number again, but not with the same time. */
+  readonly stamp: string;
+}
+
+/** A row of a page. It lacks the user, which all rows share; `updated_at` is null where it equals `created_at`. */
+export interface ListedRow extends Omit<NotificationRow, 'user_id' | 'updated_at'> {
+  readonly updated_at: string | null;
+  /** Where the row lies in the order of its changes, if the page has that order. */
+  readonly place?: number;
 }
 
 /** A count that is not free stops here. */
@@ -50,15 +60,51 @@ const skippable = blockSize;
 /** created_at grows with sequence and updated_at with change_sequence: each pair is one order with one index. */
 const places = { created_at: 'sequence', updated_at: 'change_sequence' } as const;
 
-const selectHead = prepared('inboxes_head', 'select last_change_sequence from inboxes where user_id = $1');
-
-/** The head's number: one look-up by primary key. Undefined when there is no such inbox. */
-export async function selectChangeSequence(handle: Queryable, userId: string): Promise<number | undefined> {
-  const [head] = await handle.query<{ last_change_sequence: number }>(selectHead, [userId]);
-  return head?.last_change_sequence;
+interface HeadRow {
+  last_change_sequence: number;
+  last_time: string;
 }
 
-type ListRow = { total: number; last_change_sequence: number } & (PlacedRow | { id: null });
+/** The time as text: an inbox in which nothing has happened has none. */
+const headState = 'last_change_sequence, last_time::text as last_time';
+
+const selectHead = prepared('inboxes_head', `select ${headState} from inboxes where user_id = $1`);
+
+/** The state of an inbox, by its primary key. Undefined when there is no such inbox. */
+export async function selectState(handle: Queryable, userId: string): Promise<InboxState | undefined> {
+  const [head] = await handle.query<HeadRow>(selectHead, [userId]);
+  return head && stateOf(head);
+}
+
+/** Lateral and limited, so that each key is looked up by the index; a scalar subquery, so that one plan serves all lengths. */
+const selectHeads = prepared(
+  'inboxes_heads',
+  `select asked.place, ${headState}
+   from unnest((select $1::uuid[])) with ordinality asked (user_id, place)
+   cross join lateral (select * from inboxes where user_id = asked.user_id limit 1) head`,
+);
+
+/** The same of several inboxes, in the order of the users. */
+export async function selectStates(handle: Queryable, userIds: readonly string[]): Promise<(InboxState | undefined)[]> {
+  const found = new Map<number, InboxState>();
+  for (const row of await handle.query<HeadRow & { place: number }>(selectHeads, [arrayText(userIds)])) {
+    found.set(row.place, stateOf(row));
+  }
+  return userIds.map((_, index) => found.get(index + 1));
+}
+
+function stateOf({ last_change_sequence: changeSequence, last_time: time }: HeadRow): InboxState {
+  return { changeSequence, stamp: `${changeSequence} ${time}` };
+}
+
+/** The head and the count come with each row. */
+type ListRow = HeadRow & { total: number } & (ListedRow | { id: null });
+
+const pageColumns = notificationColumns
+  .split(',')
+  .map((column) => `page.${column.trim()}`)
+  .filter((column) => column !== 'page.user_id' && column !== 'page.updated_at')
+  .join(', ');
 
 /** One page of a user's inbox; undefined when there is no such inbox. */
 export async function selectPage(
@@ -81,7 +127,7 @@ export async function selectPage(
     total: totalIsExact ? first.total : countCap,
     totalIsExact,
     mark: Math.min(query.mark ?? first.last_change_sequence, first.last_change_sequence),
-    changeSequence: first.last_change_sequence,
+    state: stateOf(first),
   };
 }
 
@@ -106,15 +152,16 @@ export function listStatement(userId: string, query: NotificationQuery): { state
   const start = startOf(query, { place, matching, low, mark: markValue, value });
   const isBackwards = (anchor?.side === 'before') !== (sort.direction === 'desc');
 
-  const text = `with recursive head as (
-      select last_change_sequence, total, ${countedBlocks} as counted_blocks from inboxes where user_id = $1
+  const text = `with recursive head as materialized (
+      select ${headState}, total, ${countedBlocks} as counted_blocks from inboxes where user_id = $1
     )${bounds}
-    select head.last_change_sequence, ${totalOf(query, matching, markValue)} as total, page.*
+    select head.last_change_sequence, head.last_time, ${totalOf(query, matching, markValue)} as total, ${pageColumns},
+      nullif(page.updated_at, page.created_at) as updated_at${place === 'sequence' ? '' : ', page.place'}
     from head left join (
       select ${notificationColumns}, ${place} as place ${matching}${start.condition}
       order by ${place} ${isBackwards ? 'desc' : 'asc'} limit $2
     ) page on true
-    order by place ${sort.direction}`;
+    order by page.place ${sort.direction}`;
   // Texts without a filter are few: they are worth keeping prepared.
   const shape = [
     sort.field,

@@ -1,5 +1,6 @@
 import type { Changes } from '../contract/changes.js';
-import type { Notification, NotificationChange, NotificationInput } from '../contract/notification.js';
+import type { Image, Notification, NotificationChange, NotificationInput } from '../contract/notification.js';
+import { batched } from '../database/batched.js';
 import type { Database, Transaction } from '../database/database.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import type { Pacer } from '../lib/pacing.js';
@@ -9,11 +10,20 @@ import { type ChangesQuery, listChanges } from './changes.js';
 import { notificationFilterFields } from './filter-fields.js';
 import { findImages } from './images/rows.js';
 import type { CheckUrl, ImageUrls } from './images/url.js';
-import { isCostly, type NotificationQuery, type PageOfRows, selectChangeSequence, selectPage } from './list-queries.js';
+import {
+  type InboxState,
+  isCostly,
+  type ListedRow,
+  type NotificationQuery,
+  type PageOfRows,
+  selectPage,
+  selectState,
+  selectStates,
+} from './list-queries.js';
 import { createListShares } from './list-shares.js';
 import { faultsOfEach, type Hear, publish, tryPublish, type WouldBe } from './publish.js';
 import { createOnePublisher } from './publish-one.js';
-import { toNotification } from './row.js';
+import { notificationOf } from './row.js';
 
 /** One page of an inbox. */
 export interface ListedPage extends Omit<PageOfRows, 'rows'> {
@@ -33,8 +43,8 @@ export interface Notifications {
   /** The same for the user, with a bound for costly queries. @throws Problem `too_many_requests`, `overloaded` */
   listOwn(userId: string, query: NotificationQuery): Promise<ListedPage | undefined>;
 
-  /** The number of an inbox's last change; undefined when there is no such user. */
-  changeSequence(userId: string): Promise<number | undefined>;
+  /** The state of an inbox; undefined when there is no such user. Requests that arrive together share a query. */
+  state(userId: string): Promise<InboxState | undefined>;
 
   /**
    * What has happened to an inbox since, with a bound for filters.
@@ -132,14 +142,14 @@ export function createNotifications(options: NotificationsOptions): Notification
     const shown = new Set(rows.flatMap((row) => row.image_id ?? []));
     const images = await findImages(database, shown, rules.imageUrlsOf);
     const [first, last] = [rows[0], rows.at(-1)];
-    const places = first && last && { first: first.place, last: last.place };
-    return { ...rest, items: rows.map((row) => toNotification(row, images)), ...(places && { places }) };
+    const places = first && last && { first: first.place ?? first.sequence, last: last.place ?? last.sequence };
+    return { ...rest, items: rows.map((row) => listed(row, userId, images)), ...(places && { places }) };
   };
   return {
     filterFields: notificationFilterFields(rules.types),
     list,
     listOwn: (userId, query) => (isCostly(query) ? share(userId, () => list(userId, query)) : list(userId, query)),
-    changeSequence: (userId) => selectChangeSequence(database, userId),
+    state: batching ? batched((userIds) => selectStates(database, userIds)) : (userId) => selectState(database, userId),
     async changes(userId, query) {
       const read = () => listChanges(database, rules.imageUrlsOf, userId, query, pacer.begin());
       const changes = await (query.filter.length > 0 ? share(userId, read) : read());
@@ -175,4 +185,13 @@ export function createNotifications(options: NotificationsOptions): Notification
     },
     faultsOfEach: (requests, numbers) => faultsOfEach(database, rules, requests, numbers),
   };
+}
+
+function listed(row: ListedRow, userId: string, images: ReadonlyMap<string, Image>): Notification {
+  const { id, sequence, created_at, updated_at } = row;
+  return notificationOf(
+    row,
+    { id, user_id: userId, sequence, created_at, updated_at: updated_at ?? created_at },
+    images,
+  );
 }

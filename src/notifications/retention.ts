@@ -52,8 +52,9 @@ const lockHeads = prepared(
   'select user_id from inboxes where user_id = any ($1::uuid[]) order by user_id for update skip locked',
 );
 /**
- * Without tombstones: that something is gone by its age everybody can tell. The heads move by one, so that every ETag
- * changes. A statement after the one that locks them, so that it sees the inboxes as they are under the locks.
+ * Without tombstones: that something is gone by its age everybody can tell. The heads move by one number and in time, so
+ * that every ETag changes and no page that a process has kept is of the new state. A statement after the one that locks
+ * them, so that it sees the inboxes as they are under the locks.
  */
 const removeOld = prepared(
   'retention_remove',
@@ -85,7 +86,9 @@ const removeOld = prepared(
     ),
     moved as (
       update inboxes i
-      set total = total - c.rows, last_change_sequence = last_change_sequence + 1
+      set total = total - c.rows,
+          last_change_sequence = last_change_sequence + 1,
+          last_time = greatest(db_now(), last_time + interval '1 microsecond')
       from (select user_id, count(*) as rows from gone group by user_id) c
       where i.user_id = c.user_id
     )

@@ -49,7 +49,14 @@ test('a large publication that comes after the limit of handlers is committed, a
     request.rawBody = JSON.stringify(request.body);
   });
   const idempotent = createIdempotent(database, {} as Idempotency);
-  adminNotificationRoutes(app, { notifications, push: {} as Push, idempotent, database, pacer: createPacer() });
+  adminNotificationRoutes(app, {
+    notifications,
+    push: {} as Push,
+    idempotent,
+    database,
+    pacer: createPacer(),
+    sendInbox: async () => false,
+  });
   const payload = [1, 2].map(() => ({ user_id: id, notification_type: 'pool', description: 'a' }));
 
   expect((await app.inject({ method: 'POST', url: '/admin/v1/notifications', payload })).statusCode).toBe(503);

@@ -138,3 +138,9 @@ test('GET /v1/notifications/stream streams whatever the Accept header says', asy
   expect(JSON.parse(event.data)).toEqual(published);
   stream.destroy();
 });
+
+test('HEAD /v1/notifications/stream is 405, and takes no stream', async () => {
+  const reader = await createReader();
+  const { status, headers } = await postern.api('HEAD', '/v1/notifications/stream', { bearer: reader.token });
+  expect([status, headers.allow]).toEqual([405, 'GET, OPTIONS']);
+});

@@ -196,13 +196,13 @@ describe('the erasure of a user', () => {
     const other = await createInbox(test.database);
     const shownTo = Array.from({ length: 120 }, () => input(other, { image_id: shown }));
     await publishAll({ database: test.database, notifications }, shownTo);
-    const before = await notifications.changeSequence(other);
+    const before = (await notifications.state(other))?.changeSequence;
     await erase();
     for (const id of [own, shown]) expect([await rowOf(id), await hasFiles(id)]).toEqual([undefined, false]);
     expect([await rowOf(others), await hasFiles(others)]).toEqual([others, true]);
     const page = await notifications.list(other, newestFirst);
     expect(new Set(page?.items.map(({ image }) => image))).toEqual(new Set([null]));
-    expect(await notifications.changeSequence(other)).toBe((before ?? 0) + 120);
+    expect((await notifications.state(other))?.changeSequence).toBe((before ?? 0) + 120);
     expect(await unsettled()).not.toContain(own);
     expect(await unsettled()).not.toContain(shown);
   });

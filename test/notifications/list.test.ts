@@ -136,7 +136,14 @@ describe('list', () => {
 
   it('is empty for an inbox without notifications, and undefined without an inbox', async () => {
     const user = await createInbox(test.database);
-    const empty = { items: [], hasNext: false, total: 0, totalIsExact: true, mark: 0, changeSequence: 0 };
+    const empty = {
+      items: [],
+      hasNext: false,
+      total: 0,
+      totalIsExact: true,
+      mark: 0,
+      state: { changeSequence: 0, stamp: '0 -infinity' },
+    };
     expect(await list(user)).toEqual(empty);
     expect(await list(user, { since: parseTime('2020-01-01 00:00:00') as Instant })).toEqual(empty);
     expect(await notifications.list('582a5abb-1335-4794-4855-11e067b8c55e', newestFirst)).toBeUndefined();

@@ -23,7 +23,7 @@ import {
   NotificationListAnswers,
   NotificationListQuery,
   readInboxQuery,
-  sendInbox,
+  type SendInbox,
 } from '../../notification-list.js';
 import { isNdjson } from '../../plugins/ndjson-body.js';
 import type { App } from '../../route.js';
@@ -76,6 +76,7 @@ interface PublishServices {
   readonly idempotent: Idempotent;
   readonly database: Pick<Database, 'transaction'>;
   readonly pacer: Pacer;
+  readonly sendInbox: SendInbox;
 }
 
 /** What the ways to publish share. */
@@ -276,7 +277,10 @@ function changeRoutes(
   });
 }
 
-function inboxRoute(app: App, { notifications }: { notifications: Notifications }): void {
+function inboxRoute(
+  app: App,
+  { notifications, sendInbox }: Pick<PublishServices, 'notifications' | 'sendInbox'>,
+): void {
   const forms = [
     { below: '', operationId: 'listUserNotifications', with: '', form: arrayForm, isEnveloped: false },
     {
@@ -310,7 +314,7 @@ function inboxRoute(app: App, { notifications }: { notifications: Notifications 
         const id = idOf(request.params);
         const path = `/admin/v1/users/${id}/notifications${below}`;
         const isSent = await sendInbox(request, reply, {
-          ...{ notifications, list: notifications.list, userId: id, path, isEnveloped },
+          ...{ list: notifications.list, userId: id, path, isEnveloped },
         });
         if (!isSent) throw new Problem('not_found');
         return reply;

@@ -9,7 +9,7 @@ import {
   envelopeForm,
   NotificationListAnswers,
   NotificationListQuery,
-  sendInbox,
+  type SendInbox,
 } from '../../notification-list.js';
 import { type App, sessionOf } from '../../route.js';
 import { sendStream } from './notification-stream.js';
@@ -32,7 +32,7 @@ const StreamQuery = Type.Object({ filter, since, sort });
 /** A user's own notifications. */
 export function notificationRoutes(
   app: App,
-  { notifications, streams }: { notifications: Notifications; streams: Streams },
+  { notifications, streams, sendInbox }: { notifications: Notifications; streams: Streams; sendInbox: SendInbox },
 ): void {
   // Before connections are waited for.
   app.addHook('preClose', () => streams.close());
@@ -61,7 +61,7 @@ export function notificationRoutes(
       }
       const { user_id: userId } = sessionOf(request);
       const isSent = await sendInbox(request, reply, {
-        ...{ notifications, list: notifications.listOwn, userId },
+        ...{ list: notifications.listOwn, userId },
         path: '/v1/notifications',
       });
       // The user was deleted since the session was checked, and the session with the user.
@@ -85,7 +85,7 @@ export function notificationRoutes(
       const { user_id: userId } = sessionOf(request);
       const path = '/v1/notifications/page';
       const isSent = await sendInbox(request, reply, {
-        ...{ notifications, list: notifications.listOwn, userId, path, isEnveloped: true },
+        ...{ list: notifications.listOwn, userId, path, isEnveloped: true },
       });
       // The user was deleted since the session was checked, and the session with the user.
       if (!isSent) throw new Problem('invalid_session_token');
@@ -96,6 +96,8 @@ export function notificationRoutes(
   app.route({
     method: 'GET',
     url: '/v1/notifications/stream',
+    // Its answer has no end.
+    exposeHeadRoute: false,
     schema: {
       operationId: 'streamNotifications',
       summary: 'Stream notifications',
