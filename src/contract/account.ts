@@ -5,11 +5,12 @@ import { NewUser, PinRecovery, RoleActive, roles, SecondFactors, UserChange } fr
 
 export const proofTypes = ['password', 'code', 'passkey', 'totp', 'pin'] as const;
 export type ProofType = (typeof proofTypes)[number];
+const ProofType = Type.Enum(proofTypes, { title: 'ProofType' });
 
 /** Shows afresh who is asking: a session alone may be a phone that was left on a table. */
 export const Proof = Type.Object(
   {
-    type: Type.Enum(proofTypes),
+    type: ProofType,
     id: Type.Optional(
       Type.Unsafe<string>({ ...IdInput, description: 'Of the proof that was started: for a code and a passkey.' }),
     ),
@@ -43,7 +44,7 @@ export const ProofRequest = Type.Object(
 export const StartedProof = Type.Object(
   {
     id: Id,
-    type: Type.Enum(proofTypes, { description: 'The type that the proof has when it is used.' }),
+    type: { ...ProofType, description: 'The type that the proof has when it is used.' },
     challenge: Type.Optional(AnyObject("For a passkey: the browser's request options.")),
     expires_at: Time,
   },
@@ -196,16 +197,19 @@ const ContactAddress = Type.Object(
   { title: 'ContactAddress' },
 );
 
-const recoverable = ['password', 'pin'] as const;
+const Recoverable = Type.Enum(['password', 'pin'] as const, { title: 'RecoverableSecret' });
 
 export const RecoveryRequest = Type.Object(
   {
     identity: ContactAddress,
-    purpose: Type.Enum(recoverable, { description: 'What was forgotten.' }),
+    purpose: { ...Recoverable, description: 'What was forgotten.' },
     device: Type.Optional(
       Type.Object(
         { id: Type.Optional(DeviceIdInput) },
-        { description: 'A device that the user logged in on before is counted apart from strangers.' },
+        {
+          title: 'RecoveryDevice',
+          description: 'A device that the user logged in on before is counted apart from strangers.',
+        },
       ),
     ),
   },
@@ -230,7 +234,7 @@ export type RecoveryAnswer = Static<typeof RecoveryAnswer>;
 export const Recovered = Type.Object(
   {
     id: Id,
-    recovered: Type.Enum(recoverable),
+    recovered: Recoverable,
     status: Type.Optional(
       Type.Literal('pending', { description: 'Of a PIN that waits: it counts from effective_at on. Else absent.' }),
     ),

@@ -1,16 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { authenticationStatuses } from './authentication.js';
+import { AuthenticationStatus } from './authentication.js';
 import { AnyObject, Id, NullableId, NullableString, NullableTime, Text, Time } from './common.js';
 
 /** What an API key may do. `admin` includes every other scope. */
 export const scopes = ['users:read', 'users:write', 'notifications:write', 'sessions:verify', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
+const Scope = Type.Enum(scopes, { title: 'Scope' });
 
 export const ApiKey = Type.Object(
   {
     id: Id,
     name: Type.String(),
-    scopes: Type.Array(Type.Enum(scopes)),
+    scopes: Type.Array(Scope),
     expires_at: NullableTime,
     last_used_at: NullableTime,
     created_at: Time,
@@ -31,7 +32,7 @@ export type IssuedApiKey = Static<typeof IssuedApiKey>;
 export const NewApiKey = Type.Object(
   {
     name: Text(100, 1),
-    scopes: Type.Array(Type.Enum(scopes), { minItems: 1, maxItems: scopes.length, uniqueItems: true }),
+    scopes: Type.Array(Scope, { minItems: 1, maxItems: scopes.length, uniqueItems: true }),
     expires_at: Type.Optional(Type.String({ maxLength: 64, description: 'A time in the future.' })),
   },
   { title: 'NewApiKey', examples: [{ name: 'billing', scopes: ['notifications:write'] }] },
@@ -113,7 +114,10 @@ export const UserDevice = Type.Object(
     screen_height: NullableString,
     push: Type.Object(
       { ios: Type.Boolean(), android: Type.Boolean(), web: Type.Boolean() },
-      { description: 'Which kinds of push token are registered. The tokens themselves are never shown.' },
+      {
+        title: 'RegisteredPush',
+        description: 'Which kinds of push token are registered. The tokens themselves are never shown.',
+      },
     ),
     last_login_at: Type.Unsafe<string>({ ...Time, description: 'When a login on it was last approved.' }),
     created_at: Time,
@@ -129,7 +133,7 @@ export const UserToken = Type.Object(
     id: Id,
     device_id: Id,
     authenticator: Type.String({ examples: ['password'] }),
-    status: Type.Enum(authenticationStatuses),
+    status: AuthenticationStatus,
     active: Type.Boolean({ description: 'Whether its token is good right now.' }),
     first_used_at: Type.Unsafe<string | null>({
       ...NullableTime,

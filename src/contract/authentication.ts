@@ -7,13 +7,19 @@ export const identityTypes = ['email', 'phone', 'username'] as const;
 
 const Identity = Type.Object(
   {
-    type: Type.Enum(identityTypes),
+    type: Type.Enum(identityTypes, { title: 'IdentityType' }),
     value: Type.String({ minLength: 1, maxLength: 320, description: 'Used to look up the user.' }),
   },
   { title: 'Identity' },
 );
 
-const screenSize = Type.Union([Type.Number(), Type.String({ pattern: '^[0-9]{1,6}(?:\\.[0-9]{1,3})?$' })]);
+const screenSize = Type.Union(
+  [
+    Type.Number({ title: 'ScreenSizeNumber' }),
+    Type.String({ title: 'ScreenSizeString', pattern: '^[0-9]{1,6}(?:\\.[0-9]{1,3})?$' }),
+  ],
+  { title: 'ScreenSize' },
+);
 
 /** What a login says of the device it happens on. */
 export const DeviceInput = Type.Object(
@@ -104,8 +110,9 @@ export function secretRequestOf(options: { readonly pinIsRequired: boolean }): t
 }
 
 export const authenticationStatuses = ['created', 'pending', 'approved', 'rejected'] as const;
-const Status = Type.Enum(authenticationStatuses);
+export const AuthenticationStatus = Type.Enum(authenticationStatuses, { title: 'AuthenticationStatus' });
 const ErrorCode = Type.Enum(['', ...Object.keys(authenticationErrors)], {
+  title: 'AuthenticationErrorCode',
   description: 'Empty when there is no error.',
 });
 
@@ -113,12 +120,13 @@ export const Authentication = Type.Object(
   {
     id: Id,
     device_id: Id,
-    status: Status,
+    status: AuthenticationStatus,
     token: Type.Optional(Type.String({ description: 'The authentication token, present once issued. Shown once.' })),
     error_code: ErrorCode,
     error_message: Type.String(),
     challenge: Type.Optional(
       Type.Unsafe<Readonly<Record<string, unknown>> & { type: string }>({
+        title: 'Challenge',
         type: 'object',
         properties: { type: { type: 'string' } },
         required: ['type'],
@@ -152,13 +160,16 @@ export const Authentication = Type.Object(
 );
 export type Authentication = Static<typeof Authentication>;
 
-export const AuthenticationStatus = Type.Object({ id: Id, status: Status }, { title: 'AuthenticationState' });
+export const AuthenticationState = Type.Object(
+  { id: Id, status: AuthenticationStatus },
+  { title: 'AuthenticationState' },
+);
 
 /** Rides on the problem that refuses a step 2. */
 export const RejectedAuthentication = Type.Object(
   {
     id: Type.String(),
-    status: Status,
+    status: AuthenticationStatus,
     error_code: ErrorCode,
     error_message: Type.String(),
   },

@@ -19,8 +19,13 @@ export const NullableString = Type.Unsafe<string | null>({ type: ['string', 'nul
 export const NullableNumber = Type.Unsafe<number | null>({ type: ['number', 'null'] });
 
 /** Any JSON object. Not `Type.Record`: its pattern `^.*$` would drop keys with a line break from answers. */
-export const AnyObject = (description: string) =>
-  Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description });
+export const AnyObject = (description: string, title?: string) =>
+  Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    additionalProperties: true,
+    description,
+    ...(title !== undefined && { title }),
+  });
 
 /** A string column that requests may set; counted in UTF-16 code units as JSON Schema's validators do. */
 export const Text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength });

@@ -7,7 +7,11 @@ export const maxImageBytes = 5 * 1024 * 1024;
 export const imageFiles = { card: 'card.jpg', full: 'full.jpg', thumbnail: 'thumbnail.jpg' } as const;
 export type Rendition = keyof typeof imageFiles;
 
-export const ImageFile = Type.String({ enum: Object.values(imageFiles), description: 'Which rendition.' });
+export const ImageFile = Type.String({
+  title: 'ImageFile',
+  enum: Object.values(imageFiles),
+  description: 'Which rendition.',
+});
 
 export const ImageInput = Type.Object(
   {
@@ -36,7 +40,7 @@ export const ImageInput = Type.Object(
 );
 export type ImageInput = Static<typeof ImageInput>;
 
-/** A multipart body, read. The file has no `type`: OpenAPI 3.1 describes bytes so. */
+/** A multipart body, read. The file has no `type`: it is a Buffer here. The OpenAPI document gives it one. */
 export const ImageUpload = Type.Object(
   {
     file: Type.Unsafe<Buffer>({

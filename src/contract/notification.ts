@@ -71,13 +71,16 @@ export type Notification = Static<typeof Notification>;
 export const NotificationPage = Type.Object(
   {
     data: Type.Array(Notification),
-    page: Type.Object({
-      number: Type.Integer({ minimum: 1 }),
-      limit: Type.Integer({ minimum: 1 }),
-      total: Type.Integer({ minimum: 0, description: 'Of all pages; with a filter counted up to 1000.' }),
-      total_is_exact: Type.Boolean(),
-      next_cursor: Type.Unsafe<string | null>({ ...NullableString, description: 'The `cursor` of the next page.' }),
-    }),
+    page: Type.Object(
+      {
+        number: Type.Integer({ minimum: 1 }),
+        limit: Type.Integer({ minimum: 1 }),
+        total: Type.Integer({ minimum: 0, description: 'Of all pages; with a filter counted up to 1000.' }),
+        total_is_exact: Type.Boolean(),
+        next_cursor: Type.Unsafe<string | null>({ ...NullableString, description: 'The `cursor` of the next page.' }),
+      },
+      { title: 'PageInfo' },
+    ),
   },
   { title: 'NotificationPage' },
 );

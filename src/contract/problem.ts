@@ -5,15 +5,18 @@ export const ProblemBody = Type.Object(
   {
     type: Type.String({ description: 'urn:postern:problem: and the code.' }),
     title: Type.String(),
-    status: Type.Integer(),
+    status: Type.Integer({ minimum: 100, maximum: 599 }),
     detail: Type.String(),
     request_id: Type.String(),
     errors: Type.Array(
-      Type.Object({
-        field: Type.Optional(Type.String({ examples: ['identity.type'] })),
-        code: Type.String(),
-        message: Type.String(),
-      }),
+      Type.Object(
+        {
+          field: Type.Optional(Type.String({ examples: ['identity.type'] })),
+          code: Type.String(),
+          message: Type.String(),
+        },
+        { title: 'FieldError' },
+      ),
     ),
   },
   { title: 'Problem' },

@@ -4,6 +4,7 @@ import { Id, NullableString, NullableTime, Time } from './common.js';
 /** Ways to a device; where a device has several, the first that is configured is taken. */
 export const pushChannels = ['apns', 'fcm', 'web_push'] as const;
 export type PushChannel = (typeof pushChannels)[number];
+const PushChannel = Type.Enum(pushChannels, { title: 'PushChannel' });
 
 /** The kinds of token that clients register, and the channel that each is for. */
 export const tokenTypes = { ios: 'apns', android: 'fcm', web: 'web_push' } as const satisfies Record<
@@ -11,6 +12,7 @@ export const tokenTypes = { ios: 'apns', android: 'fcm', web: 'web_push' } as co
   PushChannel
 >;
 export type TokenType = keyof typeof tokenTypes;
+const TokenType = Type.Enum(Object.keys(tokenTypes) as TokenType[], { title: 'PushTokenType' });
 
 /** What is kept of a browser's `PushSubscription.toJSON()`. Keys are base64url without padding. */
 export interface WebPushSubscription {
@@ -20,8 +22,9 @@ export interface WebPushSubscription {
 
 export const DeviceTokenInput = Type.Object(
   {
-    type: Type.Enum(Object.keys(tokenTypes) as TokenType[]),
+    type: TokenType,
     token: Type.Unsafe<string | Record<string, unknown>>({
+      title: 'PushToken',
       type: ['string', 'object'],
       minLength: 1,
       maxLength: 4096,
@@ -35,9 +38,9 @@ export const DeviceTokenInput = Type.Object(
 /** A registered token, without the token. */
 export const DeviceToken = Type.Object(
   {
-    type: Type.Enum(Object.keys(tokenTypes) as TokenType[]),
+    type: TokenType,
     device_id: Id,
-    channel: Type.Enum([...pushChannels]),
+    channel: PushChannel,
     enabled: Type.Boolean({ description: 'Whether the operator has configured this channel.' }),
   },
   { title: 'DeviceToken' },
@@ -101,7 +104,11 @@ export type DeliveryState = (typeof deliveryStates)[number];
 const PushTrace = Type.Object(
   {
     device_id: Id,
-    channel: Type.Unsafe<PushChannel | null>({ type: ['string', 'null'], enum: [...pushChannels, null] }),
+    channel: Type.Unsafe<PushChannel | null>({
+      title: 'PushChannel',
+      type: ['string', 'null'],
+      enum: [...pushChannels, null],
+    }),
     state: Type.Enum([...deliveryStates, 'none'], { description: 'none: no push was made for this device.' }),
     reason: Type.Enum(Object.keys(deliveryReasons) as DeliveryReason[]),
     explanation: Type.String({ description: 'The reason in words.' }),
@@ -133,16 +140,24 @@ export const DryRun = Type.Object(
     deliveries: Type.Integer({ description: 'Notifications that would be made.' }),
     push: Type.Object(
       { apns: Type.Integer(), fcm: Type.Integer(), web_push: Type.Integer(), muted: Type.Integer() },
-      { description: 'Pushes that would be sent by each channel, and how many a mute would keep back.' },
+      {
+        title: 'PushCounts',
+        description: 'Pushes that would be sent by each channel, and how many a mute would keep back.',
+      },
     ),
     items: Type.Array(
-      Type.Object({
-        user_id: Id,
-        notification_type: Type.String(),
-        description: Type.String(),
-        inbox: Type.Boolean(),
-        push: Type.Array(Type.Object({ device_id: Id, channel: Type.Enum([...pushChannels]), muted: Type.Boolean() })),
-      }),
+      Type.Object(
+        {
+          user_id: Id,
+          notification_type: Type.String(),
+          description: Type.String(),
+          inbox: Type.Boolean(),
+          push: Type.Array(
+            Type.Object({ device_id: Id, channel: PushChannel, muted: Type.Boolean() }, { title: 'DryRunPush' }),
+          ),
+        },
+        { title: 'DryRunItem' },
+      ),
       { description: 'The first 100 of them.' },
     ),
   },

@@ -35,6 +35,7 @@ export const ImportedLine = Type.Object(
     line: Type.Optional(Type.Integer({ minimum: 1 })),
     result: Type.Optional(
       Type.Enum(importResults, {
+        title: 'ImportOutcome',
         description: 'exists: it was there already, and nothing was changed. valid: it would be created (dry_run).',
       }),
     ),

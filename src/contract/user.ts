@@ -20,13 +20,16 @@ const SecondFactor = Type.Object(
 export const SecondFactors = Type.Array(SecondFactor, { description: 'What the user has enrolled, oldest first.' });
 
 const NullablePolicy = Type.Unsafe<(typeof secondFactorPolicies)[number] | null>({
+  title: 'SecondFactorPolicy',
   type: ['string', 'null'],
   enum: [...secondFactorPolicies, null],
   description:
     'When logins of this user ask for a second factor: off, own (of who has enrolled an authenticator app), required (of who has an app or a passkey). null: as SECOND_FACTOR_BY_ROLE or SECOND_FACTOR says.',
 });
 
-const Metadata = AnyObject('Yours: any JSON object of up to 16 KiB.');
+const Metadata = AnyObject('Yours: any JSON object of up to 16 KiB.', 'Metadata');
+const Status = Type.Enum(userStatuses, { title: 'UserStatus' });
+const Role = Type.Enum(roles, { title: 'Role' });
 
 const Lock = Type.Unsafe<{ permanent: boolean; until: string | null; reason: string | null } | null>({
   title: 'OperatorLock',
@@ -52,6 +55,7 @@ const GuessLocks = Type.Array(
 
 /** @public in the contract's words */
 export const PinRecovery = Type.Unsafe<{ started_at: string; effective_at: string } | null>({
+  title: 'PinRecovery',
   type: ['object', 'null'],
   description:
     'A new PIN that a code has set, and that replaces the PIN at effective_at unless it is cancelled; null: none waits.',
@@ -72,8 +76,8 @@ export const User = Type.Object(
     phone: NullableString,
     name: Type.String(),
     locale: NullableString,
-    status: Type.Enum(userStatuses),
-    role: Type.Enum(roles),
+    status: Status,
+    role: Role,
     role_active: RoleActive,
     lock: Lock,
     guess_locks: GuessLocks,
@@ -140,7 +144,7 @@ export const NewUser = Type.Object(
       }),
     ),
     pin: Type.Optional(Pin),
-    role: Type.Optional(Type.Enum(roles)),
+    role: Type.Optional(Role),
     metadata: Type.Optional(Metadata),
   },
   {
@@ -167,8 +171,8 @@ export const UserChange = Type.Object(
       }),
     ),
     pin: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: pinPattern })),
-    status: Type.Optional(Type.Enum(userStatuses, { description: 'deactivated ends every login of the user.' })),
-    role: Type.Optional(Type.Enum(roles)),
+    status: Type.Optional({ ...Status, description: 'deactivated ends every login of the user.' }),
+    role: Type.Optional(Role),
     second_factor: Type.Optional(NullablePolicy),
     metadata: Type.Optional(Metadata),
   },

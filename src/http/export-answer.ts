@@ -4,12 +4,12 @@ import type { Exports } from '../authentication/users/export.js';
 import { AnyObject } from '../contract/common.js';
 import { writeAll } from './streams.js';
 
-const list = (description: string) => Type.Array(AnyObject('One of them.'), { description });
+const list = (description: string) => Type.Array(AnyObject('One of them.', 'ExportedRecord'), { description });
 
 /** What an export holds. It is written piece by piece, so this is for the document alone. */
 export const exportSchema: TSchema = Type.Object(
   {
-    account: AnyObject('The user.'),
+    account: AnyObject('The user.', 'ExportedRecord'),
     devices: list('Where the user is logged in.'),
     passkeys: list('What logs in without a password, without its keys.'),
     external_identities: list('Accounts at OpenID providers that log in.'),
@@ -24,6 +24,7 @@ export const exportSchema: TSchema = Type.Object(
     images: list('What the user uploaded.'),
   },
   {
+    title: 'AccountExport',
     description: 'Everything that is stored of the user, but for secrets.',
     headers: { 'Content-Disposition': { type: 'string', description: 'A name for the file.' } },
   },

@@ -21,6 +21,27 @@ interface Document {
   readonly components: Record<string, Record<string, object>>;
 }
 
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly maximum?: number;
+  readonly properties?: object;
+  readonly enum?: readonly unknown[];
+  readonly contentMediaType?: string;
+}
+
+/** Every object in them but examples: more than schemas, which does not matter to what is asked of them. */
+function schemasOf(...parts: readonly unknown[]): Schema[] {
+  return parts.flatMap((part) => {
+    if (typeof part !== 'object' || part === null) return [];
+    const members = Object.entries(part).filter(([name]) => name !== 'example' && name !== 'examples');
+    const isNamed = members.some(
+      ([name, member]) => name === 'type' && typeof member === 'object' && !Array.isArray(member),
+    );
+    return [...(Array.isArray(part) || isNamed ? [] : [part]), ...schemasOf(...members.map(([, member]) => member))];
+  });
+}
+
 let postern: TestApp;
 let text: string;
 let document: Document;
@@ -91,6 +112,35 @@ describe('the OpenAPI document', () => {
     const types = [...text.matchAll(/"type":\[([^\]]+)\]/g)].map(([, list]) => list);
     expect(types.length).toBeGreaterThan(0);
     expect(types.filter((list) => !/^"(?:string|number|integer|boolean)","null"$/.test(list ?? ''))).toEqual([]);
+  });
+
+  test('names what generators would name badly: parts of objects, choices with null or in several places', () => {
+    const inline = schemasOf(document.components.schemas, document.components.parameters, document.paths);
+    const objects = inline.filter(({ properties }) => properties !== undefined);
+    const components: unknown[] = Object.values(document.components.schemas ?? {});
+    expect(objects.filter((schema) => !components.includes(schema))).toEqual([]);
+    const choices = inline.flatMap(({ enum: choice }) => (choice === undefined ? [] : [choice]));
+    expect(choices.filter((choice) => choice.includes(null))).toEqual([]);
+    const texts = choices.map((choice) => JSON.stringify(choice));
+    expect(texts.filter((one, place) => texts.indexOf(one) !== place)).toEqual([]);
+  });
+
+  test('gives every number its width, and files as bytes', () => {
+    const schemas = schemasOf(document.components, document.paths);
+    const numbers = schemas.filter(({ type }) => [type].flat().some((one) => one === 'number' || one === 'integer'));
+    const isSmall = (maximum: number | undefined) => maximum !== undefined && maximum < 2 ** 31;
+    expect(numbers.filter(({ format, maximum }) => format === undefined && !isSmall(maximum))).toEqual([]);
+    expect(numbers.some(({ format }) => format === 'int64')).toBe(true);
+    const files = schemas.filter(({ contentMediaType }) => contentMediaType !== undefined);
+    expect(files.map(({ type, format }) => ({ type, format }))).toEqual(
+      files.map(() => ({ type: 'string', format: 'binary' })),
+    );
+    expect(files).toHaveLength(2);
+  });
+
+  test('gives pages no default, which clients would send beside a cursor', () => {
+    expect(document.components.parameters?.Page).toMatchObject({ name: 'page', schema: { type: 'integer' } });
+    expect(document.components.parameters?.Page).not.toHaveProperty('schema.default');
   });
 
   test('comes compressed, and not again while it is the same', async () => {

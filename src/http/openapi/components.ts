@@ -23,17 +23,22 @@ function replaceSchemas(value: unknown, schemas: JsonObject): unknown {
     // Data, not schemas.
     members[name] = name === 'example' || name === 'examples' ? member : replaceSchemas(member, schemas);
   }
-  return referTo(withPlainTypes(members), schemas);
+  return referTo(withPlainTypes(members, schemas), schemas);
 }
 
 function referTo(schema: JsonObject, schemas: JsonObject): JsonObject {
   const { title, description, ...rest } = schema;
   if (typeof title !== 'string') return schema;
   const isNullable = Array.isArray(rest.type) && rest.type.includes('null');
-  addSchema(title, isNullable ? { ...rest, type: 'object' } : rest, schemas);
+  addSchema(title, isNullable ? withoutNull(rest) : rest, schemas);
   const reference = { $ref: `#/components/schemas/${title}` };
   const about = description === undefined ? {} : { description };
   return isNullable ? { anyOf: [reference, { type: 'null' }], ...about } : { ...reference, ...about };
+}
+
+function withoutNull({ type, enum: choices, ...rest }: JsonObject): JsonObject {
+  const [only] = [type].flat().filter((one) => one !== 'null');
+  return { type: only, ...rest, ...(Array.isArray(choices) && { enum: choices.filter((choice) => choice !== null) }) };
 }
 
 /** A use may lack the examples: the framework moves those of a body or an answer beside its schema. */
@@ -62,21 +67,42 @@ const keywordsOf: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Generators read one type, or one and null: an enumeration of texts says so, and a choice of types becomes `oneOf`.
- * They read no conditions: descriptions state those.
+ * They read no conditions: descriptions state those. They know bytes by their format, and take numbers for 32 bits wide
+ * unless a format says more.
  */
-function withPlainTypes({ if: _, then: __, else: ___, ...schema }: JsonObject): JsonObject {
+function withPlainTypes({ if: _, then: __, else: ___, ...schema }: JsonObject, schemas: JsonObject): JsonObject {
   const { type, enum: choices } = schema;
+  if (type === undefined && typeof schema.contentMediaType === 'string') {
+    return { type: 'string', format: 'binary', ...schema };
+  }
+  const format = numberFormat(schema);
+  if (format !== undefined) return { ...schema, format };
   if (Array.isArray(choices) && type === undefined && choices.every((choice) => typeof choice === 'string')) {
-    return { type: 'string', ...schema };
+    return { type: 'string', ...schema, ...(choices.includes('') && { 'x-enum-varnames': choices.map(nameOfChoice) }) };
   }
   if (!Array.isArray(type) || type.length < 2 || type.includes('null')) return schema;
   const keywords = new Set(type.flatMap((one) => keywordsOf[String(one)] ?? []));
   const shared = Object.entries(schema).filter(([keyword]) => keyword !== 'type' && !keywords.has(keyword));
   const oneOf = type.map((one) => {
     const own = (keywordsOf[String(one)] ?? []).filter((keyword) => keyword in schema);
-    return { type: one, ...Object.fromEntries(own.map((keyword) => [keyword, schema[keyword]])) };
+    const branch = { type: one, ...Object.fromEntries(own.map((keyword) => [keyword, schema[keyword]])) };
+    if (typeof schema.title !== 'string') return branch;
+    return referTo({ title: `${schema.title}${pascalCase(String(one))}`, ...branch }, schemas);
   });
   return { ...Object.fromEntries(shared), oneOf };
+}
+
+/** No generator makes a good name of an empty text. */
+const nameOfChoice = (choice: string) => (choice === '' ? 'None' : pascalCase(choice));
+
+const largestInt32 = 2 ** 31 - 1;
+
+function numberFormat({ type, format, maximum }: JsonObject): string | undefined {
+  if (format !== undefined) return undefined;
+  const types = [type].flat();
+  if (types.includes('number')) return 'double';
+  const isWide = types.includes('integer') && !(typeof maximum === 'number' && maximum <= largestInt32);
+  return isWide ? 'int64' : undefined;
 }
 
 /**

@@ -60,11 +60,10 @@ export function problemComponents(used: ReadonlySet<ErrorCode>): JsonObject {
     const codes = all.filter((code) => errors[code].status === status && code !== codeWithMember);
     return [nameOf(status), response(status, codes, ProblemBody)];
   });
-  const rejected = Type.Intersect(
-    [ProblemBody, Type.Object({ authentication: Type.Optional(RejectedAuthentication) })],
-    {
-      title: 'AuthorizationRejectedProblem',
-    },
+  // Optional: the operations that answer it have other problems of this status too.
+  const rejected = Type.Object(
+    { ...ProblemBody.properties, authentication: Type.Optional(RejectedAuthentication) },
+    { title: 'AuthorizationRejectedProblem' },
   );
   return { ...Object.fromEntries(responses), AuthorizationRejected: response(400, [codeWithMember], rejected) };
 }

@@ -10,7 +10,7 @@ export interface Readiness {
   check(): Promise<void>;
 }
 
-const Ok = Type.Object({ status: Type.Literal('ok') });
+const Ok = Type.Object({ status: Type.Literal('ok') }, { title: 'ProbeResult' });
 
 /** Probes and the API's own description. */
 export function operationRoutes(app: App, { readiness }: { readiness: Readiness }): void {

@@ -5,7 +5,7 @@ import type { LoginResult } from '../../../authentication/login-end.js';
 import type { Tokens } from '../../../authentication/tokens.js';
 import {
   Authentication,
-  AuthenticationStatus,
+  AuthenticationState,
   DeletedToken,
   secretRequestOf,
   TokenRequest,
@@ -92,7 +92,7 @@ export function tokenRoutes(
       description: 'Needs no credentials: the random id is the capability. Never shows the token.',
       tags: ['Tokens'],
       params: Params,
-      response: { 201: { ...AuthenticationStatus, description: 'The status right now.' } },
+      response: { 201: { ...AuthenticationState, description: 'The status right now.' } },
     },
     config: { access: 'public', problems: ['not_found'] },
     async handler(request, reply) {
