@@ -40,16 +40,20 @@ const Lock = Type.Unsafe<{ permanent: boolean; until: string | null; reason: str
 });
 
 const GuessLocks = Type.Array(
-  Type.Object({
-    device_id: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      format: 'uuid',
-      description: 'The known device whose logins are locked; null: all devices that the user was never logged in on.',
-    }),
-    since: Time,
-    until: Type.Unsafe<string | null>({ ...NullableTime, description: 'null: until an operator unlocks the user.' }),
-    permanent: Type.Boolean(),
-  }),
+  Type.Object(
+    {
+      device_id: Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        format: 'uuid',
+        description:
+          'The known device whose logins are locked; null: all devices that the user was never logged in on.',
+      }),
+      since: Time,
+      until: Type.Unsafe<string | null>({ ...NullableTime, description: 'null: until an operator unlocks the user.' }),
+      permanent: Type.Boolean(),
+    },
+    { title: 'GuessLock' },
+  ),
   { description: 'The locks by wrong secrets that hold right now, oldest first. They end nothing that was granted.' },
 );
 

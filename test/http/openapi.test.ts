@@ -135,7 +135,7 @@ describe('the OpenAPI document', () => {
     expect(files.map(({ type, format }) => ({ type, format }))).toEqual(
       files.map(() => ({ type: 'string', format: 'binary' })),
     );
-    expect(files).toHaveLength(2);
+    expect(files).toHaveLength(3);
   });
 
   test('gives pages no default, which clients would send beside a cursor', () => {
