@@ -51,7 +51,7 @@ Every error is \`application/problem+json\` ([RFC 9457](https://www.rfc-editor.o
 \`\`\`
 
 \`errors\` always has an entry, so a program can look at \`errors[0].code\`. Codes are stable; messages are for people and
-follow \`Accept-Language\` (English, Spanish). \`request_id\` is in the log and in the \`Request-ID\` header.
+follow \`Accept-Language\` (English, Spanish). A part in square brackets appears only when its value is known. \`request_id\` is in the log and in the \`Request-ID\` header.
 
 ## Problems
 

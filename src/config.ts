@@ -122,7 +122,7 @@ export const settings = {
     parse: orZero(duration('1s', '30d')),
     fallback: '24h',
     about:
-      'How long after its recovery by a code a new PIN replaces the old one; until then it can be cancelled. Codes go where login codes go: without a delay, whoever holds the SIM has the PIN too. 0: no delay.',
+      'How long after its recovery by a code a new PIN replaces the old one; until then it can be cancelled. Codes go where login codes go: without a delay, a thief with the SIM can set the PIN too. 0: no delay.',
   },
   PASSWORD_MIN: {
     parse: integer(8, 128),

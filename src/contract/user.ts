@@ -204,7 +204,10 @@ export const LogoutResult = Type.Object({ ended: Type.Integer() }, { title: 'Log
 export const EnrollmentLink = Type.Object(
   {
     id: Type.Unsafe<string>({ ...Id, description: 'What the audit trail calls it.' }),
-    url: Type.String({ description: 'The page of the console, with the secret in its fragment.' }),
+    url: Type.String({
+      description:
+        'The link, with the secret after `#`. The page does not exist yet: copy the part after `#` into the request that enrols the factor or proves it.',
+    }),
     secret: Type.String({ description: 'The same secret, for other clients. Shown once; good for one enrolment.' }),
     expires_at: Time,
   },

@@ -9,6 +9,9 @@ export function proverOf(request: FastifyRequest): Prover {
   return { userId: user_id, sessionId: id, deviceId: device_id, origin: { ...originOf(request), deviceId: device_id } };
 }
 
+/** The proof that a route demands, as its description in the OpenAPI document says it. */
+export const freshProof = 'a fresh proof: password, code or passkey; with a second factor, totp or passkey.';
+
 /** What a route that demands a proof can answer. */
 export const proofProblems: readonly ErrorCode[] = [
   'proof_rejected',

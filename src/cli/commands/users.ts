@@ -21,7 +21,7 @@ interface CreateOptions {
 }
 
 export function usersCommand(program: Command, io: Io, exitWith: (code: number) => void): void {
-  const users = program.command('users').description('create, find, lock and log out users');
+  const users = program.command('users').description('create, import, find, lock, unlock and log out users');
   usersImportCommand(users, io, exitWith);
   usersFindCommands(users, io);
   usersLockCommands(users, io);

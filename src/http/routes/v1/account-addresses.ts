@@ -11,7 +11,7 @@ import {
 } from '../../../contract/account.js';
 import { parseId } from '../../../lib/ids.js';
 import { IdParams } from '../../path-id.js';
-import { proofProblems, proverOf } from '../../prover.js';
+import { freshProof, proofProblems, proverOf } from '../../prover.js';
 import type { App } from '../../route.js';
 
 const answer = { 200: { ...Account, description: 'The account as it is now.' } };
@@ -39,7 +39,7 @@ function addressRoutes(
     schema: {
       operationId: `start${name}Change`,
       summary: `Set one's own ${what}: the first half`,
-      description: `Sends a code to the new ${what}, which counts once that code is sent back. Needs a fresh proof: password, code or passkey.`,
+      description: `Sends a code to the new ${what}, which counts once that code is sent back. Needs ${freshProof}`,
       tags: ['Account'],
       body,
       response: { 201: { ...BegunChallenge, description: 'A code is on its way.' } },
@@ -81,7 +81,7 @@ function addressRoutes(
     schema: {
       operationId: `delete${name}`,
       summary: `Remove one's own ${what}`,
-      description: `Where another identity remains. Needs a fresh proof: password, code or passkey.`,
+      description: `Where another identity remains. Needs ${freshProof}`,
       tags: ['Account'],
       body: ProvenRequest,
       response: answer,

@@ -4,7 +4,7 @@ import { ProvenRequest } from '../../../contract/account.js';
 import { BegunExternalIdentity, ExternalIdentity, IdTokenAnswer } from '../../../contract/external-identity.js';
 import { parseId } from '../../../lib/ids.js';
 import { pathId } from '../../path-id.js';
-import { proofProblems, proverOf } from '../../prover.js';
+import { freshProof, proofProblems, proverOf } from '../../prover.js';
 import { type App, sessionOf } from '../../route.js';
 
 const url = '/v1/account/external-identities';
@@ -37,8 +37,7 @@ export function accountExternalIdentityRoutes(
     schema: {
       operationId: 'startExternalIdentity',
       summary: 'Link an account at an OpenID provider: the first half',
-      description:
-        'Answers with a nonce for the id_token that the second half takes. Needs a fresh proof: password, code or passkey.',
+      description: `Answers with a nonce for the id_token that the second half takes. Needs ${freshProof}`,
       tags: ['Account'],
       params: Type.Object({ name }),
       body: ProvenRequest,
@@ -83,7 +82,7 @@ export function accountExternalIdentityRoutes(
     schema: {
       operationId: 'deleteExternalIdentity',
       summary: 'Unlink an account at an OpenID provider',
-      description: 'Where another way in remains. Needs a fresh proof: password, code or passkey.',
+      description: `Where another way in remains. Needs ${freshProof}`,
       tags: ['Account'],
       params: NamedParams,
       body: ProvenRequest,

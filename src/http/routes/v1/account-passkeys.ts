@@ -3,7 +3,7 @@ import type { OwnPasskeys } from '../../../authentication/self-service/own-passk
 import { ProvenRequest } from '../../../contract/account.js';
 import { NewPasskey, Passkey, PasskeyAnswer, PasskeyChange, PasskeyRequest } from '../../../contract/factors.js';
 import { IdParams, pathId } from '../../path-id.js';
-import { proofProblems, proverOf } from '../../prover.js';
+import { freshProof, proofProblems, proverOf } from '../../prover.js';
 import { type App, sessionOf } from '../../route.js';
 
 /** One's own passkeys. */
@@ -29,8 +29,7 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
     schema: {
       operationId: 'startPasskey',
       summary: 'Start to make a passkey',
-      description:
-        'Answers creation options for the browser or the app, good for five minutes and on this device. Needs a fresh proof: password, code or passkey.',
+      description: `Answers creation options for the browser or the app, good for five minutes and on this device. Needs ${freshProof}`,
       tags: ['Account'],
       body: PasskeyRequest,
       response: { 201: { ...NewPasskey, description: 'What to make the passkey of.' } },
@@ -82,7 +81,7 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
     schema: {
       operationId: 'deletePasskey',
       summary: "Remove one of one's own passkeys",
-      description: 'It no longer logs in. Logins that it began go on. Needs a fresh proof: password, code or passkey.',
+      description: `It no longer logs in. Logins that it began go on. Needs ${freshProof}`,
       tags: ['Account'],
       params: IdParams,
       body: ProvenRequest,

@@ -1,7 +1,7 @@
 import type { OwnAccount } from '../../../authentication/self-service/account.js';
 import { Account, ProvenRequest, RecordedProof } from '../../../contract/account.js';
 import { RoleActivation } from '../../../contract/factors.js';
-import { proofProblems, proverOf } from '../../prover.js';
+import { freshProof, proofProblems, proverOf } from '../../prover.js';
 import type { App } from '../../route.js';
 
 /** What people do who have a role. */
@@ -12,8 +12,7 @@ export function accountRoleRoutes(app: App, { account }: { account: OwnAccount }
     schema: {
       operationId: 'putSessionProof',
       summary: 'Record a fresh proof for this session',
-      description:
-        'As good as a fresh login: what a session administers may need a login or a proof from the last ADMIN_PROOF_MAX_AGE. Needs a fresh proof: password, code or passkey.',
+      description: `As good as a fresh login: what a session administers may need a login or a proof from the last ADMIN_PROOF_MAX_AGE. Needs ${freshProof}`,
       tags: ['Account'],
       body: ProvenRequest,
       response: { 200: { ...RecordedProof, description: 'When it was made, and until when it counts.' } },

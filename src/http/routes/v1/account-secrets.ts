@@ -1,6 +1,6 @@
 import type { OwnAccount } from '../../../authentication/self-service/account.js';
 import { Account, ChangedPassword, PasswordChange, PinChange, ProvenRequest } from '../../../contract/account.js';
-import { proofProblems, proverOf } from '../../prover.js';
+import { freshProof, proofProblems, proverOf } from '../../prover.js';
 import type { App } from '../../route.js';
 
 const answer = { 200: { ...Account, description: 'The account as it is now.' } };
@@ -14,8 +14,7 @@ export function accountSecretRoutes(app: App, { account }: { account: OwnAccount
     schema: {
       operationId: 'putPassword',
       summary: "Set one's own password",
-      description:
-        'Needs a fresh proof: password, code or passkey. Every other login of the account ends, with its sessions and streams, on the next request everywhere; the one that asks goes on, with the new authentication token of the answer. Its old token gets no session any more: a client that loses the answer keeps its session, and then logs in again.',
+      description: `Needs ${freshProof} Every other login of the account ends, with its sessions and streams, on the next request everywhere; the one that asks goes on, with the new authentication token of the answer. Its old token gets no session any more: a client that loses the answer keeps its session, and then logs in again.`,
       tags: ['Account'],
       body: PasswordChange,
       response: { 200: { ...ChangedPassword, description: 'The account as it is now, with the new token.' } },

@@ -3,7 +3,7 @@ import type { OwnTotp } from '../../../authentication/self-service/own-totp.js';
 import { ProvenRequest } from '../../../contract/account.js';
 import { EnrollmentRequest, NewTotp, RecoveryCodes, TotpConfirmation } from '../../../contract/factors.js';
 import { IdParams, pathId } from '../../path-id.js';
-import { proofProblems, proverOf } from '../../prover.js';
+import { freshProof, proofProblems, proverOf } from '../../prover.js';
 import type { App } from '../../route.js';
 
 /** One's own authenticator app and recovery codes. */
@@ -14,7 +14,7 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
     schema: {
       operationId: 'startTotp',
       summary: 'Start to enrol an authenticator app',
-      description: `Answers a secret for the app. It counts once a code of it has confirmed it, within ten minutes and on this device. Needs a fresh proof: password, code or passkey.`,
+      description: `Answers a secret for the app. It counts once a code of it has confirmed it, within ten minutes and on this device. Needs ${freshProof}`,
       tags: ['Account'],
       body: EnrollmentRequest,
       response: { 201: { ...NewTotp, description: 'The secret, shown once.' } },

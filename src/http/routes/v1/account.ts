@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { OwnAccount } from '../../../authentication/self-service/account.js';
 import { Account, AccountChange, ProvenRequest } from '../../../contract/account.js';
-import { proofProblems, proverOf } from '../../prover.js';
+import { freshProof, proofProblems, proverOf } from '../../prover.js';
 import { type App, sessionOf } from '../../route.js';
 
 /** One's own account: reading, changing, deleting it. */
@@ -27,8 +27,7 @@ export function accountRoutes(app: App, { account }: { account: OwnAccount }): v
     schema: {
       operationId: 'changeAccount',
       summary: "Change one's own account",
-      description:
-        'Only the members that are present change; null removes. A username needs a fresh proof: password, code or passkey. Mail address, phone number, password and PIN have operations of their own.',
+      description: `Only the members that are present change; null removes. A username needs ${freshProof} Mail address, phone number, password and PIN have operations of their own.`,
       tags: ['Account'],
       body: AccountChange,
       response: { 200: { ...Account, description: 'The account as it is now.' } },
@@ -45,8 +44,7 @@ export function accountRoutes(app: App, { account }: { account: OwnAccount }): v
     schema: {
       operationId: 'deleteAccount',
       summary: "Delete one's own account",
-      description:
-        'At once and for good: every login ends, the inbox and everything else follow within moments. Needs a fresh proof: password, code or passkey.',
+      description: `At once and for good: every login ends, the inbox and everything else follow within moments. Needs ${freshProof}`,
       tags: ['Account'],
       body: ProvenRequest,
       response: { 204: Type.Null({ description: 'The account is gone.' }) },
