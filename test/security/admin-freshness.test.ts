@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { User } from '../../src/contract/user.js';
 import { sql } from '../../src/database/database.js';
 import { byPassword } from '../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { openLineStream } from '../support/line-stream.js';
 import { ageLogin, operate } from '../support/operators.js';
 import { createUser, newEmail, newPhone, password } from '../support/people.js';
 
@@ -25,6 +27,8 @@ const privileged = (user: User) =>
     ['PATCH', `/admin/v1/users/${user.id}`, { second_factor: 'off' }],
     ['PATCH', `/admin/v1/users/${user.id}`, { email: newEmail() }],
     ['PATCH', `/admin/v1/users/${user.id}`, { phone: newPhone() }],
+    ['PATCH', `/admin/v1/users/${user.id}`, { status: 'active' }],
+    ['POST', `/admin/v1/users/${user.id}/unlock`, undefined],
     ['DELETE', `/admin/v1/users/${user.id}/second-factors`, undefined],
     ['POST', `/admin/v1/users/${user.id}/enrollment-links`, undefined],
   ] as const;
@@ -57,6 +61,27 @@ describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
     });
     const { errors } = (await response.json()) as ProblemAnswer;
     expect([response.status, errors[0]?.code]).toEqual(stale);
+  });
+
+  test.each([
+    ['lost its role', 'insufficient_scope', 403],
+    ['got too old', 'fresh_proof_required', 403],
+  ])('an import that is open ends at its next line after the session %s', async (what, code, status) => {
+    const operator = await operate(postern, 'operator');
+    const stream = openLineStream({ url: postern.url, adminKey: operator.bearer }, { path: '/admin/v1/users/import' });
+    const line = () => `${JSON.stringify({ username: `u${randomUUID()}`, role: 'support' })}\n`;
+    await stream.send(line());
+    expect(await stream.next()).toMatchObject({ line: 1, result: 'created' });
+    if (what === 'got too old') await ageLogin(postern, operator.user.id, 16);
+    else {
+      const path = `/admin/v1/users/${operator.user.id}`;
+      expect((await postern.api('PATCH', path, { bearer: postern.adminKey, body: { role: 'support' } })).status).toBe(
+        200,
+      );
+    }
+    await stream.send(line());
+    expect(await stream.next()).toMatchObject({ status, code, committed_lines: 1 });
+    stream.destroy();
   });
 
   test('a proof in the session makes it fresh again, and for that session alone', async () => {

@@ -80,12 +80,17 @@ async function readAuthenticationToken(request: FastifyRequest): Promise<Authori
 
 async function authorizeCaller(verifiers: Verifiers, key: string, scope: Scope): Promise<Authorized> {
   const identify = () => identifyCaller(verifiers, key, scope);
-  return {
-    caller: await identify(),
+  const began = await identify();
+  const authorized: Authorized = {
+    caller: began,
     async recheck() {
-      await identify();
+      const caller = await identify();
+      // A caller who may do less than at the beginning does not go on: a request may have decided by what it was.
+      for (const had of began.scopes) demandScope(caller, had);
+      authorized.caller = caller;
     },
   };
+  return authorized;
 }
 
 async function identifyCaller(verifiers: Verifiers, token: string, scope: Scope): Promise<Caller> {

@@ -45,7 +45,8 @@ export function adminUserRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found', 'identity_taken', 'fresh_proof_required'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      if (openings.some((member) => request.body[member] !== undefined)) demandFreshness(callerOf(request));
+      const opens = openings.some((member) => request.body[member] !== undefined) || request.body.status === 'active';
+      if (opens) demandFreshness(callerOf(request));
       const prepared = await users.prepareChange(id, request.body);
       const changed = await database.lane(id).transaction(async (tx) => {
         const user = await users.change(tx, id, prepared, originOf(request));

@@ -25,7 +25,10 @@ export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImp
       chunk: importChunk,
       make: (input) => input as UserToImport,
       weightOf: importWeight,
-      settle: (entries, pace) => importEntries(entries, importUsers, language, pace),
+      settle(entries, pace) {
+        demandFreshness(callerOf(request));
+        return importEntries(entries, importUsers, language, pace);
+      },
     };
   });
   app.route({

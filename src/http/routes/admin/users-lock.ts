@@ -2,7 +2,7 @@ import type { Users } from '../../../authentication/users/users.js';
 import { LockRequest, LogoutResult, User } from '../../../contract/user.js';
 import type { Database } from '../../../database/database.js';
 import { IdParams, pathId } from '../../path-id.js';
-import { type App, callerOf, demandReach, originOf } from '../../route.js';
+import { type App, callerOf, demandFreshness, demandReach, originOf } from '../../route.js';
 
 /** Shutting a user out and letting them in again. Each act holds on the next request everywhere. */
 export function adminUserLockRoutes(
@@ -43,8 +43,10 @@ export function adminUserLockRoutes(
       params: IdParams,
       response: { 200: { ...User, description: 'The user without a lock.' } },
     },
-    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    config: { access: { scope: 'users:write' }, problems: ['not_found', 'fresh_proof_required'] },
     async handler(request, reply) {
+      // It gives new guesses at every secret of the user.
+      demandFreshness(callerOf(request));
       const id = pathId(request.params);
       const unlocked = await database.lane(id).transaction(async (tx) => {
         demandReach(callerOf(request), await users.hold(tx, id));
