@@ -50,7 +50,7 @@ export function createFactorParts(parts: {
     secondFactors: createSecondFactors({ database, keys, relyingParty, policy, policyByRole }),
     proofs: [totpProof({ database, keys }), passkeyProof({ database, relyingParty })],
     own: ({ proofs, users, notices, pinRecoveries }) => ({
-      ownTotp: createOwnTotp({ database, keys, proofs, users, notices, issuer }),
+      ownTotp: createOwnTotp({ database, keys, proofs, users, notices, pinRecoveries, issuer }),
       ownPasskeys: createOwnPasskeys({ database, relyingParty, proofs, users, notices, pinRecoveries }),
     }),
   };

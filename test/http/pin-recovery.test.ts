@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Account } from '../../src/contract/account.js';
+import type { Account, StartedProof } from '../../src/contract/account.js';
 import type { OutboxMessage } from '../../src/contract/administration.js';
 import type { User } from '../../src/contract/user.js';
 import { sql } from '../../src/database/database.js';
 import { byPassword, createSelfService, type Person } from '../support/account.js';
 import { createAdministration } from '../support/administration.js';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { createFactors } from '../support/factors.js';
 import { codeOf, newEmail, newPhone, password, smsLogin } from '../support/people.js';
@@ -405,6 +405,104 @@ describe('in a session', () => {
     expect((await enrolPasskey(trusted)).status).toBe(201);
     expect((await ask(trusted, 'PUT', '/pin', { pin: '1357', proof: byPassword })).status).toBe(200);
   });
+});
+
+describe.each(['own', 'required'])('a factor and the PIN, with SECOND_FACTOR=%s', (policy) => {
+  let strict: TestApp;
+  beforeAll(async () => {
+    strict = await startTestApp({ ...env, SECOND_FACTOR: policy });
+  });
+  afterEach(() => steps.clock('0'));
+  afterAll(() => strict.close());
+  const self = createSelfService(() => strict);
+  const factors = createFactors(() => strict);
+  const steps = createRecoverySteps(() => strict);
+  const byPin = { type: 'pin', secret: '2468' };
+  const onlyThePin = [422, [{ field: 'proof.type', code: 'invalid_choice', message: 'This must be one of: pin.' }]];
+
+  type Changed = Account & Pick<ProblemAnswer, 'errors'>;
+  type FactorProof = () => Promise<object>;
+  /** Each enrols a factor, and returns what proves by it. */
+  const enrolments = {
+    totp: async (who: Person, proof: object): Promise<FactorProof> => {
+      const { recoveryCodes } = await factors.enrolTotp(who, proof);
+      return async () => ({ type: 'totp', secret: recoveryCodes.pop() });
+    },
+    passkey: async (who: Person, proof: object): Promise<FactorProof> => {
+      const { authenticator } = await factors.enrolPasskey(who, { proof });
+      return async () => {
+        const { body } = await self.ask<StartedProof>(who, 'POST', '/proofs', { type: 'passkey' });
+        return { type: 'passkey', id: body.id, secret: authenticator.sign(body.challenge ?? {}) };
+      };
+    },
+  };
+  const sources = {
+    'a code': self.byCode,
+    'a password that a code has set': async (who: Person) => {
+      const stolen = 'nine dull horses';
+      const set = { password: stolen, proof: await self.byCode(who) };
+      expect((await self.ask(who, 'PUT', '/password', set)).status).toBe(200);
+      return { type: 'password', secret: stolen };
+    },
+  };
+  const changes = {
+    PUT: (who: Person, proof: object) => self.ask<Changed>(who, 'PUT', '/pin', { pin: '1357', proof }),
+    DELETE: (who: Person, proof: object) => self.ask<Changed>(who, 'DELETE', '/pin', { proof }),
+  };
+  const names = <Name extends string>(choices: Record<Name, unknown>) => Object.keys(choices) as Name[];
+  const pairs = names(enrolments).flatMap((factor) =>
+    names(sources).flatMap((source) => names(changes).map((change) => [factor, source, change] as const)),
+  );
+
+  test.each(pairs)('a %s enrolled by %s does not %s the PIN for as long', async (factor, source, change) => {
+    const who = await self.person({ pin: '2468' });
+    const proofOf = await enrolments[factor](who, await sources[source](who));
+    const early = await changes[change](who, await proofOf());
+    expect([early.status, early.body.errors]).toEqual(onlyThePin);
+    expect((await self.ask<Account>(who, 'GET', '')).body.has_pin).toBe(true);
+    await steps.clock('23 hours 59 minutes');
+    const late = await changes[change](who, await proofOf());
+    expect([late.status, late.body.errors]).toEqual(onlyThePin);
+    await steps.clock('24 hours 1 second');
+    expect((await changes[change](who, await proofOf())).status).toBe(200);
+  });
+
+  test.each(pairs)('a %s enrolled by %s leaves it to the PIN to %s the PIN', async (factor, source, change) => {
+    const who = await self.person({ pin: '2468' });
+    await enrolments[factor](who, await sources[source](who));
+    const changed = await changes[change](who, byPin);
+    expect([changed.status, changed.body.has_pin]).toEqual([200, change === 'PUT']);
+  });
+
+  test.each(names(enrolments).flatMap((factor) => names(changes).map((change) => [factor, change] as const)))(
+    'a %s enrolled by the old password does %s the PIN at once',
+    async (factor, change) => {
+      const who = await self.person({ pin: '2468' });
+      const proofOf = await enrolments[factor](who, byPassword);
+      const changed = await changes[change](who, await proofOf());
+      expect([changed.status, changed.body.has_pin]).toEqual([200, change === 'PUT']);
+    },
+  );
+
+  test('a code enrols nothing beside a second factor, and so takes the PIN from none', async () => {
+    const who = await self.person({ pin: '2468' });
+    const code = await self.byCode(who);
+    const proofOf = await enrolments.totp(who, byPassword);
+    expect(await self.refused(who, 'POST', '/passkeys', { proof: code })).toEqual([422, 'proof.type invalid_choice']);
+    expect((await changes.PUT(who, await proofOf())).status).toBe(200);
+  });
+});
+
+test('recovery codes that a code has made change no PIN for as long', async () => {
+  const factors = createFactors(() => postern);
+  const who = await owner();
+  await factors.enrolPasskey(who);
+  // No login asks for this passkey: it is no second factor, and a code counts.
+  const made = await ask<{ recovery_codes: string[] }>(who, 'POST', '/recovery-codes', { proof: await byCode(who) });
+  expect(made.status).toBe(201);
+  await factors.enrolTotp(who);
+  const proof = { type: 'totp', secret: made.body.recovery_codes[0] };
+  expect(await refused(who, 'PUT', '/pin', { pin: '1357', proof })).toEqual([422, 'proof.type invalid_choice']);
 });
 
 test('recovering the password gives no new guesses at the PIN', async () => {

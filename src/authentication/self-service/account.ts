@@ -76,7 +76,10 @@ export interface OwnAccountOptions {
   readonly rules: UserRules;
 }
 
-/** What changes a PIN. A code to an address does not: login codes go there too, and the PIN stands beside those. */
+/**
+ * What changes a PIN. A code to an address does not: login codes go there too, and the PIN stands beside those. While the
+ * PIN is guarded only the PIN does, also where there is a second factor.
+ */
 const changedPinProofs: AllowedProofs = ({ pinIsGuarded }) => (pinIsGuarded ? ['pin'] : ['password', 'passkey', 'pin']);
 const pinProofs: AllowedProofs = (user) =>
   user.pinHash === undefined ? [...usualProofs(user), 'pin'] : changedPinProofs(user);

@@ -15,6 +15,7 @@ import type { Notices } from '../messages/notices.js';
 import { activateRole, linkKept } from '../users/enrollment-links.js';
 import type { Users } from '../users/users.js';
 import { beginChallenge, endChallenge, endChallenges, takeChallengeGuess } from './challenges.js';
+import type { PinRecoveries } from './pin-recoveries.js';
 import { holdProver, type Proofs, type Prover, usualProofs } from './proofs.js';
 
 /** One's own authenticator app and recovery codes. Other logins go on: they were let in by what counted then. */
@@ -42,6 +43,7 @@ export interface OwnTotpOptions {
   readonly proofs: Proofs;
   readonly users: Pick<Users, 'get'>;
   readonly notices: Pick<Notices, 'notify'>;
+  readonly pinRecoveries: Pick<PinRecoveries, 'guard'>;
   /** What the app shows beside the codes. */
   readonly issuer: string;
 }
@@ -51,7 +53,8 @@ const secretLength = 20;
 /** Seconds to scan a QR code and type what comes of it. */
 const lifetime = 600;
 
-export function createOwnTotp({ database, keys, proofs, users, notices, issuer }: OwnTotpOptions): OwnTotp {
+export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
+  const { database, keys, proofs, users, notices, pinRecoveries, issuer } = options;
   const addressOf = ({ userId, deviceId }: Prover, id: string) => ({ userId, id, purpose: 'totp', deviceId }) as const;
 
   return {
@@ -61,7 +64,8 @@ export function createOwnTotp({ database, keys, proofs, users, notices, issuer }
       const link = await linkKept(database.lane(userId), userId, linkSecret);
       const proven = await proofs.check(prover, proof, usualProofs);
       const secret = randomBytes(secretLength);
-      const kept = { secret: sealTotpSecret(keys, userId, secret).toString('base64'), ...link };
+      const sealed = sealTotpSecret(keys, userId, secret).toString('base64');
+      const kept = { secret: sealed, proof: proven.type, ...link };
       const begun = await database.lane(userId).transaction(async (tx) => {
         await proven.use(tx);
         return beginChallenge(tx, { userId, id: newId(), purpose: 'totp', kept, lifetime, deviceId });
@@ -82,6 +86,7 @@ export function createOwnTotp({ database, keys, proofs, users, notices, issuer }
         await putTotp(tx, userId, sealed, step);
         if (kept.link !== undefined) await activateRole(tx, userId, kept.link, origin);
         await endChallenges(tx, userId);
+        if (kept.proof === 'code') await pinRecoveries.guard(tx, userId, kept.proof);
         await recordEvent(tx, { userId, type: 'totp.enrolled', origin });
         await notices.notify(tx, { userId, kind: 'totp_added', origin });
         const recovery_codes = (await hasRecoveryCodes(tx, userId)) ? [] : await replaceRecoveryCodes(tx, keys, userId);
@@ -108,6 +113,7 @@ export function createOwnTotp({ database, keys, proofs, users, notices, issuer }
       return database.lane(userId).transaction(async (tx) => {
         await proven.use(tx);
         const recovery_codes = await replaceRecoveryCodes(tx, keys, userId);
+        await pinRecoveries.guard(tx, userId, proven.type);
         await recordEvent(tx, { userId, type: 'recovery_codes.made', origin });
         await notices.notify(tx, { userId, kind: 'recovery_codes_made', origin });
         return { recovery_codes };

@@ -37,8 +37,8 @@ export interface PinRecoveries extends NextPins {
    */
   start(tx: Transaction, recovered: RecoveredPin): Promise<string>;
   /**
-   * For what a proof has set that changes a PIN itself, a password or a passkey: by a code it changes none until as long a
-   * wait is over.
+   * For what a proof has set that changes a PIN itself, a password or a factor: if the proof was a code, only the PIN
+   * changes the PIN until as long a wait is over. What is set by these meanwhile is guarded by the same wait.
    */
   guard(tx: Queryable, userId: string, proof: ProofType): Promise<void>;
   /** Drops the PIN that waits. @throws Problem `not_found` */

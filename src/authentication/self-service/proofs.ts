@@ -76,14 +76,14 @@ export interface Proofs {
   begin(prover: Prover, start: ProofStart): Promise<StartedProof>;
   /**
    * Evaluates a proof within the account's budget of guesses.
-   * @param allowed the types that count here. Where there is a second factor, a proof includes it, whatever they are: only
-   * a code of the app, a recovery code and a passkey count.
+   * @param allowed the types that count here. Where there is a second factor, a proof includes it: only a code of the app,
+   * a recovery code and a passkey count. If `allowed` names only the PIN, only the PIN counts in any case.
    * @throws Problem `validation_failed`, `proof_rejected`, `account_locked`, `account_temporarily_locked`, `too_many_requests`
    */
   check(prover: Prover, proof: Proof | undefined, allowed: AllowedProofs): Promise<Proven>;
 }
 
-/** The types of proof that count for something, for an account without a second factor. */
+/** The types of proof that count for something. With a second factor, these are others, except where only the PIN counts. */
 export type AllowedProofs = (user: AccountUser) => readonly ProofType[];
 
 export interface ProofsOptions {
@@ -194,8 +194,12 @@ export function createProofs(options: ProofsOptions): Proofs {
     };
   }
 
-  const countingTypes = (user: AccountUser, allowed: AllowedProofs): readonly ProofType[] =>
-    hasSecondFactor(user) ? secondFactorProofs : allowed(user);
+  function countingTypes(user: AccountUser, allowed: AllowedProofs): readonly ProofType[] {
+    const types = allowed(user);
+    // The PIN is guarded: a code may have enrolled the second factor (decision 59).
+    const onlyPin = types.every((type) => type === 'pin');
+    return hasSecondFactor(user) && !onlyPin ? secondFactorProofs : types;
+  }
 
   return { begin, check };
 }

@@ -32,7 +32,7 @@ export function accountSecretRoutes(app: App, { account }: { account: OwnAccount
       operationId: 'putPin',
       summary: "Set one's own PIN",
       description:
-        'Needs a fresh proof: password, passkey, or the PIN that there is; where there is none yet, also a code. For as long as PIN_RECOVERY_DELAY after a code has set a password or a passkey, only the PIN.',
+        'Needs a fresh proof: password, passkey, or the PIN that there is; where there is none yet, also a code. For PIN_RECOVERY_DELAY after a code has set a password or enrolled a factor, only the PIN counts, also where there is a second factor.',
       tags: ['Account'],
       body: PinChange,
       response: answer,
@@ -50,7 +50,7 @@ export function accountSecretRoutes(app: App, { account }: { account: OwnAccount
       operationId: 'deletePin',
       summary: "Remove one's own PIN",
       description:
-        'Needs a fresh proof: password, passkey, or the PIN itself. A code alone does not do: it may be all that the PIN stands beside.',
+        'Needs a fresh proof: password, passkey, or the PIN itself. A code alone does not do: it may be all that the PIN stands beside. For PIN_RECOVERY_DELAY after a code has set a password or enrolled a factor, only the PIN counts, also where there is a second factor.',
       tags: ['Account'],
       body: ProvenRequest,
       response: answer,
