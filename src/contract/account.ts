@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { AnyObject, DeviceIdInput, Id, IdInput, NullableId, NullableString, Text, Time } from './common.js';
 import { pinPattern } from './patterns.js';
-import { NewUser, PinRecovery, RoleActive, roles, SecondFactors, UserChange } from './user.js';
+import { NewUser, PinRecovery, Role, RoleActive, SecondFactors, UserChange } from './user.js';
 
 export const proofTypes = ['password', 'code', 'passkey', 'totp', 'pin'] as const;
 export type ProofType = (typeof proofTypes)[number];
@@ -73,7 +73,7 @@ export const Account = Type.Object(
     has_password: Type.Boolean(),
     has_pin: Type.Boolean(),
     pin_recovery: PinRecovery,
-    role: Type.Enum(roles),
+    role: Role,
     role_active: RoleActive,
     second_factors: SecondFactors,
     created_at: Time,

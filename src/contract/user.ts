@@ -29,7 +29,7 @@ const NullablePolicy = Type.Unsafe<(typeof secondFactorPolicies)[number] | null>
 
 const Metadata = AnyObject('Yours: any JSON object of up to 16 KiB.', 'Metadata');
 const Status = Type.Enum(userStatuses, { title: 'UserStatus' });
-const Role = Type.Enum(roles, { title: 'Role' });
+export const Role = Type.Enum(roles, { title: 'Role' });
 
 const Lock = Type.Unsafe<{ permanent: boolean; until: string | null; reason: string | null } | null>({
   title: 'OperatorLock',

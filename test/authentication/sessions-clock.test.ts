@@ -122,7 +122,10 @@ test('a session that was made under a longer SESSION_TTL holds where it is short
 });
 
 const namesOf = async (token: string) =>
-  (await queriesOf(() => one.api('POST', '/v1/sessions/verify', { bearer: token }))).map(({ name }) => name);
+  (await queriesOf(() => one.api('POST', '/v1/sessions/verify', { bearer: token })))
+    .map(({ name }) => name)
+    // The service's own tasks run meanwhile.
+    .filter((name) => name?.startsWith('session_'));
 
 test('an expired session is forgotten: a check of it costs one query at most, as that of an unknown one', async () => {
   const { session } = await signedIn();

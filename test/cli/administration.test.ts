@@ -118,7 +118,7 @@ describe('keys', () => {
     const args = ['keys', 'create', '--name', 'late', '--scopes', 'admin', '--expires-at', '2001-01-01T00:00:00Z'];
     expect(await command(args)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('expires_at: This must be in the future.'),
+      stderr: expect.stringContaining('expires_at: This lies in the past.'),
     });
   });
 });

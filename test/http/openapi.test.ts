@@ -138,11 +138,6 @@ describe('the OpenAPI document', () => {
     expect(files).toHaveLength(3);
   });
 
-  test('gives pages no default, which clients would send beside a cursor', () => {
-    expect(document.components.parameters?.Page).toMatchObject({ name: 'page', schema: { type: 'integer' } });
-    expect(document.components.parameters?.Page).not.toHaveProperty('schema.default');
-  });
-
   test('comes compressed, and not again while it is the same', async () => {
     const ask = async (headers: Readonly<Record<string, string>>) => {
       const answer = await request(`${postern.url}/openapi.json`, { headers });

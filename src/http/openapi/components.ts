@@ -105,23 +105,14 @@ function numberFormat({ type, format, maximum }: JsonObject): string | undefined
   return isWide ? 'int64' : undefined;
 }
 
-/**
- * Moves the headers and parameters that several operations share to the components. Of several of one name the one that
- * is used most gets the component.
- */
-export function hoistShared(document: JsonObject): void {
+/** Moves the headers that several answers share to the components. Of several of one name the most used one is moved. */
+export function hoistHeaders(document: JsonObject): void {
   const operations = Object.values(objectAt(document, 'paths')).flatMap((path) => Object.values(path as JsonObject));
-  const parameters = createShelf('parameters');
-  const headers = createShelf('headers');
+  const headers = createShelf();
   for (const operation of operations.filter(isObject)) {
-    for (const parameter of parametersOf(operation)) parameters.count(String(parameter.name), parameter);
     for (const [name, header] of headersOf(operation)) headers.count(name, header);
   }
   for (const operation of operations.filter(isObject)) {
-    const own = parametersOf(operation);
-    if (own.length > 0) {
-      operation.parameters = own.map((parameter) => parameters.refer(String(parameter.name), parameter));
-    }
     for (const answer of Object.values(objectAt(operation, 'responses')).filter(isObject)) {
       const named = Object.entries(objectAt(answer, 'headers'));
       if (named.length > 0) {
@@ -129,15 +120,7 @@ export function hoistShared(document: JsonObject): void {
       }
     }
   }
-  document.components = {
-    ...objectAt(document, 'components'),
-    parameters: parameters.components(),
-    headers: headers.components(),
-  };
-}
-
-function parametersOf(operation: JsonObject): JsonObject[] {
-  return Array.isArray(operation.parameters) ? operation.parameters.filter(isObject) : [];
+  document.components = { ...objectAt(document, 'components'), headers: headers.components() };
 }
 
 function headersOf(operation: JsonObject): [string, unknown][] {
@@ -146,7 +129,7 @@ function headersOf(operation: JsonObject): [string, unknown][] {
 }
 
 /** Counts the uses of what may become a component, and then refers to those that did. */
-function createShelf(kind: 'parameters' | 'headers') {
+function createShelf() {
   const found = new Map<string, { value: unknown; uses: number }[]>();
   const chosen = (name: string) => {
     const [most] = [...(found.get(name) ?? [])].sort((a, b) => b.uses - a.uses);
@@ -163,7 +146,7 @@ function createShelf(kind: 'parameters' | 'headers') {
     refer(name: string, value: unknown): unknown {
       const component = chosen(name);
       const isShared = component !== undefined && isSame(component.value, value);
-      return isShared ? { $ref: `#/components/${kind}/${pascalCase(name)}` } : value;
+      return isShared ? { $ref: `#/components/headers/${pascalCase(name)}` } : value;
     },
     components(): JsonObject {
       const names = [...found.keys()].filter((name) => chosen(name) !== undefined).sort();

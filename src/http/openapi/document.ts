@@ -1,4 +1,4 @@
-import { hoistSchemas, hoistShared } from './components.js';
+import { hoistHeaders, hoistSchemas } from './components.js';
 import { addExamples } from './examples.js';
 import { type JsonObject, objectAt } from './json-schema.js';
 import { completeOperation, type DescribedRoute } from './operations.js';
@@ -20,7 +20,7 @@ export function completeDocument<Document extends object>(
     return route === undefined ? [] : completeOperation(operation, route);
   });
   document.components = { ...objectAt(document, 'components'), responses: problemComponents(new Set(codes)) };
-  hoistShared(document);
+  hoistHeaders(document);
   hoistSchemas(document);
   addExamples(document);
   return Object.assign({}, generated, document);
