@@ -48,7 +48,8 @@ async function other(env: Readonly<Record<string, string>>): Promise<TestApp> {
 const settled = (app = postern) =>
   eventually('an empty queue', async () => {
     const left = await app.database.query(
-      sql('select 1 from notices union all select 1 from graphile_worker._private_jobs'),
+      sql(`select 1 from notices union all select 1 from undispatched_messages
+           union all select 1 from graphile_worker._private_jobs`),
     );
     return left.length === 0 ? true : undefined;
   });
