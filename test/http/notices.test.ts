@@ -290,9 +290,11 @@ describe('a lock by guesses', () => {
     const { user } = await newOwner();
     await settled();
     const ofRequests = (queries: Awaited<ReturnType<typeof sent>>) =>
-      queries.flatMap(({ name }) =>
-        /^(guess|event|authentication|account|notice_insert)/.test(name ?? '') ? [name] : [],
-      );
+      queries.flatMap(({ name, values }) => {
+        // The job that sends the notice records it, perhaps before the request is over.
+        const isOfJob = JSON.stringify(values ?? []).includes('message.sent');
+        return !isOfJob && /^(guess|event|authentication|account|notice_insert)/.test(name ?? '') ? [name] : [];
+      });
     const unknown = ofRequests(await sent('nobody-to-be-told'));
     expect(unknown).toContain('notice_insert');
     await settled();
