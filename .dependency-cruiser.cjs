@@ -1,17 +1,29 @@
-// One rule per arrow of ARCHITECTURE.md:
-//   main, cli -> http -> authentication | notifications -> database -> lib -> contract
-// A folder imports itself and what its line names, nothing else of ours.
-/** @type {Record<string, string[]>} */
-const arrows = {
-  contract: [],
-  lib: ['contract'],
-  database: ['lib', 'contract'],
-  authentication: ['database', 'lib', 'contract'],
-  notifications: ['database', 'lib', 'contract'],
-  // The queue reads the database; everything else that delivers only calls out.
-  delivery: ['database', 'lib', 'contract'],
-  http: ['authentication', 'notifications', 'lib', 'contract'],
+// The order of the folders of src/, from top to bottom. A folder imports only what stands below it.
+const order = [
+  ...['cli', 'app', 'http', 'delivery', 'webhooks', 'account', 'login', 'users', 'sessions', 'notifications'],
+  ...['credentials', 'devices', 'identities', 'limits', 'messages', 'audit', 'config', 'database', 'lib', 'contract'],
+];
+
+/** Who users are, and what they did. Knows nothing of their notifications. */
+const identitySide = [
+  ...['account', 'login', 'users', 'sessions', 'credentials', 'devices', 'identities', 'limits', 'messages', 'audit'],
+];
+
+/**
+ * What stands below a folder, but is not for it.
+ * @type {Record<string, string[]>}
+ */
+const exceptions = {
+  // Everything but these two gets typed values instead.
+  ...Object.fromEntries(
+    order.filter((folder) => !['cli', 'app'].includes(folder)).map((folder) => [folder, ['config']]),
+  ),
 };
+exceptions.cli = ['delivery'];
+exceptions.config = ['database'];
+exceptions.http = ['config', 'delivery'];
+for (const folder of identitySide) exceptions[folder] = ['config', 'notifications'];
+exceptions.notifications = ['config', ...identitySide];
 
 /**
  * What a folder may know the types of without running its code.
@@ -19,7 +31,7 @@ const arrows = {
  */
 const typesOnly = {
   // The interfaces that its consumers declare.
-  delivery: ['authentication', 'notifications'],
+  delivery: ['notifications', ...identitySide],
   // The handle of a query or a transaction, which handlers pass on.
   http: ['database'],
 };
@@ -27,15 +39,18 @@ const typesOnly = {
 /** @param {string[]} folders */
 const inside = (folders) => `^src/(${folders.join('|')})/`;
 
-const arrowRules = Object.entries(arrows).map(([folder, targets]) => ({
-  name: `${folder}-imports-${targets.join('-') || 'nothing'}`,
-  severity: 'error',
-  from: { path: inside([folder]) },
-  to: { path: '^(src|scripts|test)/', pathNot: inside([folder, ...targets, ...(typesOnly[folder] ?? [])]) },
-}));
+const layerRules = order.map((folder, place) => {
+  const below = order.slice(place).filter((other) => !(exceptions[folder] ?? []).includes(other));
+  return {
+    name: `${folder}-imports-only-what-is-below`,
+    severity: 'error',
+    from: { path: inside([folder]) },
+    to: { path: '^(src|scripts|test)/', pathNot: inside([folder, ...below]) },
+  };
+});
 
 const typesOnlyRules = Object.entries(typesOnly).map(([folder, targets]) => ({
-  name: `${folder}-knows-only-types-of-${targets.join('-')}`,
+  name: `${folder}-imports-only-types-of-${folder === 'http' ? 'database' : 'its-consumers'}`,
   severity: 'error',
   from: { path: inside([folder]) },
   to: { path: inside(targets), dependencyTypesNot: ['type-only', 'type-import'] },
@@ -43,29 +58,17 @@ const typesOnlyRules = Object.entries(typesOnly).map(([folder, targets]) => ({
 
 module.exports = {
   forbidden: [
-    ...arrowRules,
+    ...layerRules,
     ...typesOnlyRules,
     {
-      name: 'only-main-imports-delivery',
+      name: 'every-folder-has-a-place',
+      comment: 'A new folder of src/ goes into the order above.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main[a-z-]*\\.ts$|delivery/)' },
-      to: { path: inside(['delivery']) },
+      from: { path: '^src/', pathNot: inside(order) },
+      to: {},
     },
     {
-      name: 'only-main-and-cli-import-config',
-      comment: 'Everything else is handed typed values.',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main[a-z-]*\\.ts$|cli/|config)' },
-      to: { path: '^src/config[a-z-]*\\.ts$' },
-    },
-    {
-      name: 'config-imports-lib-contract',
-      severity: 'error',
-      from: { path: '^src/config[a-z-]*\\.ts$' },
-      to: { path: '^(src|scripts|test)/', pathNot: `${inside(['lib', 'contract'])}|^src/config-` },
-    },
-    {
-      name: 'acceptance-tests-see-no-source',
+      name: 'acceptance-tests-import-no-source',
       comment: 'They are clients: plain fetch against a running service.',
       severity: 'error',
       from: { path: '^test/acceptance/' },
@@ -86,7 +89,7 @@ module.exports = {
     exclude: { path: '^test/clients/' },
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },
-    // Imports of types are arrows too.
+    // Imports of types count too.
     tsPreCompilationDeps: true,
     detectJSDocImports: false,
   },

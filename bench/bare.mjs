@@ -1,5 +1,5 @@
-// What is at the bottom of each operation, with nothing around it, in a process of its own: the limit that the service
-// is measured against. Forked by run.mjs with the data directory; each message asks for one round.
+// The core work of each operation alone, in its own process: the limit that the service is compared with. run.mjs forks it
+// with the data directory. Each message starts one round.
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
@@ -8,7 +8,7 @@ import { summarise } from './measure.mjs';
 import { content } from './operations.mjs';
 import { openPostgres } from './service.mjs';
 
-/** As many connections as the service's pool has. */
+/** The connections of the service's pool. */
 const connections = 20;
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
@@ -27,7 +27,7 @@ const insertNotification = `insert into notifications (user_id, id, sequence, ch
   select gen_random_uuid(), uuidv7(), n, n, null, '${content.actor}', '${content.notification_type}', null, null,
     ${content.object_data_number}, '', '${content.description}', null, now(), now()`;
 
-/** One of each kind of work. `width`: how many at a time. */
+/** The operations. `width`: how many run at a time. */
 const kinds = {
   argon2id: { width: availableParallelism(), work: () => verify(stored, password) },
   'session query': {

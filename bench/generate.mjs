@@ -1,16 +1,16 @@
-// Fills an empty database by SQL, millions of rows in minutes, with rows as the service itself would have written them:
-// every route works on them. `node bench/generate.mjs DATA_DIR [users] [notifications] [of them in one inbox]`
+// Fills an empty database by SQL with the rows that the service would have written, millions in minutes. Every route works on
+// them. `node bench/generate.mjs DATA_DIR [users] [notifications] [of them in one inbox]`
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { hash } from '@node-rs/argon2';
-import { identityDigest } from '../dist/authentication/identities/identity-digest.js';
+import { identityDigest } from '../dist/identities/identity.js';
 import { openPostgres } from './service.mjs';
 
 /** Of every generated user. */
 export const password = 'a battery of horses';
 
-/** Notifications of a user who has any, but for the first user's. */
+/** Notifications of each user that has any, except the first user. */
 const each = 20;
 
 /**
@@ -85,7 +85,7 @@ export async function generate(pool, sizes, report = (_line) => undefined) {
       if (table === 'notifications') await fill(pool, 'inbox_blocks', sized(blocks), report);
     });
   });
-  // For whoever measures on it later.
+  // For later measurements.
   await pool.query(`comment on schema bench is '${((performance.now() - since) / 60_000).toFixed(1)} minutes'`);
   const { rows } = await pool.query("select digest from identities where user_id = bench.id('user', 1)");
   assert.deepEqual(rows[0].digest, identityDigest({ type: 'username', canonical: 'user1' }));

@@ -1,5 +1,5 @@
-// What each operation costs with 100,000 users and with 10 million, and the lists at full size: `npm run bench:growth`.
-// Two Posterns on a database each take turns. It needs 40 GB for a while, and a quarter of an hour to an hour.
+// The cost of each operation with 100,000 users and with 10 million, and the lists at full size: `npm run bench:growth`. Two
+// Posterns, each on its own database, take turns. It needs 40 GB of disk, and a quarter of an hour to an hour.
 // `node bench/growth.mjs FOLDER` keeps the databases in FOLDER, for a further run; `… FOLDER verify list` measures these
 // operations alone, and records nothing.
 import { existsSync } from 'node:fs';
@@ -20,7 +20,7 @@ const connections = 16;
 const small = { users: 100_000, notifications: 100_000, inbox: 10_000 };
 const large = { users: 10_000_000, notifications: 10_000_000, inbox: 1_000_000 };
 const gigabytes = 40;
-/** The most that an operation may cost at the large size, of what it costs at the small one. */
+/** The maximum cost of an operation at the large size, relative to the small size. */
 const wanted = 1.5;
 
 const titles = {
@@ -51,7 +51,7 @@ try {
 }
 
 async function cleanUp() {
-  // Whoever comes second waits for the first.
+  // The second run waits for the first.
   cleaning ??= stopAll();
   await cleaning;
 }
@@ -78,7 +78,7 @@ async function main() {
           next: ops[name],
           connections: name === 'publishItems' ? 2 : connections,
           seconds,
-          // Everything is asked for once, or the large one would be measured with cold pages.
+          // Each page is read once before, so that the large database is not measured with cold pages.
           atLeast: round === 0 ? ops[name].once : 0,
         });
       },
@@ -89,9 +89,9 @@ async function main() {
   if (only.length > 0) return;
   say('pages');
   const pages = await lists({ ...after, rows: large.inbox, rounds });
-  const text = `${shownSizes(small)}; and ${shownSizes(large)}. Medians of ${rounds} rounds of ${seconds} s each with ${connections} connections, after one to warm up; the two take turns.
+  const text = `${shownSizes(small)}; and ${shownSizes(large)}. Medians of ${rounds} rounds of ${seconds} s each with ${connections} connections, after one round to warm up. The two alternate.
 ${after.filled}
-"Cost" is the median of the rounds' ratios of the rates, large to small: 1 is no dearer. CPU is of the service and PostgreSQL together, for each request.
+"Cost" is the median of the ratios of the rates, small to large: 1 means equal cost. CPU is that of the service and PostgreSQL together, for each request.
 
 ${table([['Operation', 'a second, small', 'large', 'cost', `< ${wanted}`, 'p50 ms, small', 'large', 'CPU µs, small', 'large', 'cost in CPU'], ...rows])}
 
@@ -102,7 +102,7 @@ ${pages.text}`;
   await record('growth', text);
 }
 
-/** A Postern on a database of this size; filled now, unless a run before has left it. */
+/** A Postern on a database of this size. Fills the database unless an earlier run has left it. */
 async function open(name, sizes) {
   const dataDir = join(folder, name);
   const isNew = !existsSync(dataDir);
@@ -116,7 +116,7 @@ async function open(name, sizes) {
     await generate(pool, sizes, say);
   }
   const { rows } = await pool.query("select obj_description('bench'::regnamespace) as filled_in");
-  const filled = `Filling the large one took ${rows[0].filled_in}.\n`;
+  const filled = `Filling the large database took ${rows[0].filled_in}.\n`;
   const postern = await startPostern(dataDir);
   stops.unshift(() => postern.stop());
   const bare = await startBare(dataDir);

@@ -1,4 +1,4 @@
-// How many users a second are imported, with a hash of argon2id each, and how many when the same file comes again.
+// Imported users per second, each with an argon2id hash, and again with the same file.
 // npm run build && node bench/import.mjs [users]
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ const count = Number(process.argv[2] ?? 50_000);
 const say = (line) => void process.stdout.write(`${line}\n`);
 const base64 = (bytes) => randomBytes(bytes).toString('base64').replaceAll('=', '');
 
-/** As an export of another system has them: the way of hashing is of no matter, since nothing is hashed. */
+/** Users as in an export of another system. The hashing scheme does not matter, because the import does not hash. */
 const users = Array.from({ length: count }, (_, index) => ({
   id: randomUUID(),
   username: `user${index}-${base64(4).replaceAll(/[+/]/g, 'x')}`,

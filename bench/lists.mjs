@@ -1,17 +1,17 @@
-// Pages of one large inbox, near the top and far down: by links, by a number that somebody typed, by type and by a part
-// of a text, one request at a time. And what PostgreSQL does for them.
-import { encodeCursor } from '../dist/notifications/cursor.js';
-import { listStatement } from '../dist/notifications/list-queries.js';
+// Pages of one large inbox, near the top and far down: by links, by page number, by type and by a part of a text, one request
+// at a time. Also the query plans.
+import { encodeCursor } from '../dist/notifications/inbox/cursor.js';
+import { listStatement } from '../dist/notifications/inbox/list-queries.js';
 import { askOnce, closedLoop, request } from './load.mjs';
 import { shown, table, takeTurns } from './measure.mjs';
 import { oneAfterAnother } from './operations.mjs';
 
 const limit = 20;
-/** Pages around each depth, so that it is not one page over and over. */
+/** Pages around each depth, so that not the same page is read again and again. */
 const around = 20;
 const seconds = 0.4;
 
-/** Texts are looked for row by row, so one page of each is enough. */
+/** A search in texts reads row by row, so one page of each is enough. */
 const ways = {
   'no filter': { share: 1, query: '', isNaive: true },
   'by type': { share: 0.33, query: 'filter=notification_type:payment&', isNaive: true },
@@ -107,8 +107,8 @@ async function plans(pool, userId, rows) {
   };
   const parts = [];
   for (const [title, query] of Object.entries(queries)) {
-    const { statement, values } = listStatement(userId, query);
-    const { rows: lines } = await pool.query(`explain (analyze, buffers, costs off) ${statement.text}`, values);
+    const { text, values } = listStatement(userId, query);
+    const { rows: lines } = await pool.query(`explain (analyze, buffers, costs off) ${text}`, values);
     parts.push(`${title}:\n\n\`\`\`text\n${lines.map((line) => line['QUERY PLAN']).join('\n')}\n\`\`\``);
   }
   return parts.join('\n\n');

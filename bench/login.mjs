@@ -1,4 +1,4 @@
-// What of the machine's bare argon2id rate logging in with a password keeps, and what checks of sessions take meanwhile:
+// The rate of logins with a password relative to the bare argon2id rate, and the latency of concurrent session checks:
 // `npm run build && node bench/login.mjs [rounds] [seconds]`.
 import { readFileSync } from 'node:fs';
 import { closedLoop, openLoop } from './load.mjs';
@@ -19,7 +19,7 @@ await withFilledPostern({ sizes }, async ({ postern, pool, dataDir, keep }) => {
       { ...postern, dataDir, name: 'login', run: () => withMainThread(logIn) },
       { ...bare, name: 'argon2id', run: () => bare.run({ kind: 'argon2id', seconds }) },
       {
-        name: 'checks meanwhile',
+        name: 'concurrent checks',
         run: async () => {
           const [result] = await Promise.all([
             openLoop({ ...postern, next: verify, connections: 64, seconds, rate: 200 }),
@@ -34,7 +34,7 @@ await withFilledPostern({ sizes }, async ({ postern, pool, dataDir, keep }) => {
   console.log(`argon2id ${shown(argon2id.rate)}/s, ${shown(argon2id.cpu)} µs of CPU each
 login ${shown(own.rate)}/s, p50 ${shown(own.p50)} ms, p99 ${shown(own.p99)} ms; ${shown(own.cpu)} µs of CPU, ${shown(own.main)} of them on the main thread; PostgreSQL ${shown(own.databaseCpu)} µs
 ratio ${shown(argon2id.ratio)}, by CPU ${shown(argon2id.cpu / (own.cpu + own.databaseCpu))}
-checks of sessions meanwhile: p50 ${shown(checks.p50)} ms, p99 ${shown(checks.p99)} ms`);
+concurrent checks of sessions: p50 ${shown(checks.p50)} ms, p99 ${shown(checks.p99)} ms`);
 
   /** Adds what each costs the service's main thread, which is all but the hash. */
   async function withMainThread(work) {

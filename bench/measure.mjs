@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What came of one load. */
+/** The result of one load. */
 export function summarise(times, seconds) {
   times.sort((a, b) => a - b);
   const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
@@ -17,7 +17,7 @@ function median(values) {
 }
 
 /**
- * Lets contenders take turns, so that whatever else the machine does falls on all of them. The first round warms up.
+ * Runs the contenders in turns, so that other load of the machine affects all of them. The first round is a warm-up.
  * @param {readonly { name: string, run: (round: number) => Promise<{ count: number }>, pid?: number, dataDir?: string }[]} contenders
  *   pid: whose CPU time is counted; dataDir: whose PostgreSQL's
  * @returns of each contender the medians of its rounds; `ratio` is the median of the first one's rate over its own,

@@ -1,4 +1,4 @@
-// What is asked of the service, operation by operation, for users that are picked at random from those generated.
+// The requests of each operation, for random users of the generated ones.
 import { password } from './generate.mjs';
 import { request } from './load.mjs';
 
@@ -16,7 +16,7 @@ const sampleOf = `select 'user' || n as username, bench.id('user', n) as id, ben
     bench.session_token(n) as session, bench.authentication_token(n) as token, bench.id('authentication', n) as authentication
   from (select distinct $1 + floor(random() * $2)::bigint as n from generate_series(1, $3)) picked`;
 
-/** Some users: whoever, and of those who have notifications (but for the first, who has too many). */
+/** Random users, and random users with notifications (except the first user, who has too many). */
 export async function sample(pool, { users, owners }) {
   const pick = async (from, count, samples) => (await pool.query(sampleOf, [from, count, samples])).rows;
   return { anyone: await pick(1, users, 12_000), owners: await pick(2, owners, 12_000) };

@@ -8,9 +8,9 @@ const page = new URL('RESULTS.md', import.meta.url);
 const titles = { bench: '`npm run bench`', growth: '`npm run bench:growth`' };
 const loadAtStart = loadavg();
 
-const intro = `Written by the benchmarks. Figures of other machines differ, and some ratios with them: before plain checks were
-answered in front of the framework, a check of a session had 0.63 of an empty route on an AMD EPYC, whose system calls are
-most of that route, and 0.50 on an Intel Xeon.`;
+const intro = `The benchmarks write this page. Other machines give other figures, and some other ratios: before plain session checks
+were answered in front of the framework, they reached 0.63 of an empty route on an AMD EPYC, where system calls are most
+of that route, and 0.50 on an Intel Xeon.`;
 
 /** @param {keyof typeof titles} kind @param {string} text Markdown, with headings from the third level on */
 export async function record(kind, text) {

@@ -1,5 +1,5 @@
-// The benchmarks: `npm run bench`. One table: Postern, what is at the bottom of each operation, and others who do the
-// same on the same PostgreSQL. They take turns in one run; what counts are the ratios. Results go to bench/RESULTS.md.
+// The benchmarks: `npm run bench`. One table: Postern, the core work of each operation alone, and other products on the same
+// PostgreSQL. They take turns in one run. The ratios matter. Results go to bench/RESULTS.md.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -41,7 +41,7 @@ try {
 }
 
 async function cleanUp() {
-  // Whoever comes second waits for the first.
+  // The second run waits for the first.
   cleaning ??= stopAll();
   await cleaning;
 }
@@ -82,16 +82,16 @@ async function main() {
   footprint.push(['Memory of the service, after all this', `${shown(residentMegabytes(postern.pid))} MB`]);
   const minutes = ((performance.now() - since) / 60_000).toFixed(1);
   const text = `${sizes.users.toLocaleString('en')} users, ${sizes.notifications.toLocaleString('en')} notifications, ${sizes.inbox.toLocaleString('en')} of them in one inbox. \
-Medians of ${rounds} rounds of ${seconds} s each, after one to warm up; the contenders of an operation take turns. It took ${minutes} minutes.
+Medians of ${rounds} rounds of ${seconds} s each, after one round to warm up. The measured services alternate. The run took ${minutes} minutes.
 
-"Postern ÷ it" is the median of the ratios of the rounds; "by CPU" is what a request costs it, of the service and PostgreSQL, over what it costs Postern. CPU is of the process that serves and of PostgreSQL, for each
-request (for each notification, where that is counted); the load generator's is in neither, but it is on the same cores.
+"Postern ÷ it" is the median of the ratios of the rounds. "by CPU" is the CPU time of one request in the other service and PostgreSQL, divided by that of Postern. CPU time is that of the serving process and of PostgreSQL, for each
+request (or for each notification, if these are counted). It does not include the load generator, which runs on the same cores.
 ${parts.notes}
 ${comparisonTable(rows)}
 
-### When requests come at random
+### Requests at random times
 
-At this rate, whatever the server does; each one's time counts from when it came. Up to 1 ms of it is the generator's.
+Requests arrive at this rate, however fast the server is. The time of each counts from its arrival. Up to 1 ms of it belongs to the generator.
 
 ${open}
 
@@ -123,7 +123,7 @@ async function runStreams() {
   }
 }
 
-/** A first start makes a database; the second finds it. */
+/** The first start creates a database, the second finds it. */
 async function measureStarts() {
   const measured = [];
   for (const title of ['First start, with an empty data directory', 'Start with an existing data directory']) {
@@ -135,7 +135,7 @@ async function measureStarts() {
   return measured;
 }
 
-/** The others. Those that npm cannot bring are left out, and that is said. */
+/** The other products. Reports and skips those that npm cannot install. */
 async function peers() {
   const empty = kept(await startProcess([path('empty-route.mjs')]));
   const bare = kept(await startBare(dataDir));
@@ -169,7 +169,7 @@ async function installPeers() {
   }
 }
 
-/** What is compared with what. The first of the contenders is Postern. */
+/** The comparisons. The first contender is Postern. */
 function comparisons({ postern, ops, empty, bare, naive, betterAuth, readers }) {
   const over = (name, target, next, connections, each = 1) => ({
     ...{ name, pid: target.pid, dataDir: target === empty ? undefined : dataDir },
@@ -270,7 +270,7 @@ function times(result, each) {
   return { ...result, count: result.count * each, rate: result.rate * each };
 }
 
-/** CPU time of a request, of all who serve it. */
+/** CPU time of a request, of all processes that serve it. */
 function costOf({ cpu, databaseCpu }) {
   return (cpu || 0) + (databaseCpu || 0);
 }

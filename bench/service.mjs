@@ -1,4 +1,4 @@
-// A Postern as it is deployed: the built service, in a process of its own, on an embedded PostgreSQL with fsync on.
+// A Postern as deployed: the built service in its own process, on an embedded PostgreSQL with fsync.
 import { fork, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ export async function openPostgres(dataDir) {
   };
 }
 
-/** A Node.js process, once it has said where it listens: `… http://…` on its standard output. */
+/** A Node.js process that has printed its URL: `… http://…` on its standard output. */
 export async function startProcess(args, env = {}) {
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', ...env },
@@ -80,7 +80,7 @@ export async function startBare(dataDir) {
   const child = fork(fileURLToPath(new URL('bare.mjs', import.meta.url)), [dataDir]);
   const ended = once(child, 'exit');
   const failure = ended.then(() => Promise.reject(new Error('bare.mjs has ended')));
-  // It also ends when it is told to, and then nobody waits for an answer.
+  // It also ends on request, and then nothing waits for an answer.
   failure.catch(() => undefined);
   const answer = async () => {
     const [result] = await Promise.race([once(child, 'message'), failure]);

@@ -1,4 +1,4 @@
-// How much memory idle streams take, how long one publication takes to reach all of them, and what that costs.
+// The memory of idle streams, and the latency and cost of one publication to all of them.
 // npm run build && node bench/streams.mjs [streams [rounds]]; needs as many open files as streams, and some (ulimit -n).
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -8,12 +8,12 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { newToken } from '../dist/lib/token-strings.js';
+import { newToken } from '../dist/lib/crypto/token-strings.js';
 import { postgresCpu, processCpu, residentMegabytes, shown, summarise, table } from './measure.mjs';
 import { openPostgres, startPostern } from './service.mjs';
 
 const [count = 10_000, rounds = 9] = process.argv.slice(2).map(Number);
-/** Streams of one user: a client for each, and as many as one may have. */
+/** Streams of one user: the maximum, with a client for each. */
 const shapes = [1, 20];
 const say = (line) => void process.stdout.write(`${line}\n`);
 const dataDir = await mkdtemp(join(tmpdir(), 'postern-bench-'));
@@ -27,8 +27,8 @@ const read = Buffer.alloc(16 * 1024);
 try {
   const results = [];
   for (const perUser of shapes) results.push(await measure(perUser, perUser === shapes[0]));
-  say(`${count} streams, ${rounds} publications to all of them after one to warm up. Times are from the publishing request's start, in
-ms; CPU is in µs for each stream that was reached, of everything from the request to a second after the last arrival.\n`);
+  say(`${count} streams, ${rounds} publications to all of them after one to warm up. Times count from the start of the publishing request, in
+ms. CPU is in µs for each stream reached, of all work from the request until a second after the last arrival.\n`);
   const headings = ['Streams', 'answer', 'half', 'last', 'least', 'most', 'last - answer', 'CPU', 'of PostgreSQL'];
   say(table([headings, ...results]));
 } finally {
@@ -135,19 +135,19 @@ async function createPeople(size) {
   return people;
 }
 
-/** As little of a client as there can be: the clients share the machine with the service. */
+/** A minimal client, because the clients share the machine with the service. */
 async function openStream(token) {
-  let hear = () => {};
+  let onBytes = () => {};
   let fail = () => {};
   const next = (mark) =>
     new Promise((resolve, reject) => {
-      hear = (bytes) => bytes.includes(mark) && resolve(performance.now());
+      onBytes = (bytes) => bytes.includes(mark) && resolve(performance.now());
       fail = () => reject(new Error('a stream has ended'));
     });
   const onread = {
     buffer: read,
     callback(length) {
-      hear(read.subarray(0, length));
+      onBytes(read.subarray(0, length));
       return true;
     },
   };

@@ -1,5 +1,5 @@
-// What of an empty route's rate checking a session keeps: `npm run build && node bench/verify.mjs [rounds] [seconds]`.
-// The settings of the environment that start with VERIFY_ are Postern's: `VERIFY_BATCHING=false node bench/verify.mjs`.
+// The rate of session checks relative to an empty route: `npm run build && node bench/verify.mjs [rounds] [seconds]`.
+// It passes DATABASE_BATCHING on to Postern: `DATABASE_BATCHING=false node bench/verify.mjs`.
 import { fileURLToPath } from 'node:url';
 import { closedLoop, request } from './load.mjs';
 import { shown, takeTurns } from './measure.mjs';
@@ -8,7 +8,8 @@ import { startProcess, withFilledPostern } from './service.mjs';
 
 const [rounds = 5, seconds = 2] = process.argv.slice(2).map(Number);
 const sizes = { users: 10_000, notifications: 40_000, inbox: 10_000 };
-const settings = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('VERIFY_')));
+const { DATABASE_BATCHING = 'true' } = process.env;
+const settings = { DATABASE_BATCHING };
 
 await withFilledPostern({ sizes, settings }, async ({ postern, pool, keep }) => {
   const empty = keep(await startProcess([fileURLToPath(new URL('empty-route.mjs', import.meta.url))]));

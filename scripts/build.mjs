@@ -1,4 +1,4 @@
-// Installs and builds what is stale, as `npm start` does before it serves.
+// Installs packages and builds if they are out of date, as `npm start` does before it serves.
 import './lib/require-node.mjs';
 import { fileURLToPath } from 'node:url';
 

@@ -1,7 +1,10 @@
-// Holds the import rules of .dependency-cruiser.cjs over src/ and test/ of the folder it is run in.
+// Checks src/ and test/ of the current folder: the import rules of .dependency-cruiser.cjs, cycles between folders of src/,
+// and the layout (files in a folder, places of tests).
 import { cruise } from 'dependency-cruiser';
 import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcruise-options';
 import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
+import { folderCycles } from './lib/folder-cycles.mjs';
+import { layoutFaults } from './lib/layout.mjs';
 
 const rules = new URL('../.dependency-cruiser.cjs', import.meta.url);
 const options = await extractDepcruiseOptions(rules.pathname);
@@ -9,11 +12,18 @@ const { output } = await cruise(['src', 'test'], options, undefined, { tsConfig:
 if (typeof output === 'string') throw new Error(output);
 
 const { violations, totalDependenciesCruised } = output.summary;
-for (const { rule, from, to } of violations) console.error(`${rule.name}: ${from} -> ${to}`);
+const sources = output.modules.filter(({ source }) => source.startsWith('src/'));
+const cycles = folderCycles(sources);
+const misplaced = layoutFaults(process.cwd());
+const faults = [
+  ...violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`),
+  ...cycles.map((cycle) => `no-folder-cycles: ${cycle.join(' -> ')}`),
+  ...misplaced,
+];
+for (const fault of faults) console.error(fault);
 
-// With a compiler that it cannot use, dependency-cruiser finds nothing, and nothing to complain about.
-const modules = output.modules.filter(({ source }) => source.startsWith('src/')).length;
-const vacuous = modules === 0 || totalDependenciesCruised === 0;
+// With an unsupported compiler, dependency-cruiser finds no modules and no violations.
+const vacuous = sources.length === 0 || totalDependenciesCruised === 0;
 if (vacuous) console.error('Nothing was checked.');
-console.log(`${modules} modules of src, ${totalDependenciesCruised} imports, ${violations.length} violations`);
-process.exitCode = vacuous || violations.length > 0 ? 1 : 0;
+console.log(`${sources.length} modules of src, ${totalDependenciesCruised} imports, ${faults.length} violations`);
+process.exitCode = vacuous || faults.length > 0 ? 1 : 0;

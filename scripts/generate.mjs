@@ -1,12 +1,12 @@
-// Writes the generated documents, or with --check says which of them no longer match the code.
+// Writes the generated documents. With --check, reports those that do not match the code.
 import { readFile, writeFile } from 'node:fs/promises';
-import { textRules } from '../dist/authentication/messages/kinds.js';
-import { builtInTexts } from '../dist/authentication/messages/templates.js';
-import { settings } from '../dist/config.js';
+import { version } from '../dist/app/banner.js';
+import { createLog } from '../dist/app/base/log.js';
+import { formerNames, settingGroups } from '../dist/config/settings.js';
 import { authenticationErrors, errors, fieldErrors } from '../dist/contract/errors.js';
 import { buildServer } from '../dist/http/server.js';
-import { createLog } from '../dist/log.js';
-import { version } from '../dist/version.js';
+import { textRules } from '../dist/messages/kinds.js';
+import { builtInTexts } from '../dist/messages/templates.js';
 
 const documents = {
   'docs/errors.md': errorsPage(),
@@ -81,27 +81,41 @@ ${texts(authenticationErrors).join('\n')}
 }
 
 function configurationPage() {
-  const rows = Object.entries(settings).map(
-    ([name, { fallback, about }]) => `| \`${name}\` | ${fallback === undefined ? '' : `\`${fallback}\``} | ${about} |`,
-  );
-  return `# Configuration
-
-Generated from \`src/config.ts\` by \`npm run generate\`.
-
-Postern reads environment variables, and a \`.env\` file in its working directory for those that are not set. All are
-checked at start and every fault is named at once. A variable that starts with \`POSTERN_\` is an error: none does.
+  const row = ([name, { fallback, about }]) =>
+    `| \`${name}\` | ${fallback === undefined ? '' : `\`${fallback}\``} | ${about} |`;
+  const groups = Object.entries(settingGroups).map(
+    ([heading, settings]) => `## ${heading}
 
 | Variable | Default | Meaning |
 |---|---|---|
-${rows.join('\n')}
+${Object.entries(settings).map(row).join('\n')}
+`,
+  );
+  const former = Object.entries(formerNames).map(([old, name]) => `| \`${old}\` | \`${name}\` |`);
+  return `# Configuration
+
+Generated from \`src/config/settings.ts\` by \`npm run generate\`.
+
+Postern reads environment variables. A \`.env\` file in the working directory provides those that are not set. Postern checks
+all variables at start and reports all faults at once. A variable that starts with \`POSTERN_\` is a fault: there is none.
 
 Durations are a number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`1h\`, \`365d\`. An empty value counts as unset.
+
+${groups.join('\n')}
+## Former names
+
+Postern still reads these names and logs a warning. The next version does not read them. If both names are set, their values
+must be equal.
+
+| Former name | Name |
+|---|---|
+${former.join('\n')}
 `;
 }
 
 function templatesPage() {
   const names = (placeholders, required) =>
-    Object.keys(placeholders).map((name) => `\`{${name}}\`${required.includes(name) ? ' (needed)' : ''}`);
+    Object.keys(placeholders).map((name) => `\`{${name}}\`${required.includes(name) ? ' (required)' : ''}`);
   const rows = [...textRules].map(
     ([kind, { about, placeholders, required }]) =>
       `| \`${kind}\` | ${about} | ${names(placeholders, required).join(', ')} |`,
@@ -112,28 +126,28 @@ function templatesPage() {
   );
   return `# Templates
 
-Generated from \`src/authentication/messages/\` by \`npm run generate\`.
+Generated from \`src/messages/\` by \`npm run generate\`.
 
-What codes and notices say, by SMS, by mail and by push. Postern brings every text in English and Spanish and takes the
-one of the user's \`locale\`: \`es-MX\` finds \`es\`, and where there is no text in a language it is the English one.
+The texts of codes and notices by SMS, mail and push. Postern has every text in English and Spanish and uses the one of the
+user's \`locale\`: \`es-MX\` uses \`es\`. Without a text in the user's language it uses English.
 
-To say it in your own words, or in more languages, put files into a folder and name it in \`TEMPLATES_DIR\`:
+To use your own texts or more languages, put template files into a folder and set \`TEMPLATES_DIR\` to that folder:
 
-- A file is called \`<kind>.<language>.txt\`, such as \`sms.code.fr.txt\` or \`email.new_device.pt-br.txt\`, and is UTF-8.
-  What is not there is taken from the texts below.
-- A file of a mail begins with the line \`Subject: …\`, then comes an empty line, then the text.
-- A text may hold the placeholders of its kind, in braces, and no other braces. A device or network that is not known is
-  called unknown.
-- All files are read at start. What cannot be used is named, all at once, and keeps the service from starting;
-  \`postern doctor\` says the same beforehand.
+- The name of a file is \`<kind>.<language>.txt\`, such as \`sms.code.fr.txt\` or \`email.new_device.pt-br.txt\`. Its encoding is
+  UTF-8. For kinds without a file Postern uses the texts below.
+- A mail template starts with the line \`Subject: …\` and an empty line. The text follows.
+- A template may contain the placeholders of its kind in braces, and no other braces. An unknown device or network is shown
+  as unknown.
+- Postern reads all files at start. It reports all errors at once and does not start with an invalid file. \`postern doctor\`
+  makes the same checks.
 
-| Placeholder | Stands for |
+| Placeholder | Meaning |
 |---|---|
 ${meanings.map(([name, meaning]) => `| \`{${name}}\` | ${meaning} |`).join('\n')}
 
 ## Kinds
 
-The text of \`push.…\` is also what the inbox shows, where notices are put there (\`NOTICES\`).
+The inbox shows the text of \`push.…\`, if \`NOTICES\` contains \`inbox\`.
 
 | Kind | When | Placeholders |
 |---|---|---|
@@ -146,7 +160,7 @@ ${texts.join('\n')}`;
 
 async function openApi() {
   const log = createLog('silent');
-  // The routes are only described, never called: anything does for their services.
+  // The routes are described, never called, so their services may be anything.
   const anything = new Proxy(() => undefined, { get: () => anything });
   const app = await buildServer({
     services: anything,

@@ -1,5 +1,5 @@
-// What `npm start` does: install if stale, build if stale, and become the service in this same process, so that
-// signals and the exit code are the service's own.
+// `npm start`: installs and builds if out of date, then runs the service in this process, so that signals and the exit code
+// are those of the service.
 import './lib/require-node.mjs';
 import { fileURLToPath } from 'node:url';
 

@@ -1,4 +1,4 @@
-// What `npm test` does; arguments go to Vitest.
+// `npm test`. Arguments go to Vitest.
 import './lib/require-node.mjs';
 import { fileURLToPath } from 'node:url';
 

@@ -1,8 +1,8 @@
-/** A failure whose message is all that a person needs: it is printed without a stack. */
+/** An error that is printed without a stack: its message is sufficient. */
 export class PrepareError extends Error {
   /**
    * @param {string} message
-   * @param {number} [exitCode] of the process that gives up because of it
+   * @param {number} [exitCode] of the process that ends with this error
    */
   constructor(message, exitCode = 1) {
     super(message);

@@ -8,8 +8,8 @@ import { replaceFolder } from './swap.mjs';
 /** @typedef {{ version?: string, integrity?: string, optional?: boolean, os?: string[], cpu?: string[] }} LockedPackage */
 
 /**
- * Makes node_modules what package-lock.json says. Not in place: `npm ci` begins by deleting, so that a failure (no
- * network, a kill) would leave nothing to go on with.
+ * Installs the packages of package-lock.json. Not in place: `npm ci` deletes node_modules first, so a failure (no network, a
+ * kill) would leave no packages.
  *
  * @param {string} root the project's folder
  * @param {string} side an empty folder on the same file system
@@ -25,14 +25,16 @@ export async function install(root, side) {
   const npm = npmCommand();
   const ok = await run(npm.command, [...npm.args, ...npmOptions(root, side)], { cwd: side, quiet: true });
   if (!ok) {
-    throw new PrepareError('Installing the packages failed; npm says why above. It needs to reach a package registry.');
+    throw new PrepareError(
+      'Installing the packages failed. See the message of npm above. It must be able to reach a package registry.',
+    );
   }
   replaceFolder(join(root, 'node_modules'), join(side, 'node_modules'));
 }
 
 /**
- * Whether npm's own record of what is installed agrees with the lock, as after somebody's `npm ci`, or after an edit of
- * package.json that concerns no dependency. Optional packages may be missing: the lock names those of every platform.
+ * Whether npm's record of installed packages matches the lock file, as after `npm ci`, or after a change of package.json
+ * without a change of dependencies. Optional packages may be missing: the lock file lists those of all platforms.
  *
  * @param {string} root
  */
@@ -62,7 +64,7 @@ function agrees(found, wanted) {
   return found.version === wanted?.version && found.integrity === wanted?.integrity;
 }
 
-/** A project folder may be copied, or mounted, from another platform. @param {LockedPackage} found */
+/** A project folder may be copied or mounted from another platform. @param {LockedPackage} found */
 function runsHere(found) {
   return (found.os?.includes(process.platform) ?? true) && (found.cpu?.includes(process.arch) ?? true);
 }
@@ -80,7 +82,7 @@ function readJson(path) {
   }
 }
 
-/** The npm that runs us, where it is npm (other package managers set the variable too), else the one on the PATH. */
+/** The npm that runs this script, or else the one on the PATH. Other package managers set the variable too. */
 function npmCommand() {
   const path = process.env.npm_execpath ?? '';
   return /^npm-cli\.c?js$/.test(basename(path))
@@ -95,9 +97,9 @@ function npmCommand() {
 function npmOptions(root, side) {
   const options = ['ci', '--include=dev', '--ignore-scripts', '--prefer-offline'];
   options.push('--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error');
-  // npm's own pauses before its retries, 10 s and 60 s, would leave who has no network without an answer for long.
+  // npm's default pauses before its retries, 10 s and 60 s, would delay the error without a network.
   options.push('--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=5000');
-  // `npm --prefix X start` hands its prefix down in the environment; a command line option is stronger.
+  // `npm --prefix X start` sets its prefix in the environment. A command line option overrides it.
   options.push('--prefix', side);
   return canWriteDefaultCache() ? options : [...options, '--cache', join(root, '.npm-cache')];
 }

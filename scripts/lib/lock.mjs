@@ -4,23 +4,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { hasCode, PrepareError } from './errors.mjs';
 
 const POLL_MS = 100;
-/** Longer than any install; afterwards a person has to decide, because an id may have been given to another process. */
+/** Longer than any install. After that a person must decide, because the id may belong to another process. */
 const WAIT_MS = 10 * 60_000;
 
 /**
  * Runs `work` while no other process of this machine runs work under the same lock.
  *
- * The lock is a folder that holds one empty file, named after its owner's process id. It appears with its owner in one
- * rename (a folder cannot be renamed onto one that is not empty), and a dead owner's lock changes hands by renaming
- * that file, which only one of several waiting processes can do. So there is no moment at which a process that dies
- * leaves something that the next one cannot tell from a live owner.
+ * The lock is a folder with one empty file, whose name is the process id of the owner. It appears with its owner by one rename,
+ * because a folder cannot be renamed onto one that is not empty. The lock of a dead owner is taken over by a rename of the
+ * file, which only one of several waiting processes can do. So a dead owner can always be distinguished from a live one.
  *
  * @template T
  * @param {string} lock path of the folder; its parent must exist
  * @param {(owner: string) => void} onWait called once, with the owner's process id, when the lock is not free
  * @param {() => Promise<T>} work
  * @returns {Promise<T>} what `work` resolves to
- * @throws {PrepareError} when a living process holds the lock for 10 minutes; and what `work` throws
+ * @throws {PrepareError} when a running process holds the lock for 10 minutes; errors of `work`
  */
 export async function withLock(lock, onWait, work) {
   const mine = String(process.pid);
@@ -28,7 +27,7 @@ export async function withLock(lock, onWait, work) {
   let waiting = false;
   while (!claim(lock, mine)) {
     const owner = ownerOf(lock);
-    // An owner with our own id is a predecessor in a restarted container, where ids repeat.
+    // An owner with the id of this process is a dead one: ids repeat in a restarted container.
     if (owner && (owner === mine || !isAlive(Number(owner))) && takeOver(lock, owner, mine)) break;
     if (owner && !waiting) {
       waiting = true;

@@ -8,8 +8,8 @@ import { run } from './run.mjs';
 import { replaceFolder } from './swap.mjs';
 
 /**
- * What is made, from what, and where the digest of what it was made from is kept. `make` works in the empty folder
- * `side`, which then takes the old product's place: whatever happens meanwhile, there is never half a product.
+ * A build product, its sources, and the file for the digest of the sources. `make` works in the empty folder `side`, which
+ * then replaces the old product, so there is never a partial product.
  * @typedef {{ stamp: string, sources: string[], variant: string, make: (root: string, side: string) => Promise<void> }} Product
  */
 
@@ -18,7 +18,7 @@ const products = [
   {
     stamp: 'node_modules/.postern-install',
     sources: ['package.json', 'package-lock.json'],
-    // Not Node's version: the native packages are built on N-API, so one install serves them all.
+    // Without the version of Node.js: the native packages use N-API, so one install works with all versions.
     variant: `${process.platform} ${process.arch}`,
     make: install,
   },
@@ -31,8 +31,8 @@ const products = [
 ];
 
 /**
- * Installs the packages and builds dist/, each only when what it is made from has changed since. Any number of
- * processes may do this at once: one works, the others wait. Asks nothing. On failure it says why and ends the process.
+ * Installs the packages and builds dist/, each only if its sources have changed. Several processes may do this at once: one
+ * works, the others wait. Never prompts. On failure it prints the reason and ends the process.
  *
  * @param {string} root the project's folder
  */
@@ -46,7 +46,7 @@ export async function prepare(root) {
       for (const product of products) await makeIfStale(root, product);
     });
   } catch (error) {
-    // The lock is the first thing that is written.
+    // The lock is the first write.
     if (hasCode(error, 'EACCES', 'EROFS')) console.error(`Installing and building need to write in ${root}: ${error}`);
     else if (error instanceof PrepareError) console.error(error.message);
     else throw error;
@@ -60,7 +60,7 @@ export async function prepare(root) {
  */
 async function makeIfStale(root, product) {
   if (isFresh(root, product)) return;
-  // Taken first: an edit made meanwhile leaves the product stale instead of passing as built.
+  // Before the build: a change during the build leaves the product out of date.
   const digest = digestOf(root, product);
   const side = join(root, `.prepare-${process.pid}`);
   mkdirSync(side);
@@ -80,7 +80,7 @@ async function build(root, side) {
   console.error('Building…');
   const compiler = join('node_modules', 'typescript', 'bin', 'tsc');
   const ok = await run(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', side], { cwd: root });
-  if (!ok) throw new PrepareError('Building failed; the compiler says why above.');
+  if (!ok) throw new PrepareError('The build failed. See the message of the compiler above.');
   replaceFolder(join(root, 'dist'), side);
 }
 
@@ -98,8 +98,8 @@ function isFresh(root, product) {
 }
 
 /**
- * By content, not by time: a checkout, a copy or a container's image changes times at will. Hashing some hundred files
- * takes a few milliseconds.
+ * A digest of content, not of times: a checkout, a copy or a container image changes times. Hashing some hundred files takes a
+ * few milliseconds.
  *
  * @param {string} root
  * @param {Product} product
@@ -120,13 +120,13 @@ function digestOf(root, { sources, variant }) {
  */
 function filesAt(root, path) {
   if (statSync(join(root, path)).isFile()) return [path];
-  // Editors leave symbolic links to nowhere beside a file in work.
+  // Editors leave dangling symbolic links beside an open file.
   const entries = readdirSync(join(root, path), { withFileTypes: true }).filter((entry) => !entry.isSymbolicLink());
   const names = entries.map((entry) => entry.name).sort();
   return names.flatMap((name) => filesAt(root, join(path, name)));
 }
 
-/** What killed predecessors left behind. @param {string} root */
+/** Removes the files of processes that were killed. @param {string} root */
 function removeLeftovers(root) {
   for (const name of readdirSync(root)) {
     if (/^\.prepare-\d/.test(name)) rmSync(join(root, name), { recursive: true, force: true });

@@ -1,5 +1,5 @@
-// The scripts import this first, and everything else only afterwards and dynamically: an old Node would parse a static
-// import before it runs this, and stumble over its syntax without saying why.
+// The scripts import this first, and everything else later and dynamically. An old Node.js parses static imports before it
+// runs this, and would fail with a syntax error.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 if (major < 20 || (major === 20 && minor < 19)) {

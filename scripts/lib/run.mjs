@@ -5,8 +5,8 @@ import { PrepareError } from './errors.mjs';
 const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * Runs a command to its end, its messages on our standard error: standard output belongs to the service's log.
- * A signal meant for us ends the command first, so that no orphan goes on writing, and then us.
+ * Runs a command to its end. Its output goes to standard error, because standard output is for the log of the service. A signal
+ * to this process ends the command first, so that no orphan keeps writing, and then this process.
  *
  * @param {string} command
  * @param {string[]} args
@@ -23,14 +23,14 @@ export async function run(command, args, { cwd, quiet = false }) {
     child.kill(signal);
   };
   for (const signal of SIGNALS) process.on(signal, forward);
-  // Only now: a signal in between would end us and leave the command running.
+  // After the listeners: a signal before them would end this process and leave the command running.
   const child = spawn(command, args, { cwd, stdio: ['ignore', quiet ? 'ignore' : 2, 2] });
   try {
     const code = await new Promise((resolve, reject) => {
       child.on('error', () => reject(new PrepareError(`Cannot run ${command}: is it installed and on the PATH?`)));
       child.on('close', resolve);
     });
-    // Thrown, not exited on the spot: callers have locks to release.
+    // Thrown, because callers have to release locks.
     if (interrupted) throw new PrepareError(`Stopped by ${interrupted}.`, 128 + constants.signals[interrupted]);
     return code === 0;
   } finally {

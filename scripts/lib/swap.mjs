@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { hasCode } from './errors.mjs';
 
 /**
- * Puts the folder `fresh` in the place of `target`, so that a reader sees the old content or the new.
+ * Replaces the folder `target` with `fresh`, so that a reader sees either the old content or the new.
  *
  * @param {string} target may be missing
  * @param {string} fresh on the same file system; gone afterwards
@@ -13,7 +13,7 @@ export function replaceFolder(target, fresh) {
   try {
     renameSync(target, old);
   } catch (error) {
-    // A volume mounted at the target cannot be renamed, nor a folder from a lower layer of a container's image.
+    // A mounted volume cannot be renamed, nor a folder of a lower layer of a container image.
     if (hasCode(error, 'EBUSY', 'EXDEV')) return replaceContent(target, fresh);
     if (!hasCode(error, 'ENOENT')) throw error;
   }

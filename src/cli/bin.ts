@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-import { collectYoungGarbageSimply } from './garbage.js';
+// The command `postern`.
+// It runs one command line with the streams of the process, and ends with its exit code.
 import { run } from './run.js';
-
-collectYoungGarbageSimply();
 
 const { stdin, stdout, stderr } = process;
 const code = await run(process.argv.slice(2), {
@@ -12,5 +11,5 @@ const code = await run(process.argv.slice(2), {
   isTerminal: stdout.isTTY === true,
   signals: process,
 });
-// Not only set: a command is over when it says so, whatever a library left open.
+// `process.exitCode` is not enough: a handle that a library left open would keep the process running.
 process.exit(code);

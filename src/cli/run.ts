@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { version } from '../version.js';
+import { version } from '../app/banner.js';
 import { completionCommand } from './commands/completion.js';
 import { doctorCommand } from './commands/doctor.js';
 import { helpCommand } from './commands/help.js';
@@ -9,17 +9,17 @@ import { operatorsCommand } from './commands/operators.js';
 import { schemesCommand } from './commands/schemes.js';
 import { serveCommand } from './commands/serve.js';
 import { usersCommand } from './commands/users.js';
-import { describeFailure } from './failure.js';
-import type { Io } from './io.js';
+import { describeFailure } from './support/failure.js';
+import type { Io } from './support/io.js';
 
-/** Exit codes: it failed, and it was called in a way that cannot be understood. */
+/** Exit codes: the command failed; the arguments are not valid. */
 const FAILED = 1;
 const MISUSED = 2;
 
 /**
- * Runs one command. Never rejects: what went wrong is one message on standard error.
- * @param args without the names of node and the script
- * @returns the exit code: 0, 1 when it failed, 2 when the arguments cannot be understood.
+ * Runs one command. Never rejects: it writes an error to standard error.
+ * @param args the arguments, without the names of node and the script
+ * @returns the exit code: 0; 1 when the command failed; 2 when the arguments are not valid.
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   let exitCode = 0;
@@ -31,7 +31,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     else await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    // Commander has printed its own.
+    // Commander has printed its own errors.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED;
     io.stderr.write(`${describeFailure(error)}\n`);
     return FAILED;
@@ -48,13 +48,13 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
       'after',
       '\nConfiguration comes from environment variables and a .env file; `postern doctor` checks it.',
     )
-    // Instead of ending the process: `run` returns the code. Commands made from here on inherit it.
+    // Commander must not end the process: `run` returns the code. Commands created after this inherit it.
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
     })
-    .showHelpAfterError('(--help says more)');
+    .showHelpAfterError('(see --help)');
   serveCommand(program, io);
   migrateCommand(program, io);
   usersCommand(program, io, exitWith);

@@ -1,18 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { AnyObject, DeviceIdInput, Id, IdInput, NullableId, NullableString, Text, Time } from './common.js';
-import { pinPattern } from './patterns.js';
+import { AnyObject, DeviceIdInput, Id, IdInput, NullableId, NullableString, pinPattern, Text, Time } from './common.js';
 import { NewUser, PinRecovery, Role, RoleActive, SecondFactors, UserChange } from './user.js';
 
 export const proofTypes = ['password', 'code', 'passkey', 'totp', 'pin'] as const;
 export type ProofType = (typeof proofTypes)[number];
 const ProofType = Type.Enum(proofTypes, { title: 'ProofType' });
 
-/** Shows afresh who is asking: a session alone may be a phone that was left on a table. */
+/** Re-authentication within a session: the session alone does not show that the user holds the device. */
 export const Proof = Type.Object(
   {
     type: ProofType,
     id: Type.Optional(
-      Type.Unsafe<string>({ ...IdInput, description: 'Of the proof that was started: for a code and a passkey.' }),
+      Type.Unsafe<string>({ ...IdInput, description: 'The id of the started proof, for a code or a passkey.' }),
     ),
     secret: Type.String({
       minLength: 1,
@@ -23,7 +22,7 @@ export const Proof = Type.Object(
   {
     title: 'Proof',
     description:
-      'A fresh proof of who one is. The operation says which types it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey count.',
+      'Re-authentication. Each operation lists the types that it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey work.',
     examples: [{ type: 'password', secret: 'correct horse battery' }],
   },
 );
@@ -35,7 +34,7 @@ export type ProofStart = (typeof proofStarts)[number];
 export const ProofRequest = Type.Object(
   {
     type: Type.Enum(proofStarts, {
-      description: "sms and email send a code to the account's own phone or mail address; passkey answers a challenge.",
+      description: "sms and email send a code to the account's own phone or mail address. passkey returns a challenge.",
     }),
   },
   { title: 'ProofRequest', examples: [{ type: 'sms' }] },
@@ -44,7 +43,7 @@ export const ProofRequest = Type.Object(
 export const StartedProof = Type.Object(
   {
     id: Id,
-    type: { ...ProofType, description: 'The type that the proof has when it is used.' },
+    type: { ...ProofType, description: 'The `type` of the proof that completes it.' },
     challenge: Type.Optional(AnyObject("For a passkey: the browser's request options.")),
     expires_at: Time,
   },
@@ -61,7 +60,7 @@ export const StartedProof = Type.Object(
 );
 export type StartedProof = Static<typeof StartedProof>;
 
-/** A user, as the user sees it. */
+/** A user's own view of the account. */
 export const Account = Type.Object(
   {
     id: Id,
@@ -105,7 +104,7 @@ export type Account = Static<typeof Account>;
 
 const proof = { type: 'password', secret: 'correct horse battery' };
 
-/** Only the members that are present change; null removes. */
+/** Changes only the members that are present; null removes a value. */
 export const AccountChange = Type.Object(
   {
     name: UserChange.properties.name,
@@ -129,15 +128,15 @@ export const PasswordChange = Type.Object(
 );
 export type PasswordChange = Static<typeof PasswordChange>;
 
-/** The account, and what the login that asked goes on with. */
+/** The account, and the new token of the login that changed the password. */
 export const ChangedPassword = Type.Object(
   {
     ...Account.properties,
     token: Type.String({
       description:
-        'The new authentication token of the login that asked. Shown once. The one before it gets no session any more.',
+        'The new authentication token of the login that made this request. Shown once. The old token cannot get sessions any more.',
     }),
-    authentication_id: Type.Unsafe<string>({ ...Id, description: 'The new id of the login that asked.' }),
+    authentication_id: Type.Unsafe<string>({ ...Id, description: 'The new id of the login that made this request.' }),
   },
   { title: 'ChangedPassword' },
 );
@@ -149,14 +148,14 @@ export const PinChange = Type.Object(
 );
 export type PinChange = Static<typeof PinChange>;
 
-/** What is done to the account needs nothing but the proof. */
+/** A request that needs only a proof. */
 export const ProvenRequest = Type.Object({ proof: Proof }, { title: 'ProvenRequest', examples: [{ proof }] });
 
-/** A fresh proof that is recorded for the session. */
+/** A proof that is recorded for the session. */
 export const RecordedProof = Type.Object(
   {
     proven_at: Time,
-    expires_at: Type.Unsafe<string>({ ...Time, description: 'Until when the session may administer by it.' }),
+    expires_at: Type.Unsafe<string>({ ...Time, description: 'Until then the session counts as re-authenticated.' }),
   },
   {
     title: 'RecordedProof',
@@ -164,9 +163,9 @@ export const RecordedProof = Type.Object(
   },
 );
 
-/** Something that a code completes. */
+/** A started operation that a code completes. */
 export const BegunChallenge = Type.Object(
-  { id: Id, expires_at: Type.Unsafe<string>({ ...Time, description: 'When its code lapses.' }) },
+  { id: Id, expires_at: Type.Unsafe<string>({ ...Time, description: 'When the code expires.' }) },
   {
     title: 'StartedChallenge',
     examples: [{ id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53', expires_at: '2017-10-19T17:07:03.181879Z' }],
@@ -202,13 +201,13 @@ const Recoverable = Type.Enum(['password', 'pin'] as const, { title: 'Recoverabl
 export const RecoveryRequest = Type.Object(
   {
     identity: ContactAddress,
-    purpose: { ...Recoverable, description: 'What was forgotten.' },
+    purpose: { ...Recoverable, description: 'The forgotten secret.' },
     device: Type.Optional(
       Type.Object(
         { id: Type.Optional(DeviceIdInput) },
         {
           title: 'RecoveryDevice',
-          description: 'A device that the user logged in on before is counted apart from strangers.',
+          description: 'A device on which the user has logged in before has its own limit of wrong guesses.',
         },
       ),
     ),
@@ -225,7 +224,7 @@ export const RecoveryAnswer = Type.Object(
   },
   {
     title: 'RecoveryAnswer',
-    description: 'The code, and what was forgotten made anew.',
+    description: 'The code, and the new password or PIN.',
     examples: [{ secret: '271828', password: 'nine dull horses' }],
   },
 );
@@ -236,7 +235,7 @@ export const Recovered = Type.Object(
     id: Id,
     recovered: Recoverable,
     status: Type.Optional(
-      Type.Literal('pending', { description: 'Of a PIN that waits: it counts from effective_at on. Else absent.' }),
+      Type.Literal('pending', { description: 'A new PIN that takes effect at effective_at. Absent otherwise.' }),
     ),
     effective_at: Type.Optional(Time),
   },
@@ -244,8 +243,10 @@ export const Recovered = Type.Object(
     title: 'Recovered',
     examples: [
       {
-        ...{ id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53', recovered: 'pin' },
-        ...{ status: 'pending', effective_at: '2017-10-20T17:02:03.181879Z' },
+        id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
+        recovered: 'pin',
+        status: 'pending',
+        effective_at: '2017-10-20T17:02:03.181879Z',
       },
     ],
   },
@@ -255,7 +256,7 @@ export type Recovered = Static<typeof Recovered>;
 export const RecoveryCancellation = Type.Object(
   {
     identity: ContactAddress,
-    secret: Type.String({ minLength: 1, maxLength: 64, description: 'The code of the message that told of it.' }),
+    secret: Type.String({ minLength: 1, maxLength: 64, description: 'The code from the notice about the recovery.' }),
   },
   {
     title: 'RecoveryCancellation',
@@ -286,7 +287,7 @@ export const RegistrationAnswer = Type.Object(
 );
 export type RegistrationAnswer = Static<typeof RegistrationAnswer>;
 
-/** Something that happened to the account. */
+/** An event of the account, in words. */
 export const ActivityEntry = Type.Object(
   {
     id: Id,
@@ -297,7 +298,10 @@ export const ActivityEntry = Type.Object(
     }),
     by: Type.Enum(['user', 'operator', 'system'], { description: 'Who did it.' }),
     device_id: NullableId,
-    address: Type.Unsafe<string | null>({ ...NullableString, description: 'From where, if the user did it.' }),
+    address: Type.Unsafe<string | null>({
+      ...NullableString,
+      description: "The client's address, if the user did it.",
+    }),
     created_at: Time,
   },
   {

@@ -41,32 +41,35 @@ export type NewApiKey = Static<typeof NewApiKey>;
 
 export const outboxStates = ['queued', 'sent', 'failed', 'expired', 'dropped'] as const;
 
-/** Ways by which codes and notices reach a person, beside push. */
+/** Channels of codes and notices, besides push. */
 export const messageChannels = ['sms', 'email'] as const;
 export type MessageChannel = (typeof messageChannels)[number];
 
-/** Ways by which users are told of what happens to their accounts. */
+/** Channels of notices about an account. */
 export const noticeChannels = ['push', 'email', 'sms', 'inbox'] as const;
 export type NoticeChannel = (typeof noticeChannels)[number];
 
-/** A message that was or will be sent. */
+/** A sent or queued message. */
 export const OutboxMessage = Type.Object(
   {
     id: Id,
     user_id: Id,
     authentication_id: NullableId,
     channel: Type.Enum(messageChannels),
-    kind: Type.String({ description: 'The channel and what it is: a code, or a notice.', examples: ['sms.code'] }),
+    kind: Type.String({
+      description: 'The channel and the kind of message: a code or a notice.',
+      examples: ['sms.code'],
+    }),
     recipient: NullableString,
     state: Type.Enum(outboxStates, {
       description:
-        'queued, sent, failed (tried until it expired), expired (never tried in time), dropped (nobody to send to).',
+        'queued, sent, failed (retried until it expired), expired (not tried in time), or dropped (no recipient).',
     }),
     attempts: Type.Integer(),
     last_error: NullableString,
     code: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'Only of a message of the console provider, for a key with the scope admin, while the code lives.',
+      description: 'Only for messages of the console provider, with the scope admin, while the code is valid.',
     }),
     expires_at: Time,
     created_at: Time,
@@ -76,16 +79,16 @@ export const OutboxMessage = Type.Object(
 );
 export type OutboxMessage = Static<typeof OutboxMessage>;
 
-/** Something that happened to an account, or that an operator did. */
+/** An event of an account, or an action of an operator. */
 export const Event = Type.Object(
   {
     id: Id,
-    user_id: Type.Unsafe<string>({ ...Id, description: 'All zeros for what concerns no user.' }),
+    user_id: Type.Unsafe<string>({ ...Id, description: 'All zeros for an event that concerns no user.' }),
     type: Type.String({ examples: ['login.approved'] }),
     actor: Type.String({ description: 'user, system, cli, or key:<id>.' }),
     address: NullableString,
     request_id: NullableString,
-    data: AnyObject('What there is to say of it. Never a secret.'),
+    data: AnyObject('Details of the event. Never a secret.'),
     created_at: Time,
   },
   { title: 'AuditEvent' },
@@ -93,8 +96,14 @@ export const Event = Type.Object(
 export type Event = Static<typeof Event>;
 
 export const exampleDevice = {
-  ...{ id: '582a5abb-1335-4794-4855-11e067b8c55e', make: 'Apple', model: 'iPhone', os_name: 'iOS', os_version: '18.1' },
-  ...{ sdk_version: null, screen_width: '1179', screen_height: '2556' },
+  id: '582a5abb-1335-4794-4855-11e067b8c55e',
+  make: 'Apple',
+  model: 'iPhone',
+  os_name: 'iOS',
+  os_version: '18.1',
+  sdk_version: null,
+  screen_width: '1179',
+  screen_height: '2556',
   push: { ios: true, android: false, web: false },
   last_login_at: '2017-10-19T17:02:03.181879Z',
   created_at: '2017-10-19T17:02:03.181879Z',
@@ -119,7 +128,7 @@ export const UserDevice = Type.Object(
         description: 'Which kinds of push token are registered. The tokens themselves are never shown.',
       },
     ),
-    last_login_at: Type.Unsafe<string>({ ...Time, description: 'When a login on it was last approved.' }),
+    last_login_at: Type.Unsafe<string>({ ...Time, description: 'When the last login on this device was approved.' }),
     created_at: Time,
     updated_at: Time,
   },
@@ -134,10 +143,10 @@ export const UserToken = Type.Object(
     device_id: Id,
     authenticator: Type.String({ examples: ['password'] }),
     status: AuthenticationStatus,
-    active: Type.Boolean({ description: 'Whether its token is good right now.' }),
+    active: Type.Boolean({ description: 'Whether its token is active.' }),
     first_used_at: Type.Unsafe<string | null>({
       ...NullableTime,
-      description: 'When its token got its first session.',
+      description: 'When its token created its first session.',
     }),
     ended_at: Type.Unsafe<string | null>({ ...NullableTime, description: 'When its token was deleted or superseded.' }),
     expires_at: Time,
@@ -148,7 +157,7 @@ export const UserToken = Type.Object(
 );
 export type UserToken = Static<typeof UserToken>;
 
-/** A session of the user that is good right now. */
+/** An active session of the user. */
 export const UserSession = Type.Object(
   {
     id: Id,

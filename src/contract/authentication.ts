@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { DeviceIdInput, Id, Text, Time } from './common.js';
+import { DeviceIdInput, Id, NullableText, pinPattern, Time } from './common.js';
 import { authenticationErrors } from './errors.js';
-import { pinPattern } from './patterns.js';
 
 export const identityTypes = ['email', 'phone', 'username'] as const;
 
@@ -21,27 +20,41 @@ const screenSize = Type.Union(
   { title: 'ScreenSize' },
 );
 
-/** What a login says of the device it happens on. */
+const NullableScreenSize = Type.Union([screenSize, Type.Null()]);
+
+/**
+ * The device of a login. A `null` member counts as missing, so that a client can send what GET /v1/devices/{id} shows.
+ */
 export const DeviceInput = Type.Object(
   {
-    id: Type.Optional(Type.Unsafe<string>({ ...DeviceIdInput, description: 'Made and returned when missing.' })),
-    make: Type.Optional(Text(255)),
-    model: Type.Optional(Text(255)),
-    os_name: Type.Optional(Text(255)),
-    os_version: Type.Optional(Text(255)),
-    sdk_version: Type.Optional(Text(255)),
-    apn_device_token: Type.Optional(Text(255)),
-    gcm_device_token: Type.Optional(Text(255)),
-    screen_width: Type.Optional(screenSize),
-    screen_height: Type.Optional(screenSize),
+    id: Type.Optional(
+      Type.Unsafe<string | null>({
+        ...DeviceIdInput,
+        description: 'If it is missing, Postern creates and returns one.',
+      }),
+    ),
+    make: Type.Optional(NullableText(255)),
+    model: Type.Optional(NullableText(255)),
+    os_name: Type.Optional(NullableText(255)),
+    os_version: Type.Optional(NullableText(255)),
+    sdk_version: Type.Optional(NullableText(255)),
+    apn_device_token: Type.Optional(NullableText(255)),
+    gcm_device_token: Type.Optional(NullableText(255)),
+    screen_width: Type.Optional(NullableScreenSize),
+    screen_height: Type.Optional(NullableScreenSize),
   },
   { title: 'DeviceInput' },
 );
 export type DeviceInput = Static<typeof DeviceInput>;
 
+/** A device as a login keeps it: with an id, and without members that are `null`. */
+export type LoginDevice = { readonly id: string } & {
+  readonly [Member in Exclude<keyof DeviceInput, 'id'>]?: NonNullable<DeviceInput[Member]>;
+};
+
 const Pin = Type.String({ pattern: pinPattern, description: '4 to 12 digits.', examples: ['2468'] });
 
-/** Authenticators that are told whom to look for; what others need of an identity, they say themselves. */
+/** Requires `identity` for authenticators that look up the user by it. Other authenticators check it themselves. */
 const needsIdentity = {
   if: { properties: { authenticator: { pattern: '^(?:password|sms|email|custom:.*)$' } } },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -52,7 +65,7 @@ export const TokenRequest = Type.Object(
   {
     identity: Type.Optional({
       ...Identity,
-      description: 'Required, unless the authenticator finds out itself who it is (passkey, oidc).',
+      description: 'Required, unless the authenticator identifies the user itself (passkey, oidc).',
     }),
     authenticator: Type.String({
       minLength: 1,
@@ -63,7 +76,7 @@ export const TokenRequest = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 1024,
-        description: 'Required by single-step authenticators, ignored by two-step ones.',
+        description: 'Required by single-step authenticators, ignored by two-step authenticators.',
       }),
     ),
     device: DeviceInput,
@@ -84,29 +97,33 @@ export const TokenRequest = Type.Object(
 );
 export type TokenRequest = Static<typeof TokenRequest>;
 
-/** A further secret. */
+/** The secret of step 2, or of a second factor. */
 export const SecretRequest = Type.Object(
   {
     secret: Type.String({
       minLength: 1,
       maxLength: 16_384,
       description:
-        'What the challenge asks for: the code of the message or of the app, an assertion as JSON text, an id_token.',
+        'The response to the challenge: the code from the message or the app, an assertion as JSON text, or an id_token.',
     }),
     pin: Type.Optional({
       ...Pin,
       description:
-        '4 to 12 digits. Required with PIN_POLICY=required, unless the login is by passkey or oidc, or this is the second factor. It must be right where the user has a PIN; for a user who has none, any PIN of this form is accepted.',
+        '4 to 12 digits. Required with PIN_POLICY=required, unless the login uses passkey or oidc, or this is the second factor. If the user has a PIN, it must be correct. If not, any PIN of this form is accepted.',
     }),
   },
   { title: 'SecretRequest', examples: [{ secret: '271828', pin: '2468' }] },
 );
 export type SecretRequest = Static<typeof SecretRequest>;
 
-/** The same, where a PIN is missing too when nothing was sent. Whether it may be, the authentication decides. */
+/**
+ * The schema with PIN_POLICY=required: an empty body reports the missing PIN too. Whether a present secret needs a PIN
+ * depends on the authentication, so the login checks it.
+ */
 export function secretRequestOf(options: { readonly pinIsRequired: boolean }): typeof SecretRequest {
   if (!options.pinIsRequired) return SecretRequest;
-  return { ...SecretRequest, ...{ if: { required: ['secret'] }, else: { required: ['pin'] } } };
+  const withPin = { ...SecretRequest, if: { required: ['secret'] }, else: { required: ['pin'] } };
+  return withPin;
 }
 
 export const authenticationStatuses = ['created', 'pending', 'approved', 'rejected'] as const;
@@ -132,12 +149,12 @@ export const Authentication = Type.Object(
         required: ['type'],
         additionalProperties: true,
         description:
-          'What the next secret must answer, by `type`: `totp`, `passkey` (with the request options of WebAuthn beside), `oidc` (with the nonce). Absent where a code was sent.',
+          'The challenge for the next secret, by `type`: `totp`, `passkey` (with the WebAuthn request options), `oidc` (with the nonce). Absent if a code was sent.',
       }),
     ),
     expires_at: Type.Unsafe<string>({
       ...Time,
-      description: 'While open: when the authentication lapses. Once approved: when the token expires.',
+      description: 'When an open authentication expires, or when the token of an approved one expires.',
     }),
     created_at: Time,
     updated_at: Time,
@@ -165,7 +182,7 @@ export const AuthenticationState = Type.Object(
   { title: 'AuthenticationState' },
 );
 
-/** Rides on the problem that refuses a step 2. */
+/** The authentication in the problem that refuses step 2. */
 export const RejectedAuthentication = Type.Object(
   {
     id: Type.String(),

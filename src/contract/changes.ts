@@ -4,15 +4,15 @@ import { Notification } from './notification.js';
 
 const NullableNotification = Type.Unsafe<Notification | null>({ ...Notification, type: ['object', 'null'] });
 
-/** One thing that happened to an inbox: the last one that happened to its notification. */
+/** The last change of a notification in an inbox. */
 export const Change = Type.Object(
   {
     operation: Type.Unsafe<'create' | 'update' | 'delete'>({ type: 'string', enum: ['create', 'update', 'delete'] }),
     change_sequence: Type.Integer({
-      description: 'Its place among the changes; the id of the same event on a stream.',
+      description: 'The position among the changes. The same event on a stream has it as its id.',
     }),
     id: Id,
-    sequence: Type.Integer({ description: "The notification's place in the inbox." }),
+    sequence: Type.Integer({ description: "The notification's position in the inbox." }),
     notification: NullableNotification,
   },
   { title: 'Change' },
@@ -22,12 +22,12 @@ export type Change = Static<typeof Change>;
 export const Changes = Type.Object(
   {
     changes: Type.Array(Change),
-    after: Type.String({ description: 'Where to go on: the `after` of the next request. Opaque.', examples: ['42'] }),
-    has_more: Type.Boolean({ description: 'There is more already: ask again at once.' }),
+    after: Type.String({ description: 'The `after` of the next request. Opaque.', examples: ['42'] }),
+    has_more: Type.Boolean({ description: 'Whether there are more changes: send the next request at once.' }),
     reset: Type.Boolean({
-      description: 'What was deleted since `after` is no longer known: forget everything and begin without `after`.',
+      description: 'Deletions since `after` are no longer known: delete your copy and start without `after`.',
     }),
-    retained_from: AnyObject('By notification type: the time before which notifications are no longer kept.'),
+    retained_from: AnyObject('By notification type: notifications before this time are no longer kept.'),
   },
   { title: 'Changes' },
 );
@@ -35,8 +35,8 @@ export type Changes = Static<typeof Changes>;
 
 export const Marker = Type.Object(
   {
-    last_read_sequence: Type.Integer({ description: 'Everything up to this sequence has been read. 0: nothing yet.' }),
-    unread_count: Type.Integer({ description: 'Notifications behind it; counted up to 100.' }),
+    last_read_sequence: Type.Integer({ description: 'Notifications up to this sequence are read. 0: none.' }),
+    unread_count: Type.Integer({ description: 'The number of later notifications, counted up to 100.' }),
     unread_count_capped: Type.Boolean({ description: 'Whether there are more than `unread_count`.' }),
     updated_at: NullableTime,
   },
@@ -54,7 +54,7 @@ export const Marker = Type.Object(
 );
 export type Marker = Static<typeof Marker>;
 
-/** Exactly one of the two. */
+/** Has exactly one of the two members. */
 export const MarkerInput = Type.Object(
   {
     last_read_sequence: Type.Optional(Type.Integer({ minimum: 0, maximum: 999_999_999_999_999 })),

@@ -1,18 +1,29 @@
-import { Type } from 'typebox';
-import { reservedDevicePattern, uuidPattern } from './patterns.js';
+import { type Static, type TSchema, Type } from 'typebox';
 
-/** An id as requests may spell it. Answers show it in lower case. */
+/** Any 8-4-4-4-12 hex form: published examples of the interface are not RFC 9562 variants and must work. */
+export const uuidPattern = '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
+
+/** Reserved device ids: the buckets of guess budgets that belong to no device. */
+const reservedDevicePattern = '^0{8}-0{4}-0{4}-0{4}-0{11}[0-9a-fA-F]$';
+
+export const pinPattern = '^[0-9]{4,12}$';
+
+/** An id in a request. Responses contain it in lower case. */
 export const IdInput = Type.String({ pattern: uuidPattern, examples: ['582a5abb-1335-4794-4855-11e067b8c55e'] });
 
-/** The id of a device as requests may spell it. */
-export const DeviceIdInput = Type.Unsafe<string>({ ...IdInput, not: { pattern: reservedDevicePattern } });
+/** The id of a device in requests. `null` means that none is given. */
+export const DeviceIdInput = Type.Unsafe<string | null>({
+  ...IdInput,
+  type: ['string', 'null'],
+  not: { type: 'string', pattern: reservedDevicePattern },
+});
 
 export const Id = Type.String({ format: 'uuid', examples: ['0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11'] });
 
 /** RFC 3339, UTC, always six fractional digits. */
 export const Time = Type.String({ format: 'date-time', examples: ['2017-10-19T17:02:03.181879Z'] });
 
-/** The same types where a value may be absent: `null` then. One `type` list keeps the serialiser simple and quick. */
+/** The same types with `null` for a missing value. One `type` list keeps the serialiser fast. */
 export const NullableId = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uuid' });
 export const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 export const NullableString = Type.Unsafe<string | null>({ type: ['string', 'null'] });
@@ -27,20 +38,29 @@ export const AnyObject = (description: string, title?: string) =>
     ...(title !== undefined && { title }),
   });
 
-/** A string column that requests may set; counted in UTF-16 code units as JSON Schema's validators do. */
+/** A string that may be `null`, which means that none is given. */
+export const NullableText = (maxLength: number) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], minLength: 0, maxLength });
+
+/** A string that requests can set. Its length counts UTF-16 code units, as validators of JSON Schema do. */
 export const Text = (maxLength: number, minLength = 0) => Type.String({ minLength, maxLength });
 
-/** Parameters of every list. They arrive as text and are checked by `http/list-query.ts`, which names each fault. */
+/** The highest page number. Multiplied by any limit, it is still an exact number. */
+export const maxPage = 1_000_000_000;
+
+/** The query parameters of every list. They arrive as text; `http/lists/list-query.ts` checks them. */
 export const ListQuery = (sortable: readonly string[], filterExample: string) =>
   Type.Object({
-    page: Type.Optional(Type.Unsafe<string>({ type: 'integer', minimum: 1, description: 'Page number, from 1.' })),
+    page: Type.Optional(
+      Type.Unsafe<string>({ type: 'integer', minimum: 1, maximum: maxPage, description: 'Page number, from 1.' }),
+    ),
     limit: Type.Optional(
       Type.Unsafe<string>({ type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'Items per page.' }),
     ),
     sort: Type.Optional(
       Type.Unsafe<string>({
         type: 'string',
-        description: `${sortable.join(' or ')}, each with :asc or :desc, several joined by a comma or |. Newest first without a direction.`,
+        description: `${sortable.join(' or ')}, each with :asc or :desc, joined by a comma or |. Without a direction: newest first.`,
         examples: [`${sortable[0] ?? 'created_at'}:desc`],
       }),
     ),
@@ -48,15 +68,49 @@ export const ListQuery = (sortable: readonly string[], filterExample: string) =>
       Type.Unsafe<string>({
         type: 'string',
         description:
-          'Conditions field:op:value, all of which must hold, joined by a comma or |. Operators: eq neq gt gte lt lte in like. A backslash takes the meaning from a separator.',
+          'Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator.',
         examples: [filterExample],
       }),
     ),
     since: Type.Optional(
       Type.Unsafe<string>({
         type: 'string',
-        description: 'Only what is strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339.',
+        description: 'Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339.',
         examples: ['2017-10-19 17:02:03'],
       }),
     ),
+    cursor: Type.Optional(
+      Type.String({
+        description:
+          'The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored.',
+      }),
+    ),
   });
+
+/** A page of a list in an envelope. */
+export interface ListPage<Item> {
+  readonly data: Item[];
+  readonly page: PageInfo;
+}
+
+export const PageInfo = Type.Object(
+  {
+    number: Type.Integer({ minimum: 1 }),
+    limit: Type.Integer({ minimum: 1 }),
+    total: Type.Integer({
+      minimum: 0,
+      description: 'Number of items on all pages; with a filter, counted up to 1000.',
+    }),
+    total_is_exact: Type.Boolean(),
+    next_cursor: Type.Unsafe<string | null>({
+      ...NullableString,
+      description: 'Send it as `cursor` to get the next page. null on the last page.',
+    }),
+  },
+  { title: 'PageInfo' },
+);
+export type PageInfo = Static<typeof PageInfo>;
+
+/** The schema of a page of a list in an envelope. */
+export const PageOf = <Item extends TSchema>(item: Item, title: string) =>
+  Type.Object({ data: Type.Array(item), page: PageInfo }, { title });

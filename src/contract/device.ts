@@ -5,7 +5,7 @@ import { Id } from './common.js';
 
 const { make, model, os_name, os_version, sdk_version, screen_width, screen_height } = DeviceInput.properties;
 
-/** What a device says of itself beyond its id, by the same rules as at login. What is missing is unknown from then on. */
+/** The description of a device, with the same rules as at login. A missing member becomes null. */
 export const DeviceDescription = Type.Object(
   { make, model, os_name, os_version, sdk_version, screen_width, screen_height },
   {
@@ -19,7 +19,7 @@ export type DeviceDescription = Static<typeof DeviceDescription>;
 export const Device = Type.Object(
   {
     ...UserDevice.properties,
-    current: Type.Boolean({ description: 'Whether the session that asks is on this device.' }),
+    current: Type.Boolean({ description: 'Whether it is the device of the current session.' }),
   },
   { title: 'Device', examples: [{ ...exampleDevice, current: true }] },
 );

@@ -2,16 +2,18 @@ import { type Static, Type } from 'typebox';
 import { AnyObject, Id, Text, Time } from './common.js';
 
 const provider = Text(32, 1);
-/** OpenID Connect Core 1.0, 2: at most 255 ASCII characters, told apart by their case. */
+/** OpenID Connect Core 1.0, 2: at most 255 ASCII characters, case-sensitive. */
 const subject = Type.String({ pattern: '^[\\x20-\\x7e]{1,255}$' });
 
-/** An account at an OpenID provider that lets its owner in here. */
+/** An account at an OpenID provider with which a user can log in. */
 export const ExternalIdentity = Type.Object(
   {
     id: Id,
-    provider: Type.String({ description: 'The name of the provider: a login says `oidc:` and this.' }),
+    provider: Type.String({
+      description: 'The name of the provider. The authenticator of a login is `oidc:` and this name.',
+    }),
     issuer: Type.String(),
-    subject: Type.String({ description: 'What the provider calls the account: `sub` of its id_tokens.' }),
+    subject: Type.String({ description: "The provider's id of the account: `sub` of its id_tokens." }),
     created_at: Time,
   },
   {
@@ -34,12 +36,12 @@ export const ExternalIdentityLink = Type.Object(
   { title: 'ExternalIdentityLink', examples: [{ provider: 'google', subject: '110169484474386276334' }] },
 );
 
-/** A link that waits for an id_token. */
+/** A started link that an id_token completes. */
 export const BegunExternalIdentity = Type.Object(
   {
     id: Id,
-    challenge: AnyObject('`type` oidc, the issuer, the client ids, and the nonce that the id_token must have.'),
-    expires_at: Type.Unsafe<string>({ ...Time, description: 'Until when it waits.' }),
+    challenge: AnyObject('`type` oidc, the issuer, the client ids, and the nonce that the id_token must contain.'),
+    expires_at: Type.Unsafe<string>({ ...Time, description: 'When the started link expires.' }),
   },
   {
     title: 'StartedExternalIdentity',

@@ -6,7 +6,7 @@ const proof = { type: 'password', secret: 'correct horse battery' };
 
 const EnrollmentSecret = Text(100, 1);
 
-/** A second factor that is to be enrolled. */
+/** A request to enrol a second factor. */
 export const EnrollmentRequest = Type.Object(
   {
     proof: Proof,
@@ -14,7 +14,7 @@ export const EnrollmentRequest = Type.Object(
       Type.Unsafe<string>({
         ...EnrollmentSecret,
         description:
-          'The secret of a link that an operator made, for who has a role: enrolling makes the role take effect.',
+          'For users with a role: the secret of a link that an operator created. The enrolment activates the role.',
       }),
     ),
   },
@@ -22,7 +22,7 @@ export const EnrollmentRequest = Type.Object(
 );
 export type EnrollmentRequest = Static<typeof EnrollmentRequest>;
 
-/** Shows the second factor that there is, so that a role takes effect. */
+/** Activates a role with an existing second factor. */
 export const RoleActivation = Type.Object(
   { enrollment_secret: EnrollmentSecret, proof: Proof },
   {
@@ -37,12 +37,12 @@ export const RoleActivation = Type.Object(
 );
 export type RoleActivation = Static<typeof RoleActivation>;
 
-/** An authenticator app as it is about to be enrolled. */
+/** The data for the enrolment of an authenticator app. */
 export const NewTotp = Type.Object(
   {
     id: Id,
-    secret: Type.String({ description: 'Base32, for typing into the app.' }),
-    uri: Type.String({ description: 'The same as an otpauth URI, for a QR code.' }),
+    secret: Type.String({ description: 'Base32, to type into the app.' }),
+    uri: Type.String({ description: 'The secret as an otpauth URI, for a QR code.' }),
     expires_at: Time,
   },
   {
@@ -67,7 +67,7 @@ export const TotpConfirmation = Type.Object(
 export const RecoveryCodes = Type.Object(
   {
     recovery_codes: Type.Array(Type.String(), {
-      description: 'New ones, each good for one login in place of the second factor. Shown once.',
+      description: 'New codes. Each replaces the second factor in one login. Shown once.',
     }),
   },
   { title: 'RecoveryCodes', examples: [{ recovery_codes: ['7k2m-q9xw-03tf', 'b6hn-4yrc-8zjp'] }] },
@@ -81,7 +81,7 @@ export const Passkey = Type.Object(
     id: Id,
     name: Type.String(),
     transports: Type.Array(Type.String()),
-    backed_up: Type.Boolean({ description: 'Whether it is synchronised between devices of its owner.' }),
+    backed_up: Type.Boolean({ description: "Whether it is synchronised between the user's devices." }),
     created_at: Time,
     last_used_at: NullableTime,
   },
@@ -107,11 +107,11 @@ export const PasskeyRequest = Type.Object(
 );
 export type PasskeyRequest = Static<typeof PasskeyRequest>;
 
-/** A passkey as it is about to be made. */
+/** The data for the enrolment of a passkey. */
 export const NewPasskey = Type.Object(
   {
     id: Id,
-    options: AnyObject('Creation options of WebAuthn in their JSON form, for navigator.credentials.create().'),
+    options: AnyObject('WebAuthn creation options as JSON, for navigator.credentials.create().'),
     expires_at: Time,
   },
   {
@@ -133,7 +133,7 @@ export const NewPasskey = Type.Object(
 export type NewPasskey = Static<typeof NewPasskey>;
 
 export const PasskeyAnswer = Type.Object(
-  { response: AnyObject('The RegistrationResponseJSON that the browser made of the options.') },
+  { response: AnyObject("The browser's RegistrationResponseJSON for these options.") },
   {
     title: 'PasskeyAnswer',
     examples: [

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** Bytes that an uploaded file may have. */
+/** The maximum size of an uploaded file, in bytes. */
 export const maxImageBytes = 5 * 1024 * 1024;
 
 /** The files of an uploaded image, by the rendition that they hold. */
@@ -10,7 +10,7 @@ export type Rendition = keyof typeof imageFiles;
 export const ImageFile = Type.String({
   title: 'ImageFile',
   enum: Object.values(imageFiles),
-  description: 'Which rendition.',
+  description: 'The rendition.',
 });
 
 export const ImageInput = Type.Object(
@@ -19,11 +19,12 @@ export const ImageInput = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 2048,
-        description: 'Where the image is fetched from, once: https, a public host, an answer 200 and no redirect.',
+        description:
+          'The URL of the image, with https and a public host. Postern fetches it once; it must answer 200 without a redirect.',
       }),
     ),
     encoded: Type.Optional(
-      Type.String({ minLength: 1, description: 'The file in base64, with or without `data:…;base64,` before it.' }),
+      Type.String({ minLength: 1, description: 'The file in base64, with or without the prefix `data:…;base64,`.' }),
     ),
   },
   {
@@ -40,12 +41,12 @@ export const ImageInput = Type.Object(
 );
 export type ImageInput = Static<typeof ImageInput>;
 
-/** A multipart body, read. The file has no `type`: it is a Buffer here. The OpenAPI document gives it one. */
+/** A parsed multipart body. The file is a Buffer, so it has no `type`; the OpenAPI document adds one. */
 export const ImageUpload = Type.Object(
   {
     file: Type.Unsafe<Buffer>({
       contentMediaType: 'application/octet-stream',
-      description: 'The file: JPEG, PNG, WebP, GIF or AVIF. Its name and content type do not count.',
+      description: 'The file: JPEG, PNG, WebP, GIF or AVIF. Its name and content type are ignored.',
     }),
   },
   { title: 'ImageUpload', description: 'One part `file`.', examples: [{ file: '(the bytes of lunch.jpg)' }] },

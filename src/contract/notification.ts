@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, IdInput, NullableId, NullableNumber, NullableString, Text, Time } from './common.js';
+import { Id, IdInput, NullableId, NullableNumber, NullableString, PageOf, Text, Time } from './common.js';
 import { ProblemBody } from './problem.js';
 
 export const Image = Type.Object(
@@ -7,15 +7,15 @@ export const Image = Type.Object(
     id: Id,
     url: Type.String({
       format: 'uri',
-      description: '640 x 360 pixels, cropped. Of an image hosted elsewhere as it is.',
+      description: '640 x 360 pixels, cropped. For an external image, its own URL.',
     }),
     full_screen_url: Type.String({
       format: 'uri',
-      description: 'The whole image within 2048 x 2048 pixels, not enlarged. Of an image hosted elsewhere as it is.',
+      description: 'The whole image within 2048 x 2048 pixels, not enlarged. For an external image, its own URL.',
     }),
     thumbnail_url: Type.String({
       format: 'uri',
-      description: '160 x 160 pixels, cropped. Of an image hosted elsewhere as it is.',
+      description: '160 x 160 pixels, cropped. For an external image, its own URL.',
     }),
     created_at: Time,
     updated_at: Time,
@@ -30,7 +30,7 @@ export const Notification = Type.Object(
   {
     id: Id,
     user_id: Id,
-    sequence: Type.Integer({ description: "The notification's place in the user's inbox. Gaps are normal." }),
+    sequence: Type.Integer({ description: "The notification's position in the user's inbox. Gaps are normal." }),
     actor_id: NullableId,
     actor: NullableString,
     notification_type: Type.String({ description: 'payment, pool or request, unless the operator allows more.' }),
@@ -67,26 +67,11 @@ export const Notification = Type.Object(
 );
 export type Notification = Static<typeof Notification>;
 
-/** A page of a list with `envelope=true`. */
-export const NotificationPage = Type.Object(
-  {
-    data: Type.Array(Notification),
-    page: Type.Object(
-      {
-        number: Type.Integer({ minimum: 1 }),
-        limit: Type.Integer({ minimum: 1 }),
-        total: Type.Integer({ minimum: 0, description: 'Of all pages; with a filter counted up to 1000.' }),
-        total_is_exact: Type.Boolean(),
-        next_cursor: Type.Unsafe<string | null>({ ...NullableString, description: 'The `cursor` of the next page.' }),
-      },
-      { title: 'PageInfo' },
-    ),
-  },
-  { title: 'NotificationPage' },
-);
+/** A page of an inbox in an envelope. */
+export const NotificationPage = PageOf(Notification, 'NotificationPage');
 export type NotificationPage = Static<typeof NotificationPage>;
 
-/** The fields of a notification that its publisher writes. `image` is the URL of an image that is hosted elsewhere. */
+/** The fields of a notification that the publisher sets. `image` is the URL of an external image. */
 const content = {
   actor_id: Type.Optional(Type.Unsafe<string | null>({ ...IdInput, type: ['string', 'null'] })),
   actor: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255 })),
@@ -104,7 +89,7 @@ const content = {
     Type.Unsafe<string | null>({
       type: ['string', 'null'],
       maxLength: 2048,
-      description: 'URL of an image that stays where it is hosted. Instead of image_id.',
+      description: 'The URL of an external image, instead of image_id. Postern does not copy it.',
     }),
   ),
 };
@@ -133,7 +118,7 @@ export const NotificationInput = Type.Object(
 );
 export type NotificationInput = Static<typeof NotificationInput>;
 
-/** The same for exactly one user. */
+/** A notification for exactly one user. */
 export const NewNotification = Type.Object(
   {
     user_id: IdInput,
@@ -144,7 +129,7 @@ export const NewNotification = Type.Object(
   { title: 'NewNotification', examples: [exampleInput] },
 );
 
-/** A change: only the members that are present change. */
+/** Changes only the members that are present. */
 export const NotificationChange = Type.Object(
   {
     notification_type: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
@@ -155,28 +140,33 @@ export const NotificationChange = Type.Object(
 );
 export type NotificationChange = Static<typeof NotificationChange>;
 
-/** A line of the answer to NDJSON. `line` is the line of the request that it is about; the others have none. */
-export const PublishedLine = Type.Object(
+/** A line of the response to NDJSON. `line` is the number of the line in the request; the last line may have none. */
+export const PublishedItem = Type.Object(
   {
     line: Type.Optional(Type.Integer({ minimum: 1 })),
     status: Type.Integer({
-      description: '201: made. 200: would be made (dry_run). Else what a request of its own had got.',
+      description:
+        '201: published. 200: would be published (dry_run). Otherwise the status of a single request with this item.',
     }),
     id: Type.Optional(Id),
     ids: Type.Optional(Type.Array(Id, { description: 'Instead of id, in the order of user_ids.' })),
     errors: Type.Optional(ProblemBody.properties.errors),
-    code: Type.Optional(Type.String({ description: 'Why the answer ends here, before the body does.' })),
+    code: Type.Optional(Type.String({ description: 'The code of the error that ended the response early.' })),
     committed_lines: Type.Optional(
-      Type.Integer({ description: 'With code: the lines up to this one are done, those behind it are not.' }),
+      Type.Integer({ description: 'With code: lines up to this number are committed, later lines are not.' }),
     ),
   },
   {
     title: 'PublishResult',
     examples: [
       { line: 1, status: 201, id: '7d9a2f1e-58a4-4f39-9c6b-0d1f6c1f3a10' },
-      { line: 2, status: 422, errors: [{ field: 'user_id', code: 'unknown_user', message: 'There is no such user.' }] },
+      {
+        line: 2,
+        status: 422,
+        errors: [{ field: 'user_id', code: 'unknown_user', message: 'This user does not exist.' }],
+      },
       { status: 503, code: 'storage_unavailable', committed_lines: 2 },
     ],
   },
 );
-export type PublishedLine = Static<typeof PublishedLine>;
+export type PublishedItem = Static<typeof PublishedItem>;

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 
-/** RFC 9457, with two members more: `request_id` and `errors`. */
+/** A problem by RFC 9457, with two more members: `request_id` and `errors`. */
 export const ProblemBody = Type.Object(
   {
-    type: Type.String({ description: 'urn:postern:problem: and the code.' }),
+    type: Type.String({ description: '`urn:postern:problem:` and the code.' }),
     title: Type.String(),
     status: Type.Integer({ minimum: 100, maximum: 599 }),
     detail: Type.String(),

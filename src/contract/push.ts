@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { Id, NullableString, NullableTime, Time } from './common.js';
 
-/** Ways to a device; where a device has several, the first that is configured is taken. */
+/** The push channels. If a device has several, the first configured one is used. */
 export const pushChannels = ['apns', 'fcm', 'web_push'] as const;
 export type PushChannel = (typeof pushChannels)[number];
 const PushChannel = Type.Enum(pushChannels, { title: 'PushChannel' });
 
-/** The kinds of token that clients register, and the channel that each is for. */
+/** The types of push token and the channel of each. */
 export const tokenTypes = { ios: 'apns', android: 'fcm', web: 'web_push' } as const satisfies Record<
   string,
   PushChannel
@@ -14,7 +14,7 @@ export const tokenTypes = { ios: 'apns', android: 'fcm', web: 'web_push' } as co
 export type TokenType = keyof typeof tokenTypes;
 const TokenType = Type.Enum(Object.keys(tokenTypes) as TokenType[], { title: 'PushTokenType' });
 
-/** What is kept of a browser's `PushSubscription.toJSON()`. Keys are base64url without padding. */
+/** The stored part of a browser's `PushSubscription.toJSON()`. Keys are base64url without padding. */
 export interface WebPushSubscription {
   readonly endpoint: string;
   readonly keys: { readonly p256dh: string; readonly auth: string };
@@ -57,7 +57,9 @@ export const PushKey = Type.Object(
 );
 
 export const MuteInput = Type.Object(
-  { filter: Type.String({ minLength: 1, description: 'In the grammar of lists: what matches it is not pushed.' }) },
+  {
+    filter: Type.String({ minLength: 1, description: 'A filter as in lists. Matching notifications are not pushed.' }),
+  },
   { title: 'MuteInput', examples: [{ filter: 'notification_type:pool' }] },
 );
 
@@ -76,23 +78,24 @@ export const Mute = Type.Object(
 );
 export type Mute = Static<typeof Mute>;
 
-/** What can be said of a push: the code, and the sentence that explains it to people. */
+/** The reasons in a delivery status: code and explanation. */
 export const deliveryReasons = {
   waiting: 'The push waits to be sent.',
   retrying: 'The last attempt failed; it is tried again.',
-  accepted: 'The push service has accepted it. From there on it is up to the phone: its settings, its connection.',
+  accepted:
+    'The push service accepted it. Whether it is shown depends on the settings and the connection of the phone.',
   muted: 'A mute of the user matches this notification.',
   token_gone: 'The push service no longer knows the token, so it was removed. The app must register a new one.',
-  refused: 'The push service refused it; the error says why.',
+  refused: 'The push service refused it. The error has the reason.',
   expired: 'It could not be sent while it was fresh (PUSH_TTL).',
   notification_deleted: 'The notification was deleted before the push was sent.',
-  logged_out: 'Nobody is logged in on this device any more.',
+  logged_out: 'No user is logged in on this device any more.',
   account_locked: 'The account is locked.',
   account_deactivated: 'The account is deactivated.',
   no_token: 'The device has registered no push token, or another device has registered the same one since.',
   channel_off: 'The operator has not configured the channel of this device.',
   registered_later: 'The device logged in for the first time after the notification was published.',
-  being_prepared: 'It is still being worked out who gets a push.',
+  being_prepared: 'The recipients of the push are not determined yet.',
   not_reachable_then:
     'When the notification was published, the device could not be reached: it was not logged in, had no token, or its channel was off.',
 } as const;
@@ -112,7 +115,7 @@ const PushTrace = Type.Object(
     state: Type.Enum([...deliveryStates, 'none'], { description: 'none: no push was made for this device.' }),
     reason: Type.Enum(Object.keys(deliveryReasons) as DeliveryReason[]),
     explanation: Type.String({ description: 'The reason in words.' }),
-    error: { ...NullableString, description: 'What the push service said last, where something failed.' },
+    error: { ...NullableString, description: 'The last error of the push service, if there was one.' },
     attempts: Type.Integer(),
     created_at: NullableTime,
     updated_at: NullableTime,
@@ -121,28 +124,28 @@ const PushTrace = Type.Object(
 );
 export type PushTrace = Static<typeof PushTrace>;
 
-/** What became of one notification: what "why didn't I get it?" is answered with. */
+/** The delivery status of one notification. */
 export const DeliveryTrace = Type.Object(
   {
     notification_id: Id,
     user_id: Id,
-    listed_at: Type.Unsafe<string>({ ...Time, description: 'Since when it is in the inbox.' }),
-    explanation: Type.String({ description: 'The whole in one sentence.' }),
-    push: Type.Array(PushTrace, { description: 'One entry for each push, and for each device that got none.' }),
+    listed_at: Type.Unsafe<string>({ ...Time, description: 'When it was added to the inbox.' }),
+    explanation: Type.String({ description: 'A summary in one sentence.' }),
+    push: Type.Array(PushTrace, { description: 'One entry for each push, and for each device without a push.' }),
   },
   { title: 'DeliveryTrace' },
 );
 export type DeliveryTrace = Static<typeof DeliveryTrace>;
 
-/** What publishing would do. */
+/** The result of a dry run. */
 export const DryRun = Type.Object(
   {
-    deliveries: Type.Integer({ description: 'Notifications that would be made.' }),
+    deliveries: Type.Integer({ description: 'The number of notifications that would be created.' }),
     push: Type.Object(
       { apns: Type.Integer(), fcm: Type.Integer(), web_push: Type.Integer(), muted: Type.Integer() },
       {
         title: 'PushCounts',
-        description: 'Pushes that would be sent by each channel, and how many a mute would keep back.',
+        description: 'The number of pushes for each channel, and of muted pushes.',
       },
     ),
     items: Type.Array(
@@ -158,7 +161,7 @@ export const DryRun = Type.Object(
         },
         { title: 'DryRunItem' },
       ),
-      { description: 'The first 100 of them.' },
+      { description: 'The first 100 notifications.' },
     ),
   },
   { title: 'DryRun' },

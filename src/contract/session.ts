@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Id, Time } from './common.js';
 
-/** A session as its checks show it: everything but the token. */
+/** A session, without its token. */
 export const Session = Type.Object(
   {
     id: Id,

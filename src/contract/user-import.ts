@@ -3,13 +3,13 @@ import { Id, IdInput } from './common.js';
 import { ProblemBody } from './problem.js';
 import { NewUser } from './user.js';
 
-/** A user of another system: one line of an import. */
+/** A user from another system: one line of an import. */
 export const UserToImport = Type.Object(
   {
-    id: Type.Optional({ ...IdInput, description: 'Kept, so that what refers to the user goes on to.' }),
+    id: Type.Optional({ ...IdInput, description: 'The id of the user. Existing references to it stay valid.' }),
     ...NewUser.properties,
     created_at: Type.Optional(
-      Type.String({ maxLength: 64, description: 'When the user was created there. A time in the past.' }),
+      Type.String({ maxLength: 64, description: 'When the other system created the user. A time in the past.' }),
     ),
   },
   {
@@ -29,22 +29,22 @@ export type UserToImport = Static<typeof UserToImport>;
 
 const importResults = ['created', 'exists', 'failed', 'valid'] as const;
 
-/** A line of the answer to an import. `line` is the line of the request that it is about; the last one may have none. */
+/** A line of the response to an import. `line` is the number of the line in the request; the last line may have none. */
 export const ImportedLine = Type.Object(
   {
     line: Type.Optional(Type.Integer({ minimum: 1 })),
     result: Type.Optional(
       Type.Enum(importResults, {
         title: 'ImportOutcome',
-        description: 'exists: it was there already, and nothing was changed. valid: it would be created (dry_run).',
+        description: 'exists: the user exists already and was not changed. valid: the user would be created (dry_run).',
       }),
     ),
     id: Type.Optional(Id),
     errors: Type.Optional(ProblemBody.properties.errors),
-    status: Type.Optional(Type.Integer({ description: 'Of an answer that ends here, before the body does.' })),
-    code: Type.Optional(Type.String({ description: 'Why it ends here.' })),
+    status: Type.Optional(Type.Integer({ description: 'The status of the error that ended the import early.' })),
+    code: Type.Optional(Type.String({ description: 'The code of this error.' })),
     committed_lines: Type.Optional(
-      Type.Integer({ description: 'With code: the lines up to this one are done, those behind it are not.' }),
+      Type.Integer({ description: 'With code: lines up to this number are committed, later lines are not.' }),
     ),
   },
   {
@@ -54,7 +54,7 @@ export const ImportedLine = Type.Object(
       {
         line: 2,
         result: 'failed',
-        errors: [{ field: 'email', code: 'identity_taken', message: 'Another user has this.' }],
+        errors: [{ field: 'email', code: 'identity_taken', message: 'Another user has this value.' }],
       },
       { status: 503, code: 'storage_unavailable', committed_lines: 2 },
     ],

@@ -1,14 +1,13 @@
 import { type Static, Type } from 'typebox';
-import { AnyObject, Id, NullableString, NullableTime, Text, Time } from './common.js';
-import { pinPattern } from './patterns.js';
+import { AnyObject, Id, NullableString, NullableTime, pinPattern, Text, Time } from './common.js';
 
 export const userStatuses = ['active', 'deactivated'] as const;
-/** Each reaches further than the one before it. */
+/** The roles, in order of increasing rights. */
 export const roles = ['user', 'support', 'operator'] as const;
-/** When a login asks for a second factor: never, of who has enrolled an authenticator app, of who has any. */
+/** When a login needs a second factor: never, for users with an authenticator app, for users with any second factor. */
 export const secondFactorPolicies = ['off', 'own', 'required'] as const;
 
-/** Something beside the first secret that a login of this user may be asked for. */
+/** A second factor of a user. */
 const SecondFactor = Type.Object(
   {
     type: Type.Enum(['totp', 'passkey'] as const),
@@ -16,18 +15,18 @@ const SecondFactor = Type.Object(
   },
   { title: 'SecondFactor' },
 );
-/** @public in the contract's words */
-export const SecondFactors = Type.Array(SecondFactor, { description: 'What the user has enrolled, oldest first.' });
+/** @public part of the contract */
+export const SecondFactors = Type.Array(SecondFactor, { description: 'The enrolled second factors, oldest first.' });
 
 const NullablePolicy = Type.Unsafe<(typeof secondFactorPolicies)[number] | null>({
   title: 'SecondFactorPolicy',
   type: ['string', 'null'],
   enum: [...secondFactorPolicies, null],
   description:
-    'When logins of this user ask for a second factor: off, own (of who has enrolled an authenticator app), required (of who has an app or a passkey). null: as SECOND_FACTOR_BY_ROLE or SECOND_FACTOR says.',
+    'When logins of this user need a second factor: off (never), own (with an authenticator app), required (with an app or a passkey). null: SECOND_FACTOR_BY_ROLE or SECOND_FACTOR applies.',
 });
 
-const Metadata = AnyObject('Yours: any JSON object of up to 16 KiB.', 'Metadata');
+const Metadata = AnyObject('Your own data: any JSON object of up to 16 KiB.', 'Metadata');
 const Status = Type.Enum(userStatuses, { title: 'UserStatus' });
 export const Role = Type.Enum(roles, { title: 'Role' });
 
@@ -46,7 +45,7 @@ const GuessLocks = Type.Array(
         type: ['string', 'null'],
         format: 'uuid',
         description:
-          'The known device whose logins are locked; null: all devices that the user was never logged in on.',
+          'The known device whose logins are locked. null: all devices on which the user has never logged in.',
       }),
       since: Time,
       until: Type.Unsafe<string | null>({ ...NullableTime, description: 'null: until an operator unlocks the user.' }),
@@ -54,22 +53,22 @@ const GuessLocks = Type.Array(
     },
     { title: 'GuessLock' },
   ),
-  { description: 'The locks by wrong secrets that hold right now, oldest first. They end nothing that was granted.' },
+  { description: 'The active locks by wrong secrets, oldest first. Existing tokens and sessions keep working.' },
 );
 
-/** @public in the contract's words */
+/** @public part of the contract */
 export const PinRecovery = Type.Unsafe<{ started_at: string; effective_at: string } | null>({
   title: 'PinRecovery',
   type: ['object', 'null'],
   description:
-    'A new PIN that a code has set, and that replaces the PIN at effective_at unless it is cancelled; null: none waits.',
+    'A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none.',
   properties: { started_at: Time, effective_at: Time },
   required: ['started_at', 'effective_at'],
 });
 
 export const RoleActive = Type.Boolean({
   description:
-    'Whether the role takes effect: since its holder enrolled a second factor through a link of an operator. false without a role.',
+    "Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role.",
 });
 
 export const User = Type.Object(
@@ -144,7 +143,7 @@ export const NewUser = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 512,
-        description: 'A hash of another system, instead of password: argon2, bcrypt, scrypt or PBKDF2.',
+        description: 'A hash from another system, instead of password: argon2, bcrypt, scrypt or PBKDF2.',
       }),
     ),
     pin: Type.Optional(Pin),
@@ -158,7 +157,7 @@ export const NewUser = Type.Object(
 );
 export type NewUser = Static<typeof NewUser>;
 
-/** A change: only the members that are present change; null removes. */
+/** Changes only the members that are present; null removes a value. */
 export const UserChange = Type.Object(
   {
     username: Type.Optional(NullableIdentity),
@@ -200,15 +199,15 @@ export type LockRequest = Static<typeof LockRequest>;
 /** How many logins (authentication tokens) an operator's logout ended. */
 export const LogoutResult = Type.Object({ ended: Type.Integer() }, { title: 'LogoutResult' });
 
-/** How the holder of a role enrols the second factor with which the role takes effect. */
+/** A link with which a user enrols a second factor and activates a role. */
 export const EnrollmentLink = Type.Object(
   {
-    id: Type.Unsafe<string>({ ...Id, description: 'What the audit trail calls it.' }),
+    id: Type.Unsafe<string>({ ...Id, description: 'The id of the link in the audit trail.' }),
     url: Type.String({
       description:
-        'The link, with the secret after `#`. The page does not exist yet: copy the part after `#` into the request that enrols the factor or proves it.',
+        'The link, with the secret after `#`. The page does not exist yet: send the part after `#` as `enrollment_secret` when you enrol a factor or activate the role.',
     }),
-    secret: Type.String({ description: 'The same secret, for other clients. Shown once; good for one enrolment.' }),
+    secret: Type.String({ description: 'The same secret, for other clients. Shown once. Valid for one enrolment.' }),
     expires_at: Time,
   },
   {

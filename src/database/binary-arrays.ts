@@ -1,19 +1,19 @@
 /*
- * Arrays of values of one width, in PostgreSQL's binary format (`array_recv`). Of thousands of ids and numbers it takes a
- * fraction of what their text takes to read there, and `pg` sends bytes as they are.
+ * Arrays of values with a fixed width, in PostgreSQL's binary format (`array_recv`). For thousands of ids and numbers
+ * PostgreSQL reads it in a fraction of the time that their text takes, and `pg` sends bytes unchanged.
  */
 
-/** Object identifiers of the elements' types, fixed in PostgreSQL's catalogue, and how many bytes one takes. */
+/** Object identifiers of the element types, which PostgreSQL's catalogue fixes, and the bytes of an element. */
 const types = {
   uuid: { oid: 2950, width: 16 },
   bigint: { oid: 20, width: 8 },
   timestamptz: { oid: 1184, width: 8 },
 };
 
-/** Before the elements: dimensions, whether there are nulls, the elements' type, their number, and the first's index. */
+/** The header: number of dimensions, whether there are nulls, element type, number of elements, index of the first. */
 const headLength = 20;
 
-/** @param ids of 36 characters each, digits and hyphens in their places */
+/** @param ids UUIDs of 36 characters, with hyphens */
 export function uuidArray(ids: readonly string[]): Buffer {
   const array = emptyArray('uuid', ids.length);
   let at = headLength;
@@ -26,7 +26,7 @@ export function uuidArray(ids: readonly string[]): Buffer {
   return array;
 }
 
-/** @param values whole numbers that are exact */
+/** @param values safe integers */
 export function bigintArray(values: readonly number[]): Buffer {
   const array = emptyArray('bigint', values.length);
   let at = headLength;
@@ -39,7 +39,7 @@ export function bigintArray(values: readonly number[]): Buffer {
   return array;
 }
 
-/** @param times microseconds since the beginning of 2000, as `timestamptz_send` gives them: beyond 2285 no number is exact */
+/** @param times microseconds since 2000-01-01, as `timestamptz_send` gives them. A `number` would not be exact beyond 2285 */
 export function timeArray(times: BigInt64Array): Buffer {
   const array = emptyArray('timestamptz', times.length);
   let at = headLength;
@@ -50,12 +50,12 @@ export function timeArray(times: BigInt64Array): Buffer {
   return array;
 }
 
-/** One of what `int8send` gave of numbers that are exact, one behind the other. */
+/** Reads one of several concatenated results of `int8send`, which must be a safe integer. */
 export function readBigint(bytes: Buffer, index: number): number {
   return bytes.readInt32BE(index * 8) * 2 ** 32 + bytes.readUInt32BE(index * 8 + 4);
 }
 
-/** One of what `timestamptz_send` gave, as `timeArray` takes it. */
+/** Reads one of several concatenated results of `timestamptz_send`, in the unit of `timeArray`. */
 export function readTime(bytes: Buffer, index: number): bigint {
   return bytes.readBigInt64BE(index * 8);
 }
@@ -69,10 +69,10 @@ function emptyArray(type: keyof typeof types, length: number): Buffer {
   return array;
 }
 
-/** Where the two digits of each byte begin in a UUID's text. */
+/** The positions of each byte's two digits in the text of a UUID. */
 const hexPlaces = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
-/** Of a digit's code: `0` to `9` end in their value, `a` to `f` in 1 to 6. */
+/** The value of a digit's character code. The low four bits are the value for `0` to `9`, and 1 to 6 for `a` to `f`. */
 function hexDigit(code: number): number {
   return code < 0x3a ? code & 0xf : (code & 0xf) + 9;
 }

@@ -1,8 +1,24 @@
-/**
- * Seconds by which a time that `db_now()` gave out may lie ahead of it later. The clocks of a primary and its standby differ
- * by less, and a clock that runs is set by less.
- */
-export const clockTolerance = 60;
+import { type Sql, type SqlPart, sql } from './sql.js';
 
-/** SQL: whether a time that `db_now()` gave out is not ahead of it. If it is, the clock was ahead then, or is behind now. */
-export const isNotAhead = (column: string) => `${column} <= db_now() + interval '${clockTolerance} seconds'`;
+/** Seconds by which an earlier result of `db_now()` may lie ahead of a later one. */
+export const clockTolerance = 60;
+const tolerance = sql`interval '60 seconds'`;
+
+/**
+ * SQL: whether an earlier result of `db_now()` is at most a minute ahead of it now. A time further ahead means that the
+ * clock was wrong then or is wrong now. The clocks of a primary and its standby differ by less, and NTP steps by less.
+ *
+ * @param time a column or an expression of the type `timestamptz`
+ */
+export function isNotAhead(time: SqlPart): Sql {
+  return sql`${time} <= db_now() + ${tolerance}`;
+}
+
+/**
+ * SQL: a time as JSON shows it: RFC 3339 in UTC with microseconds.
+ *
+ * @param time a column or an expression of the type `timestamptz`
+ */
+export function timeText(time: SqlPart): Sql {
+  return sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+}

@@ -1,12 +1,11 @@
 import pg from 'pg';
-import { waitAtMost } from '../lib/patience.js';
+import { createKeyedLimiter } from '../lib/concurrency-limiter.js';
 import { Problem } from '../lib/problem.js';
-import { createLanes } from '../lib/turnstile.js';
-import { type Answered, Query, type Readers, type Statement } from './query.js';
+import { waitAtMost } from '../lib/time-limit.js';
+import { type OnResult, Query, type Readers } from './query.js';
+import { compose, type Scope, type Statement, sql } from './sql.js';
 
-export type { Statement } from './query.js';
-
-/** Where the database is: a connection string, or the fields of an embedded server. */
+/** The address of the database: a connection string, or the fields of an embedded server. */
 export type DatabaseTarget =
   | string
   | {
@@ -17,75 +16,92 @@ export type DatabaseTarget =
       readonly password?: string;
     };
 
-/** What queries run on: the database itself, or a transaction. Queries take it first, so signatures show transactions. */
-export interface Queryable {
-  query<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+/**
+ * What queries run on: a handle of the database, or a transaction. Queries take it first, so signatures show transactions.
+ * `Of` is the scope of the statements that it accepts. TypeScript compares properties strictly and methods loosely, so
+ * the functions here are properties: a handle with too narrow a scope does not compile.
+ */
+export interface Queryable<Of extends Scope> {
+  readonly query: <Row extends object>(statement: Statement<Row, Of>) => Promise<Row[]>;
 }
 
 /** What queries of one transaction run on. */
-export interface Transaction extends Queryable {
+export interface Transaction<Of extends Scope> extends Queryable<Of> {
   /**
-   * Has `listener` called when the transaction has committed, and only then; not when that is unknown, because the
-   * connection broke at that moment. It must not throw.
+   * Calls `listener` after the transaction has committed. Does not call it when the connection breaks during the commit,
+   * so that the outcome is unknown. The listener must not throw.
    */
   onCommit(listener: () => void): void;
 }
 
-export interface Database extends Queryable {
+/** The database for statements of one scope. */
+export interface ScopedDatabase<Of extends Scope> extends Queryable<Of> {
   /**
    * Runs `work` in one transaction: commits when it resolves, rolls back when it throws.
    * Inside, use only the handle that is passed: the database's own would wait for a second connection.
    */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  readonly transaction: <T>(work: (tx: Transaction<Of>) => Promise<T>) => Promise<T>;
+}
+
+/** The database of the service. Each handle accepts only statements of its scopes. */
+export interface Database {
   /**
-   * The same database for work that may have to wait for one user's rows: it never holds more than a few connections
-   * for one user, so a row that somebody keeps locked delays that user alone.
+   * Rows of one user. Work that waits for a lock of that user holds at most a fifth of the connections, so it delays that
+   * user alone.
    * @throws Problem `overloaded` when too many wait for the user already.
    */
-  lane(userId: string): Pick<Database, 'query' | 'transaction'>;
+  user(userId: string): ScopedDatabase<'user'>;
+  /** Rows of several users, whom each statement names. */
+  readonly users: ScopedDatabase<'user'>;
+  /** Rows that belong to no user, such as identities, limits by address, API keys, idempotency keys and images. */
+  readonly directory: ScopedDatabase<'directory'>;
+  /** Statements that know only an id, and work on the directory together with the rows of a user (decision 75). */
+  readonly spanning: ScopedDatabase<'user' | 'directory' | 'spanning'>;
+  /** As `spanning`, in the queue of one user: for work that may wait for a lock of that user, see `user`. */
+  spanningFor(userId: string): ScopedDatabase<'user' | 'directory' | 'spanning'>;
+  /** Rows of all users: admin lists, maintenance, exports. */
+  readonly everyone: ScopedDatabase<Scope>;
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
   readonly target: DatabaseTarget;
-  /** Connections at most. */
+  /** The maximum number of connections. */
   readonly size: number;
-  /** Hears of connections that broke while idle; the pool replaces them by itself. */
+  /** Called when an idle connection breaks. The pool replaces it by itself. */
   readonly onConnectionError: (error: Error) => void;
 }
 
 /**
- * Milliseconds. A request must be answered within 5 s even while the database hangs; it gives up at the first query that
- * fails. So `answer` bounds a query with all that it waits for before, a lane and a connection, and the server ends a
- * statement by itself before that.
+ * Milliseconds. A request must be answered within 5 s even while the database hangs, and fails with its first query. So
+ * `answer` limits a query together with its wait for the user's queue and for a connection, and `statement` is shorter:
+ * the server ends the statement by itself before.
  */
 const timeouts = {
-  ...{ statement: 4000, lockWait: 2000, poolWait: 3000, answer: 4500, idleInTransaction: 10_000 },
-  /** Until connections are left to themselves that do not close. */
+  statement: 4000,
+  lockWait: 2000,
+  poolWait: 3000,
+  answer: 4500,
+  idleInTransaction: 10_000,
+  /** For the connections to close when the pool ends. */
   close: 2000,
 };
 
-/** How much of one user's work may wait for the connections that it may hold at a time, and how long. */
-const lane = { length: 200, patience: 2000 };
-/** Those connections: a fifth of the pool, but two where that is small. */
-const laneWidth = (size: number) => Math.max(2, Math.floor(size / 5));
+/** The queue of one user: how many tasks may wait for the user's connections, and for how many milliseconds. */
+const userQueue = { maxWaiting: 200, timeoutMs: 2000 };
+/** The connections that the work of one user may hold: a fifth of the pool, but at least two. */
+const connectionsPerUser = (size: number) => Math.max(2, Math.floor(size / 5));
 
-/** A statement that is prepared under this name. Names are unique within the service. */
-export function prepared(name: string, text: string): Statement {
-  return { name, text };
-}
+const begin = compose('everyone', sql`begin`);
+const commit = compose('everyone', sql`commit`);
+const rollback = compose('everyone', sql`rollback`);
 
-/** A statement that is planned at each use. */
-export function sql(text: string): Statement {
-  return { text };
-}
-
-/** Fields for `pg` that reach the target. */
+/** The target as fields for a client of `pg`. */
 export function connectionFields(target: DatabaseTarget): pg.ClientConfig {
   return typeof target === 'string' ? { connectionString: target } : target;
 }
 
-/** Opens a pool. Connections are made when they are first needed. */
+/** Opens a pool. It connects when a connection is first needed. */
 export function createDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     ...connectionFields(options.target),
@@ -101,22 +117,30 @@ export function createDatabase(options: DatabaseOptions): Database {
   });
   pool.on('error', options.onConnectionError);
 
-  const lanes = createLanes({ ...lane, width: laneWidth(options.size) });
+  const queueOf = createKeyedLimiter({ ...userQueue, concurrency: connectionsPerUser(options.size) });
   const connections: Connections = { pool, readers: new Map() };
   const deadline = () => performance.now() + timeouts.answer;
-  return {
-    query: (statement, values) => queryOnce(connections, deadline(), statement, values),
+  const unlimited: ScopedDatabase<Scope> = {
+    query: (statement) => queryOnce(connections, deadline(), statement),
     transaction: (work) => inTransaction(connections, deadline(), work),
-    lane: (userId) => ({
-      query: (statement, values) => {
-        const by = deadline();
-        return lanes(userId)(() => queryOnce(connections, by, statement, values));
-      },
-      transaction: (work) => {
-        const by = deadline();
-        return lanes(userId)(() => inTransaction(connections, by, work));
-      },
-    }),
+  };
+  const user = (userId: string): ScopedDatabase<Scope> => ({
+    query: (statement) => {
+      const by = deadline();
+      return queueOf(userId)(() => queryOnce(connections, by, statement));
+    },
+    transaction: (work) => {
+      const by = deadline();
+      return queueOf(userId)(() => inTransaction(connections, by, work));
+    },
+  });
+  return {
+    user,
+    users: unlimited,
+    directory: unlimited,
+    spanning: unlimited,
+    spanningFor: user,
+    everyone: unlimited,
     close: () => waitAtMost(timeouts.close, pool.end()),
   };
 }
@@ -126,93 +150,108 @@ interface Connections {
   readonly readers: Readers;
 }
 
-/** One query on any connection, answered or refused until `by`, a time of `performance.now()`. With callbacks: it is hot. */
+/**
+ * Runs one query on any connection of the pool. Uses callbacks because it runs for most requests.
+ * @param by the deadline, as a time of `performance.now()`
+ */
 function queryOnce<Row extends object>(
   { pool, readers }: Connections,
   by: number,
-  statement: Statement,
-  values: readonly unknown[] = [],
+  statement: Statement<Row>,
 ): Promise<Row[]> {
   return new Promise((resolve, reject) => {
-    pool.connect((unreached, client, release) => {
-      if (client === undefined) return reject(refusal(unreached));
+    pool.connect((connectError, client, release) => {
+      if (client === undefined) return reject(refusal(connectError));
       client.on('error', ignore);
-      const answered: Answered<Row> = (error, rows) => {
+      const answered: OnResult<Row> = (error, rows) => {
         client.off('error', ignore);
         release(error !== undefined && isFatal(error));
         if (error === undefined) resolve(rows);
         else reject(refusal(error));
       };
-      client.query(new Query(readers, statement, values, Math.max(1, by - performance.now()), answered));
+      client.query(new Query(readers, statement, Math.max(1, by - performance.now()), answered));
     });
   });
 }
 
-/** Of a connection that breaks while it is used the query hears too; without a listener the process would exit. */
+/** For errors of a connection in use: its query fails too. Without a listener the process would exit. */
 const ignore = () => undefined;
 
-/** The first query is answered or refused until `by`, each later one within the usual patience. */
+/** The first query has the deadline `by`, each later one the usual timeout. */
 async function inTransaction<T>(
   { pool, readers }: Connections,
   by: number,
-  work: (tx: Transaction) => Promise<T>,
+  work: (tx: Transaction<Scope>) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect().catch(refuse);
   const listeners: (() => void)[] = [];
   let isBroken = false;
   let isOver = false;
-  const giveUp = () => {
+  /** The first error of a statement. PostgreSQL then answers `commit` with a rollback, and without an error. */
+  let failed: { readonly error: unknown } | undefined;
+  const markBroken = () => {
     isBroken = true;
   };
-  // A connection that dies between two statements of ours says so here.
-  client.on('error', giveUp);
-  let patience = Math.max(1, by - performance.now());
-  const query: Queryable['query'] = <Row extends object>(statement: Statement, values: readonly unknown[] = []) =>
+  // Emitted when the connection breaks between two statements.
+  client.on('error', markBroken);
+  let timeoutMs = Math.max(1, by - performance.now());
+  const query = <Row extends object>(statement: Statement<Row>) =>
     new Promise<Row[]>((resolve, reject) => {
-      const answered: Answered<Row> = (error, rows) => {
+      const answered: OnResult<Row> = (error, rows) => {
         if (error === undefined) return resolve(rows);
-        if (isFatal(error)) giveUp();
+        if (isFatal(error)) markBroken();
+        failed ??= { error: refusal(error) };
         reject(refusal(error));
       };
-      client.query(new Query(readers, statement, values, patience, answered));
-      patience = timeouts.answer;
+      client.query(new Query(readers, statement, timeoutMs, answered));
+      timeoutMs = timeouts.answer;
     });
-  /** What comes after the end must not reach the connection: it is somebody else's by then. */
-  const inside: Queryable['query'] = (statement, values) =>
-    isOver ? Promise.reject(new Error('the transaction is over')) : query(statement, values);
+  /** A query after the end must not reach the connection: another request may use it by then. */
+  const inside: Queryable<Scope>['query'] = (statement) =>
+    isOver ? Promise.reject(new Error('the transaction is over')) : query(statement);
   try {
-    await query(sql('begin'));
+    await query(begin);
     const result = await work({ query: inside, onCommit: (listener) => void listeners.push(listener) });
     isOver = true;
-    await query(sql('commit'));
+    if (failed !== undefined) throw failed.error;
+    await query(commit);
     for (const listener of listeners) listener();
     return result;
   } catch (error) {
     isOver = true;
-    // On a connection that gave no answer a rollback would only wait once more.
-    if (!isBroken) await query(sql('rollback')).catch(giveUp);
+    // A rollback on a broken connection would only wait for its own timeout.
+    if (!isBroken) await query(rollback).catch(markBroken);
     throw error;
   } finally {
-    client.off('error', giveUp);
+    client.off('error', markBroken);
     client.release(isBroken);
   }
 }
 
 /**
- * Whether a connection is not to be used again: without an error of the server nothing is known of it, and after one of
- * class 57P the server ends it.
+ * Whether a connection must not be used again. If the error is not the server's, the state of the connection is unknown.
+ * After an error of class 57P the server closes it. A statement whose kept plan is outdated fails each time.
  */
 function isFatal(error: Error): boolean {
-  return !(error instanceof pg.DatabaseError) || error.code?.startsWith('57P') === true;
+  return !(error instanceof pg.DatabaseError) || error.code?.startsWith('57P') === true || isOutdatedPlan(error);
 }
 
 /**
- * Whatever keeps the database from answering is `storage_unavailable`: it must never look like "not found" or like
- * success. Errors that only our own SQL can cause (classes 22, 23, 42) stay what they are: bugs, answered with 500.
+ * Whether the columns of a prepared statement have changed, as they do when a newer version migrates the schema. The error
+ * has the class of our own mistakes (0A), but the statement is right, and works on a new connection.
+ */
+function isOutdatedPlan({ code, routine }: pg.DatabaseError): boolean {
+  return code === '0A000' && routine === 'RevalidateCachedQuery';
+}
+
+/**
+ * A failure of the database is `storage_unavailable`: it must never look like "not found" or like success. Errors that only
+ * our own SQL can cause stay what they are: bugs, answered with 500. Their classes are 0A (feature not supported), 22
+ * (data exception), 23 (integrity constraint violation) and 42 (syntax error or access rule violation).
  */
 function refusal(error: unknown): unknown {
-  const state = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
-  if (/^(22|23|42)/.test(state)) return error;
+  const isOurs = error instanceof pg.DatabaseError && /^(0A|22|23|42)/.test(error.code ?? '') && !isOutdatedPlan(error);
+  if (isOurs) return error;
   return new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
 }
 
@@ -220,14 +259,14 @@ function refuse(error: unknown): never {
   throw refusal(error);
 }
 
-/** Whether a failure is the storage's: then it is no use to wait for one more statement. */
+/** Whether the database failed. A further statement would fail too. */
 export function isStorageFailure(error: unknown): error is Problem {
   return error instanceof Problem && error.code === 'storage_unavailable';
 }
 
 /**
- * A small pool for a library that runs its own SQL. Connections that break are told to `onError` and replaced; without
- * listeners on the pool and on each client, a broken one would end the process.
+ * A small pool for a library that runs its own SQL. It reports broken connections to `onError` and replaces them. Without
+ * listeners on the pool and on each client, a broken connection would end the process.
  */
 export function createPlainPool(target: DatabaseTarget, size: number, onError: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool({
@@ -247,8 +286,8 @@ export function createPlainPool(target: DatabaseTarget, size: number, onError: (
 }
 
 /**
- * Gives a connection up when a query on it gets no answer in time. A library that only hears of the failed query would
- * put the connection back into the pool, to fail for the next one too.
+ * Closes a connection when a query on it gets no answer in time. A library that only sees the failed query would return the
+ * connection to the pool, and the next query would fail too.
  */
 function endWhenSilent(client: pg.PoolClient): void {
   client.query = new Proxy(client.query, {

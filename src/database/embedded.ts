@@ -9,7 +9,7 @@ import type { Server } from './embedded/server.js';
 
 export { EmbeddedPostgresError } from './embedded/error.js';
 
-/** Where clients connect: fields for pg's ClientConfig. */
+/** The address for clients: fields of pg's ClientConfig. */
 export interface DatabaseAddress {
   /** The folder of a unix socket. */
   host: string;
@@ -19,33 +19,33 @@ export interface DatabaseAddress {
 }
 
 export interface EmbeddedPostgres {
-  /** Valid in this process only, and until {@link EmbeddedPostgres.stop}: close what uses it before. */
+  /** Valid in this process only, until {@link EmbeddedPostgres.stop}. Close all connections before that. */
   address: DatabaseAddress;
   /**
-   * Leaves the server; the last Postern on this data directory stops it and waits for its end. Idempotent, and never
-   * rejects: what went wrong is in the log.
+   * Leaves the server. The last Postern on this data directory stops it and waits for its end. Idempotent. Never rejects:
+   * errors go to the log.
    */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
-  /** DATA_DIR: made if missing, readable by its owner only. */
+  /** DATA_DIR: created if missing, readable by its owner only. */
   dataDir: string;
   log: Log;
 }
 
 const DATABASE = 'postern';
 
-/** The first pause before a lost server is looked after, doubled for each further one up to the last. */
+/** The pause before a lost server is started again. It doubles with each attempt, up to the last. */
 const FIRST_PAUSE_MS = 50;
 const LAST_PAUSE_MS = 2000;
 
-/** A server that lived this long was not lost for the cause of the loss before. */
+/** After this time a further loss has another cause, and the pause starts again from the first. */
 const SETTLED_MS = 30_000;
 
 /**
- * Joins the PostgreSQL that runs on `dataDir`, or starts it, from the binaries that npm brought. Its data are in
- * `postgres`, its log in `postgres.log`. As long as this process is joined, a server that dies is started again.
+ * Joins the PostgreSQL that runs on `dataDir`, or starts it with the binaries that npm installed. Its data is in
+ * `postgres`, its log in `postgres.log`. If the server dies while this process uses it, this process starts it again.
  *
  * @throws EmbeddedPostgresError
  */
@@ -86,7 +86,7 @@ async function prepareServer(dataDir: string): Promise<Server> {
   return { binaries, data, account, isRoots, logFile: join(dataDir, 'postgres.log') };
 }
 
-/** Sees to it that there is a server until `stopping`, then leaves it. */
+/** Restarts a lost server until `stopping` aborts, then leaves it. */
 async function supervise(server: Server, first: Membership, log: Log, stopping: AbortSignal): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     stopping.addEventListener('abort', () => resolve(), { once: true });
@@ -104,8 +104,8 @@ async function supervise(server: Server, first: Membership, log: Log, stopping: 
 }
 
 /**
- * Tries until it succeeds. When told to stop it tries a last time at once, for only who has joined can stop a server
- * that nobody else uses.
+ * Joins or starts the server, until that succeeds. When `stopping` aborts it tries once more, because only a member can stop
+ * a server that no other process uses.
  */
 async function rejoin(
   server: Server,
@@ -115,7 +115,7 @@ async function rejoin(
 ): Promise<Membership | undefined> {
   for (let attempt = losses; ; attempt += 1) {
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LAST_PAUSE_MS);
-    // At random, because all who were joined lose the server in the same moment. The signal only cuts it short.
+    // Random, because all members lose the server at the same moment. The abort only ends the pause.
     await sleep(pause * (0.5 + Math.random()), undefined, { signal: stopping }).catch(() => undefined);
     try {
       const membership = await joinServer(server, log, stopping);

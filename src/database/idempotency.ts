@@ -1,17 +1,18 @@
+import { sha256 } from '../lib/crypto/digests.js';
+import { type SecretKeys, unreadable } from '../lib/crypto/secret-keys.js';
 import { Problem } from '../lib/problem.js';
-import { type SecretKeys, unreadable } from '../lib/secret-keys.js';
-import { sha256 } from '../lib/sha256.js';
-import { type Database, isStorageFailure, prepared, type Transaction } from './database.js';
+import { type Database, isStorageFailure, type ScopedDatabase, type Transaction } from './database.js';
+import { directoryStatement, sql } from './sql.js';
 
-/** An answer as it is kept: what a repeat gets. */
-export interface StoredAnswer {
+/** A stored response, which a repeated request gets. */
+export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text. */
   readonly body: string;
 }
 
-/** What makes two requests the same: caller and key say which row, `request` whether it is really the same. */
+/** Identifies a request. `caller` and `key` find the row; `request` tells whether it is the same request. */
 export interface IdempotentRequest {
   readonly caller: string;
   readonly key: string;
@@ -19,59 +20,46 @@ export interface IdempotentRequest {
   readonly request: string;
 }
 
+/** The rows that the work of a request may touch beside its row here. */
+export type WorkScope = 'user' | 'directory' | 'spanning';
+
 /**
- * Runs an effect once per caller and key within 24 hours.
+ * Runs the work of a request once for each caller and key within 24 hours.
  *
- * A row with a lease of 60 s is committed first, so parallel repeats see that one is on its way; the answer commits
- * with the effect, so it is never kept for an effect that did not happen. When a lease has run out, its holder can no
- * longer commit: its own update finds the row taken over, and rolls back.
+ * First it commits a row with a lease of 60 seconds, so parallel repeats see that the request is in progress. The response
+ * commits in the transaction of the work, so no response is stored for work that did not happen. When the lease has
+ * expired, its holder can no longer commit: its update finds that another request has taken the row, and rolls back.
  */
 export interface Idempotency {
   /**
-   * @param effect gets the transaction in which the answer is kept.
-   * @param on where that transaction runs: the database, or the lane of a user.
+   * @param effect gets the transaction in which the response is stored.
+   * @param on where that transaction runs: the database, or the handle of a user.
    * @throws Problem `idempotency_key_reused` for another request, `request_in_progress` while one runs.
    */
   run(
     request: IdempotentRequest,
-    effect: Effect,
-    on: Pick<Database, 'transaction'>,
-  ): Promise<{ answer: StoredAnswer; replayed: boolean }>;
+    effect: IdempotentEffect,
+    on: Pick<ScopedDatabase<WorkScope>, 'transaction'>,
+  ): Promise<{ answer: StoredResponse; replayed: boolean }>;
 }
 
-/** Does slow work first if it must (hashing), then calls `commit` once with what belongs in the transaction. */
-export type Effect = (
-  commit: (work: (tx: Transaction) => Promise<StoredAnswer>) => Promise<StoredAnswer>,
-) => Promise<StoredAnswer>;
+/** Does slow work first (such as hashing), then calls `commit` once with the work that belongs in the transaction. */
+export type IdempotentEffect = (
+  commit: (work: (tx: Transaction<WorkScope>) => Promise<StoredResponse>) => Promise<StoredResponse>,
+) => Promise<StoredResponse>;
 
-const claimRow = prepared(
-  'idempotency_claim',
-  `insert into idempotency_keys as kept (caller, key_digest, request, lease_ends_at, created_at)
-   select $1, $2, $3, now + interval '60 seconds', now from (select db_now() as now) clock
-   on conflict (caller, key_digest) do update
-   set request = excluded.request, lease_ends_at = excluded.lease_ends_at, created_at = excluded.created_at,
-       status = null, headers = null, sealed_body = null
-   where kept.created_at < db_now() - interval '24 hours'
-      or (kept.status is null and kept.lease_ends_at < db_now())
-   returning lease_ends_at`,
-);
-const findRow = prepared(
-  'idempotency_find',
-  `select request, status, headers, sealed_body,
-          greatest(1, ceil(extract(epoch from lease_ends_at - db_now())))::int as retry_after
-   from idempotency_keys where caller = $1 and key_digest = $2`,
-);
-const keepAnswer = prepared(
-  'idempotency_keep',
-  `update idempotency_keys set status = $4, headers = $5, sealed_body = $6
-   where caller = $1 and key_digest = $2 and lease_ends_at = $3 and status is null returning 1 as kept`,
-);
-const releaseRow = prepared(
-  'idempotency_release',
-  'delete from idempotency_keys where caller = $1 and key_digest = $2 and lease_ends_at = $3 and status is null',
-);
+/** The primary key of a row. */
+interface RowKey {
+  readonly caller: string;
+  readonly keyDigest: Buffer;
+}
 
-interface KeptRow {
+/** A row together with the lease that this request holds on it. */
+interface Lease extends RowKey {
+  readonly leaseEndsAt: string;
+}
+
+interface StoredRow {
   request: Buffer;
   status: number | null;
   headers: Record<string, string> | null;
@@ -79,52 +67,91 @@ interface KeptRow {
   retry_after: number;
 }
 
-/** Binds a sealed body to its row. */
-const contextOf = ([caller, key]: readonly [string, Buffer]) => `idempotency ${caller} ${key.toString('hex')}`;
+/** Inserts the row, or takes over one whose response or lease has expired. Gives no row while another request has it. */
+const acquireLease = directoryStatement<RowKey & { request: Buffer }, { lease_ends_at: string }>(
+  'idempotency_claim',
+  (p) => sql`
+    insert into idempotency_keys as kept (caller, key_digest, request, lease_ends_at, created_at)
+    select ${p.caller}, ${p.keyDigest}, ${p.request}, now + interval '60 seconds', now
+    from (select db_now() as now) clock
+    on conflict (caller, key_digest) do update
+    set request = excluded.request, lease_ends_at = excluded.lease_ends_at, created_at = excluded.created_at,
+        status = null, headers = null, sealed_body = null
+    where kept.created_at < db_now() - interval '24 hours'
+       or (kept.status is null and kept.lease_ends_at < db_now())
+    returning lease_ends_at`,
+);
+const findRow = directoryStatement<RowKey, StoredRow>(
+  'idempotency_find',
+  (p) => sql`
+    select request, status, headers, sealed_body,
+           greatest(1, ceil(extract(epoch from lease_ends_at - db_now())))::int as retry_after
+    from idempotency_keys where caller = ${p.caller} and key_digest = ${p.keyDigest}`,
+);
+/** Stores nothing when another request has taken over the lease. */
+const storeResponse = directoryStatement<
+  Lease & { status: number; headers: StoredResponse['headers']; body: Buffer },
+  { stored: number }
+>(
+  'idempotency_keep',
+  (p) => sql`
+    update idempotency_keys set status = ${p.status}, headers = ${p.headers}, sealed_body = ${p.body}
+    where caller = ${p.caller} and key_digest = ${p.keyDigest} and lease_ends_at = ${p.leaseEndsAt} and status is null
+    returning 1 as stored`,
+);
+const releaseLease = directoryStatement<Lease>(
+  'idempotency_release',
+  (p) => sql`
+    delete from idempotency_keys
+    where caller = ${p.caller} and key_digest = ${p.keyDigest} and lease_ends_at = ${p.leaseEndsAt} and status is null`,
+);
+
+/** The associated data of an encrypted body: it binds the body to its row. */
+const contextOf = ({ caller, keyDigest }: RowKey) => `idempotency ${caller} ${keyDigest.toString('hex')}`;
 
 /**
- * What is kept is worth nothing without `keys`: an answer may hold a new API key, so it is sealed; a request may hold a
+ * Stored rows are useless without `keys`. A response may hold a new API key, so it is encrypted. A request may hold a
  * password, so its fingerprint is keyed.
  */
 export function createIdempotency(database: Database, keys: SecretKeys): Idempotency {
-  async function findAnswer(row: readonly [string, Buffer], request: string): Promise<StoredAnswer> {
-    const [kept] = await database.query<KeptRow>(findRow, row);
-    // Gone between the two statements: its holder failed just now.
-    if (kept === undefined) throw new Problem('request_in_progress', { retryAfter: 1 });
-    const { sealed_body: sealed } = kept;
-    const body = sealed === null ? undefined : keys.open(sealed, contextOf(row));
-    // First: the fingerprint of the request is keyed too, and would not match.
-    if (sealed !== null && body === undefined) throw unreadable(keys, sealed, 'an answer kept for an Idempotency-Key');
-    if (!keys.matches('idempotency', request, kept.request)) throw new Problem('idempotency_key_reused');
-    if (kept.status === null || body === undefined) {
-      throw new Problem('request_in_progress', { retryAfter: kept.retry_after });
+  async function findResponse(row: RowKey, request: string): Promise<StoredResponse> {
+    const [stored] = await database.directory.query(findRow(row));
+    // The other request failed between the two statements, and released its lease.
+    if (stored === undefined) throw new Problem('request_in_progress', { retryAfter: 1 });
+    const { sealed_body: encrypted } = stored;
+    const body = encrypted === null ? undefined : keys.decrypt(encrypted, contextOf(row));
+    // Before the comparison: without the key, the fingerprint of the request would not match either.
+    if (encrypted !== null && body === undefined) {
+      throw unreadable(keys, encrypted, 'a response stored for an Idempotency-Key');
     }
-    return { status: kept.status, headers: kept.headers ?? {}, body };
+    if (!keys.matches('idempotency', request, stored.request)) throw new Problem('idempotency_key_reused');
+    if (stored.status === null || body === undefined) {
+      throw new Problem('request_in_progress', { retryAfter: stored.retry_after });
+    }
+    return { status: stored.status, headers: stored.headers ?? {}, body };
   }
 
   return {
     async run({ caller, key, request }, effect, on) {
-      const row = [caller, sha256(key)] as const;
-      const [claim] = await database.query<{ lease_ends_at: string }>(claimRow, [
-        ...row,
-        keys.digest('idempotency', request),
-      ]);
-      if (claim === undefined) return { answer: await findAnswer(row, request), replayed: true };
-      const lease = [...row, claim.lease_ends_at] as const;
+      const row = { caller, keyDigest: sha256(key) };
+      const acquire = acquireLease({ ...row, request: keys.digest('idempotency', request) });
+      const [acquired] = await database.directory.query(acquire);
+      if (acquired === undefined) return { answer: await findResponse(row, request), replayed: true };
+      const lease = { ...row, leaseEndsAt: acquired.lease_ends_at };
       try {
         const answer = await effect((work) =>
           on.transaction(async (tx) => {
-            const done = await work(tx);
-            const sealed = keys.seal(done.body, contextOf(row));
-            const kept = await tx.query(keepAnswer, [...lease, done.status, done.headers, sealed]);
-            if (kept.length === 0) throw new Problem('request_in_progress', { retryAfter: 1 });
-            return done;
+            const { status, headers, body } = await work(tx);
+            const encrypted = keys.encrypt(body, contextOf(row));
+            const stored = await tx.query(storeResponse({ ...lease, status, headers, body: encrypted }));
+            if (stored.length === 0) throw new Problem('request_in_progress', { retryAfter: 1 });
+            return { status, headers, body };
           }),
         );
         return { answer, replayed: false };
       } catch (error) {
-        // Nothing happened: the key is free again. If this fails too, the lease runs out by itself.
-        const released = database.query(releaseRow, lease).catch(() => undefined);
+        // Nothing happened: release the key. If this fails too, the lease expires by itself.
+        const released = database.directory.query(releaseLease(lease)).catch(() => undefined);
         if (!isStorageFailure(error)) await released;
         throw error;
       }

@@ -3,32 +3,32 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
-import { sha256 } from '../lib/sha256.js';
+import { sha256 } from '../lib/crypto/digests.js';
 import { connectionFields, createPlainPool, type DatabaseTarget } from './database.js';
 
 const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
-/** Any fixed number: instances that start together wait for each other here. */
+/** The key of an advisory lock: any fixed number. Instances that start together take turns. */
 const migrationLock = 7_203_415_001;
 /**
- * How long a migration waits for a table, and for how long it then lets go. Whoever asks for the table queues behind it:
- * behind a dump, every login would wait until that is done.
+ * How long a migration waits for the lock of a table. All other statements on the table queue behind a waiting migration:
+ * during a dump, every login would wait until the dump ends.
  */
 const lockWait = '1s';
-/** Milliseconds. */
+/** Milliseconds between two attempts to get a lock. */
 const pauseBetweenTries = 2000;
 /** About five minutes. */
 const mostTries = 100;
-/** Refused a lock, or chosen to give way in a deadlock. */
+/** lock_not_available and deadlock_detected. */
 const lockFailures = ['55P03', '40P01'];
 /** PostgreSQL 15, as server_version_num. */
 const oldestVersion = 150_000;
 
 /**
- * What migrations were in an earlier release, as SHA-256 in hex: a database that has them is brought by a later one to
- * what the others are.
+ * SHA-256 in hex of migrations that a later release changed. A later migration brings a database with the former version to
+ * the same schema.
  */
 const formerDigests = new Map([
-  // 0015 tells the difference.
+  // Migration 0015 removes the difference.
   ['0013_session_changes.sql', 'a2d67676bc9274e90fd34e86c20ff184903d3355d25af9004fce9c2c456a1427'],
 ]);
 
@@ -38,14 +38,14 @@ interface Migration {
   readonly digest: string;
 }
 
-/** The schema cannot be brought up to date; the message says why and what to do. */
+/** The schema cannot be migrated. The message says why and what to do. */
 export class MigrationError extends Error {}
 
 /**
- * Brings the schema up to date: every file of `migrations/` once, in order of name, each in its own transaction; then
- * the queue's own. Instances that start together take turns.
- * @returns the names of the migrations that were applied now.
- * @throws MigrationError when the server is too old, or the database holds another or a newer history than this code.
+ * Applies every pending file of `migrations/` in the order of their names, each in a transaction of its own, then the
+ * migrations of the queue. Instances that start together take turns.
+ * @returns the names of the migrations that it applied.
+ * @throws MigrationError when the server is too old, or the database has other or newer migrations than this version.
  */
 export async function migrate(target: DatabaseTarget): Promise<string[]> {
   const client = new pg.Client({
@@ -101,10 +101,14 @@ async function readMigrations(): Promise<Migration[]> {
 function refuseOtherHistory(known: ReadonlyMap<string, string>, migrations: readonly Migration[]): void {
   const own = new Map(migrations.map((migration) => [migration.name, migration.digest]));
   for (const [name, digest] of known) {
-    if (!own.has(name))
-      throw new MigrationError(`The database knows migration ${name}, this version does not: run a newer Postern`);
-    if (![own.get(name), formerDigests.get(name)].includes(digest))
+    if (!own.has(name)) {
+      throw new MigrationError(
+        `The database has the migration ${name}, which this version does not know: run a newer Postern`,
+      );
+    }
+    if (![own.get(name), formerDigests.get(name)].includes(digest)) {
       throw new MigrationError(`Migration ${name} was changed after it was applied`);
+    }
   }
 }
 
@@ -132,9 +136,9 @@ async function applyOnce(client: pg.Client, { name, text, digest }: Migration): 
   await client.query('commit');
 }
 
-/** The queue brings its own schema, `graphile_worker`. */
+/** The queue has its own schema, `graphile_worker`. */
 async function migrateQueue(target: DatabaseTarget): Promise<void> {
-  // A connection that breaks fails its query too, which is where it is told.
+  // A connection that breaks fails its query too, which reports the error.
   const pool = createPlainPool(target, 1, () => undefined);
   try {
     await runMigrations({ pgPool: pool, schema: 'graphile_worker' });

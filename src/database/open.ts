@@ -4,22 +4,22 @@ import type { DatabaseTarget } from './database.js';
 import type { Log } from './embedded/membership.js';
 import { EmbeddedPostgresError, startEmbeddedPostgres } from './embedded.js';
 
-/** The part of the configuration that says which database to use. */
+/** The part of the configuration that selects the database. */
 export interface TargetSource {
   readonly DATABASE_URL?: string | undefined;
   readonly DATA_DIR: string;
 }
 
-/** A database that can be connected to until it is closed. */
+/** A database that accepts connections until `close()`. */
 export interface OpenTarget {
   readonly target: DatabaseTarget;
-  /** Leaves an embedded server, which stops when nobody else uses it. Close what is connected before. */
+  /** Leaves an embedded server, which stops when no other process uses it. Close all connections first. */
   close(): Promise<void>;
 }
 
 /**
- * Finds the database of the configuration; without DATABASE_URL, joins or starts the embedded server of DATA_DIR, and
- * creates it where there is none.
+ * Opens the configured database. Without DATABASE_URL, joins or starts the embedded server of DATA_DIR, and creates it if
+ * it does not exist.
  * @throws EmbeddedPostgresError
  */
 export async function openTarget({ DATABASE_URL, DATA_DIR }: TargetSource, log: Log): Promise<OpenTarget> {
@@ -28,7 +28,7 @@ export async function openTarget({ DATABASE_URL, DATA_DIR }: TargetSource, log: 
   return { target: embedded.address, close: () => embedded.stop() };
 }
 
-/** The same for a database that exists. @throws EmbeddedPostgresError, `no_database` where there is none */
+/** Opens the configured database, which must exist. @throws EmbeddedPostgresError, `no_database` where there is none */
 export async function openExistingTarget(source: TargetSource, log: Log): Promise<OpenTarget> {
   const { DATABASE_URL, DATA_DIR } = source;
   if (DATABASE_URL === undefined && !existsSync(join(DATA_DIR, 'postgres', 'PG_VERSION'))) {

@@ -1,16 +1,11 @@
 import pg from 'pg';
 import { instantFromPg } from '../lib/times.js';
+import type { Statement } from './sql.js';
 
-/** One SQL statement. With a name it is prepared once per connection: for hot paths. */
-export interface Statement {
-  readonly name?: string;
-  readonly text: string;
-}
+/** Called with the rows of a query, or with its error. */
+export type OnResult<Row extends object> = (error: Error | undefined, rows: Row[]) => void;
 
-/** Hears what became of a query: its rows, or why there are none. */
-export type Answered<Row extends object> = (error: Error | undefined, rows: Row[]) => void;
-
-/** How columns arrive: times as RFC 3339 with microseconds, bigint as number (sequences stay below 2^53), numeric as text. */
+/** Values in JavaScript: times as RFC 3339 with microseconds, bigint as number (sequences stay below 2^53), numeric as text. */
 const parsers: Partial<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.TIMESTAMPTZ]: instantFromPg,
   [pg.types.builtins.INT8]: Number,
@@ -18,50 +13,49 @@ const parsers: Partial<Record<number, (text: string) => unknown>> = {
 const parserOf = ({ dataTypeID: type }: pg.FieldDef): ((text: string) => unknown) =>
   parsers[type] ?? pg.types.getTypeParser(type, 'text');
 
-/** How the rows of a statement are read. */
+/** Reads the rows of a statement. */
 interface Reader {
   readonly fields: readonly pg.FieldDef[];
   readonly parsers: readonly ((text: string) => unknown)[];
-  /** A row with nothing in it: copied, all rows have one shape, which is what makes objects fast. */
+  /** A row of nulls. Each row is a copy of it, so that all rows have one hidden class in V8. */
   readonly empty: Readonly<Record<string, unknown>>;
 }
 
-/** The readers of prepared statements, by their names: PostgreSQL describes the same columns with every answer. */
+/** The readers of prepared statements, by name. PostgreSQL describes the same columns with each result. */
 export type Readers = Map<string, Reader>;
 
 /**
- * A query for a client of `pg` that does less for each answer than the library's own: that one copies what it is asked
- * property by property, and makes a dictionary of the columns anew, of which it then copies each row.
+ * A query for a client of `pg` that does less work for each result than the library's own query, which copies its
+ * configuration property by property and builds a new dictionary of the columns for each result.
  */
 export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
   private readonly name: string | undefined;
   private readonly found: Row[];
   private reader: Reader | undefined;
-  /** Of a value that could not be read. */
+  /** A value that could not be parsed. */
   private failure: Error | undefined;
 
   /**
-   * @param patience milliseconds for an answer
-   * @param answered called once. After an error that is not PostgreSQL's the connection is not to be used again.
+   * @param timeoutMs milliseconds for an answer
+   * @param answered called once. After an error that is not PostgreSQL's the connection must not be used again.
    */
   constructor(
     private readonly readers: Readers,
-    { name, text }: Statement,
-    values: readonly unknown[],
-    patience: number,
-    answered: Answered<Row>,
+    { name, text, values }: Statement<Row>,
+    timeoutMs: number,
+    answered: OnResult<Row>,
   ) {
     const found: Row[] = [];
     let isAnswered = false;
     const answer = (error: Error | undefined) => {
-      // The client calls twice where a value cannot be sent, and once more when the connection ends.
+      // The client calls twice if a value cannot be sent, and once more when the connection ends.
       if (isAnswered) return;
       isAnswered = true;
       clearTimeout(timer);
       answered(error, found);
     };
-    // Not the library's own limit: where the process itself stood still, this first reads what has come meanwhile.
-    const timer = setTimeout(() => setImmediate(answer, new Error(`no answer within ${patience} ms`)), patience);
+    // Not the library's own timeout: if the process itself was blocked, this one first reads the input that has arrived.
+    const timer = setTimeout(() => setImmediate(answer, new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     super(text, [...values], (error) => answer(error ?? this?.failure));
     this.name = name;
     this.found = found;
@@ -90,7 +84,7 @@ function readerOf(fields: readonly pg.FieldDef[]): Reader {
   return { fields, parsers: fields.map(parserOf), empty };
 }
 
-/** An update of the schema may have changed what a statement gives. */
+/** Whether the columns are the same. A migration may have changed those of a statement. */
 function isOf(reader: Reader, fields: readonly pg.FieldDef[]): boolean {
   if (reader.fields.length !== fields.length) return false;
   return reader.fields.every(({ name, dataTypeID }, place) => {

@@ -1,17 +1,17 @@
-/** Milliseconds between two looks for what nobody announced: work of other instances, or of a process that died. */
-const pause = 1000;
+/** Milliseconds between two polls. Polling finds the rows of other instances, and of a process that died. */
+const pollInterval = 1000;
 
-/** Does what committed rows ask for, soon after their commit. */
+/** Processes rows of a table that serves as a queue (transactional outbox), soon after their commit. */
 export interface Relay {
-  /** Such a row was committed: it need not wait for the next look. */
-  poke(): void;
+  /** Call it after the commit of a row: the row does not wait for the next poll then. */
+  notify(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Looks now, whenever it is poked, and every second.
- * @param step does a part of what is to be done, and returns whether there may be more
- * @param onError hears of a step that failed. The next look repeats it
+ * Processes rows now, after each `poke()`, and every second.
+ * @param step processes some rows, and returns whether there may be more
+ * @param onError called when a step failed. The next poll repeats the step
  */
 export function startRelay(step: () => Promise<boolean>, onError: (error: unknown) => void): Relay {
   let running: Promise<void> | undefined;
@@ -35,9 +35,9 @@ export function startRelay(step: () => Promise<boolean>, onError: (error: unknow
       });
   };
   poke();
-  const timer = setInterval(poke, pause).unref();
+  const timer = setInterval(poke, pollInterval).unref();
   return {
-    poke,
+    notify: poke,
     async stop() {
       stopping = true;
       clearInterval(timer);

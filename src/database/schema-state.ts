@@ -1,18 +1,19 @@
 import { readdir } from 'node:fs/promises';
-import { type Queryable, sql } from './database.js';
+import type { Queryable } from './database.js';
+import { compose, sql } from './sql.js';
 
-/** How the schema of a database compares with this version's migrations. */
+/** How the schema of a database compares with the migrations of this version. */
 export interface SchemaState {
-  /** Migrations that were not applied yet. */
+  /** Migrations that are not applied yet. */
   readonly pending: readonly string[];
-  /** Migrations that were applied and that this version does not know: it is older than the database. */
+  /** Applied migrations that this version does not have: it is older than the database. */
   readonly unknown: readonly string[];
 }
 
 const folder = new URL('../../migrations/', import.meta.url);
 
-/** Compares, and changes nothing. */
-export async function readSchemaState(handle: Queryable): Promise<SchemaState> {
+/** Reads the state. Changes nothing. */
+export async function readSchemaState(handle: Queryable<'everyone'>): Promise<SchemaState> {
   const own = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   const applied = await appliedMigrations(handle);
   return {
@@ -21,11 +22,16 @@ export async function readSchemaState(handle: Queryable): Promise<SchemaState> {
   };
 }
 
-async function appliedMigrations(handle: Queryable): Promise<string[]> {
-  const [table] = await handle.query<{ exists: boolean }>(
-    sql(`select to_regclass('schema_migrations') is not null as exists`),
+async function appliedMigrations(handle: Queryable<'everyone'>): Promise<string[]> {
+  const [table] = await handle.query(
+    compose<{ exists: boolean }, 'everyone'>(
+      'everyone',
+      sql`select to_regclass('schema_migrations') is not null as exists`,
+    ),
   );
   if (table?.exists !== true) return [];
-  const rows = await handle.query<{ name: string }>(sql('select name from schema_migrations order by name'));
+  const rows = await handle.query(
+    compose<{ name: string }, 'everyone'>('everyone', sql`select name from schema_migrations order by name`),
+  );
   return rows.map((row) => row.name);
 }

@@ -3,21 +3,21 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writePrivateFile } from '../lib/private-file.js';
 
-/** The part of the configuration that says where the keys come from. */
+/** The part of the configuration that holds or locates the secret keys. */
 export interface SecretKeySource {
   readonly DATA_DIR: string;
   readonly SECRET_KEY?: readonly { reveal(): string }[] | undefined;
 }
 
-/** The file of DATA_DIR that holds the key where SECRET_KEY is unset: it belongs to the database that lies beside it. */
+/** The file of DATA_DIR that holds the key where SECRET_KEY is unset. It belongs to the embedded database beside it. */
 export const SECRET_KEY_FILE = 'secret-key';
 
 const KEY_BYTES = 48;
 const SHORTEST_KEY = 32;
 
 /**
- * The server's secret keys, the current one first: those of SECRET_KEY, else the one in DATA_DIR, which is made when it
- * is missing. Several who start at once get the same one.
+ * Reads the secret keys, the current one first: those of SECRET_KEY, else the one in DATA_DIR. Creates that one if it is
+ * missing. Processes that start at the same time get the same key.
  */
 export async function readSecretKeys(source: SecretKeySource): Promise<string[]> {
   const known = await readExistingKeys(source);
@@ -28,7 +28,7 @@ export async function readSecretKeys(source: SecretKeySource): Promise<string[]>
   return [isMine ? made : checked(await readFile(path, 'utf8'), path)];
 }
 
-/** The same where they must exist. @throws SecretKeyError */
+/** Reads the secret keys, which must exist. @throws SecretKeyError */
 export async function needSecretKeys(source: SecretKeySource): Promise<string[]> {
   const known = await readExistingKeys(source);
   if (known !== undefined) return known;
@@ -54,12 +54,12 @@ async function readIfPresent(path: string): Promise<string | undefined> {
   }
 }
 
-/** A damaged key must not be replaced in silence: what it has hashed and sealed would be lost. */
+/** A damaged key must not be replaced silently: all that it has hashed and encrypted would be lost. */
 function checked(text: string, path: string): string {
   const key = text.trim();
   if (key.length >= SHORTEST_KEY) return key;
   throw new SecretKeyError(`${path} holds no key: restore it, or set SECRET_KEY to the key that was in it`);
 }
 
-/** The secret key cannot be read; the message says what to do. */
+/** The secret key cannot be read. The message says what to do. */
 export class SecretKeyError extends Error {}

@@ -1,16 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { waitAtMost } from '../lib/patience.js';
-import { connectionFields, type DatabaseTarget, type Queryable, sql } from './database.js';
+import { waitAtMost } from '../lib/time-limit.js';
+import { connectionFields, type DatabaseTarget, type Queryable } from './database.js';
+import { bound, compose, sql } from './sql.js';
 
 /**
- * Tells all instances on this database that something about a user is new (LISTEN and NOTIFY). A signal only saves
- * time: it may get lost with a connection, so whoever hears signals must also look by itself from time to time.
+ * Notifies all instances on this database that something of a user has changed (LISTEN and NOTIFY). A signal only saves
+ * time. It may get lost with a connection, so each receiver must also poll from time to time.
  */
 export interface Signals {
-  /** Never fails and never waits. Those of a moment go out together. */
+  /** Never fails and never waits. The ids of a few milliseconds go out together. */
   send(userIds: Iterable<string>): void;
-  /** Hears what any instance has sent, this one included. */
+  /** `listener` is called with what any instance has sent, this one included. */
   onSignal(listener: (userIds: readonly string[]) => void): void;
   stop(): Promise<void>;
 }
@@ -18,21 +19,26 @@ export interface Signals {
 export interface SignalsOptions {
   /** For a connection of its own that only listens. */
   readonly target: DatabaseTarget;
-  /** What sends. */
-  readonly database: Queryable;
+  /** Sends the signals. */
+  readonly database: Queryable<'everyone'>;
   readonly channel: string;
   readonly log: { warn(fields: object, message: string): void };
 }
 
 /**
- * Milliseconds. A notifying transaction takes a lock of the whole server when it commits, hence the pause between two.
- * `ping`: how often a connection that hears nothing is asked whether it is still there.
+ * Milliseconds. A transaction with NOTIFY takes a lock of the whole server when it commits, hence `pause` between two.
+ * `ping`: how often the listening connection is checked while it receives nothing.
  */
 const times = { pause: 10, ping: 15_000, connect: 3000, answer: 5500, stop: 2000, longestRetry: 5000 };
-/** Bytes: PostgreSQL takes less than 8000. */
-const longestPayload = 7900;
+/** Bytes. PostgreSQL accepts less than 8000. */
+const maxPayload = 7900;
 
-const notify = sql('select pg_notify($1, payload) from unnest($2::text[]) payload');
+/** Not prepared: it runs rarely, and not on the path of a request. */
+const notify = (channel: string, payloads: readonly string[]) =>
+  compose(
+    'everyone',
+    sql`select pg_notify(${bound(channel)}, payload) from unnest(${bound(payloads)}::text[]) payload`,
+  );
 
 export function startSignals(options: SignalsOptions): Signals {
   const sender = createSender(options);
@@ -64,8 +70,8 @@ function createSender({ database, channel }: SignalsOptions): Pick<Signals, 'sen
     if (pending.size === 0) return;
     const payloads = payloadsOf(pending);
     pending.clear();
-    // What is lost here is found by who looks.
-    sending = database.query(notify, [channel, payloads]).then(
+    // A failure loses these signals. The receivers' polling finds the changes.
+    sending = database.query(notify(channel, payloads)).then(
       () => undefined,
       () => undefined,
     );
@@ -86,7 +92,7 @@ function payloadsOf(userIds: Iterable<string>): string[] {
   const payloads: string[] = [];
   let payload = '';
   for (const id of userIds) {
-    if (payload.length + id.length >= longestPayload) {
+    if (payload.length + id.length >= maxPayload) {
       payloads.push(payload);
       payload = '';
     }
@@ -96,11 +102,11 @@ function payloadsOf(userIds: Iterable<string>): string[] {
   return payloads;
 }
 
-/** Listens until it is told to stop, on another connection when one breaks. */
+/** Listens until `stopping` aborts. Opens a new connection when one breaks. */
 async function keepListening(
   { target, channel, log }: SignalsOptions,
   stopping: AbortSignal,
-  hear: (payload: string) => void,
+  onPayload: (payload: string) => void,
 ): Promise<void> {
   for (let failures = 0; !stopping.aborted; failures += 1) {
     const client = new pg.Client({
@@ -111,12 +117,12 @@ async function keepListening(
       keepAlive: true,
     });
     const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
-    // Unheard it would end the process. What matters is the end that follows.
+    // Without a listener an error would end the process. The loop reacts to the `end` event that follows.
     client.on('error', () => undefined);
-    client.on('notification', ({ payload = '' }) => hear(payload));
-    const giveUp = () => void client.end().catch(() => undefined);
-    stopping.addEventListener('abort', giveUp, { once: true });
-    const ping = setInterval(() => void client.query('select 1').catch(giveUp), times.ping).unref();
+    client.on('notification', ({ payload = '' }) => onPayload(payload));
+    const close = () => void client.end().catch(() => undefined);
+    stopping.addEventListener('abort', close, { once: true });
+    const ping = setInterval(() => void client.query('select 1').catch(close), times.ping).unref();
     try {
       await client.connect();
       await client.query(`listen ${client.escapeIdentifier(channel)}`);
@@ -124,10 +130,10 @@ async function keepListening(
       await ended;
     } catch (error) {
       if (!stopping.aborted) log.warn({ err: error }, 'the connection that listens for signals is down');
-      giveUp();
+      close();
     } finally {
       clearInterval(ping);
-      stopping.removeEventListener('abort', giveUp);
+      stopping.removeEventListener('abort', close);
     }
     const pause = Math.min(times.longestRetry, 100 * 2 ** Math.min(failures, 10));
     await wait(pause, undefined, { signal: stopping, ref: false }).catch(() => undefined);

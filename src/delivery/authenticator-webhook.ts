@@ -1,11 +1,12 @@
-import type { Plugin, PluginAnswer, PluginUser } from '../authentication/authenticators/plugin.js';
 import { newId } from '../lib/ids.js';
+import { parseJsonObject } from '../lib/json-object.js';
 import { Problem } from '../lib/problem.js';
+import type { Plugin, PluginAnswer, PluginUser } from '../login/authenticators/plugin.js';
 import type { Outbound, OutboundResponse } from './outbound.js';
 import { createWebhookSigner } from './webhook-signature.js';
 
 export interface WebhookAuthenticatorOptions {
-  /** What clients send as `authenticator`. */
+  /** The value of `authenticator` in a client's request. */
   readonly name: string;
   readonly url: string;
   /** `whsec_` and base64. */
@@ -15,17 +16,18 @@ export interface WebhookAuthenticatorOptions {
 }
 
 /**
- * Has a service of the operator's decide, by a signed POST. It is asked for unknown users too (`user` is null), so that
- * time does not tell who exists. Only a 200 with `{"approved": true}` approves, only one with `{"approved": false}` refuses;
- * everything else is a failure, whose reason the log has without anything of the secret or the answer.
+ * An authenticator that asks a service of the operator, by a POST signed as Standard Webhooks 1.0 defines. It asks for
+ * unknown users too, with `user` null, so that time does not show whether a user exists. A 200 with `{"approved": true}`
+ * approves, and a 200 with `{"approved": false}` refuses. Everything else is a failure. Its log line holds neither the
+ * secret nor the response.
  */
 export function createWebhookAuthenticator(options: WebhookAuthenticatorOptions): Plugin {
   const { name, url, steps, outbound } = options;
   const sign = createWebhookSigner(options.secret);
 
-  async function post(type: 'begin' | 'verify', about: object): Promise<OutboundResponse> {
+  async function post(type: 'begin' | 'verify', fields: object): Promise<OutboundResponse> {
     const id = newId();
-    const payload = JSON.stringify({ type: `authenticator.${type}`, id, authenticator: name, ...about });
+    const payload = JSON.stringify({ type: `authenticator.${type}`, id, authenticator: name, ...fields });
     const headers = {
       'content-type': 'application/json',
       ...sign({ id, timestamp: new Date(), payload }),
@@ -38,7 +40,7 @@ export function createWebhookAuthenticator(options: WebhookAuthenticatorOptions)
   }
 
   async function verify(user: PluginUser | undefined, secret: string, authenticationId: string): Promise<boolean> {
-    const response = await post('verify', { authentication_id: authenticationId, user: shown(user), secret });
+    const response = await post('verify', { authentication_id: authenticationId, user: publicUser(user), secret });
     if (response.status !== 200) throw unavailable(new Error(`${name} answered ${response.status}`));
     const approved = readApproved(response.body);
     if (approved === undefined) throw unavailable(new Error(`${name} answered 200 without "approved"`));
@@ -47,9 +49,10 @@ export function createWebhookAuthenticator(options: WebhookAuthenticatorOptions)
 
   if (steps === 1) return { name, steps, verify };
   return {
-    ...{ name, steps },
+    name,
+    steps,
     async begin(user: PluginUser | undefined, authenticationId: string) {
-      const { status } = await post('begin', { authentication_id: authenticationId, user: shown(user) });
+      const { status } = await post('begin', { authentication_id: authenticationId, user: publicUser(user) });
       if (status < 200 || status > 299) throw unavailable(new Error(`${name} answered ${status}`));
       return {};
     },
@@ -58,21 +61,15 @@ export function createWebhookAuthenticator(options: WebhookAuthenticatorOptions)
   };
 }
 
-function shown(user: PluginUser | undefined) {
+function publicUser(user: PluginUser | undefined) {
   if (user === undefined) return null;
   const { id, username, email, phone, locale } = user;
   return { id, username: username ?? null, email: email ?? null, phone: phone ?? null, locale: locale ?? null };
 }
 
 function readApproved(body: Buffer): boolean | undefined {
-  try {
-    const answer: unknown = JSON.parse(body.toString());
-    const approved =
-      typeof answer === 'object' && answer !== null && 'approved' in answer ? answer.approved : undefined;
-    return typeof approved === 'boolean' ? approved : undefined;
-  } catch {
-    return undefined;
-  }
+  const approved = parseJsonObject(body.toString())?.approved;
+  return typeof approved === 'boolean' ? approved : undefined;
 }
 
 const unavailable = (cause: unknown) => new Problem('authenticator_unavailable', { retryAfter: 5, cause });

@@ -1,13 +1,13 @@
 import type { buildConnector, Dispatcher } from 'undici';
 
 /**
- * Reports connections that are reset. undici completes an answer without a length at a reset too, although anything may be
- * missing then. Node.js reports a reset that arrives together with data as an orderly end. The socket differs: after a
- * reset it has no peer (decision 73).
+ * Reports connections that are reset. undici treats a response without a length as complete when its connection is reset,
+ * although data may be missing. Node.js reports a reset that arrives together with data as a normal end, but the socket
+ * has no peer address then (decision 73).
  *
- * @param onReset is called with the origin, before undici completes the answer
+ * @param onReset called with the origin, before undici completes the response
  */
-export function watchingResets(
+export function reportResets(
   connect: buildConnector.connector,
   onReset: (origin: string) => void,
 ): buildConnector.connector {
@@ -15,7 +15,7 @@ export function watchingResets(
     connect(options, (...result) => {
       const [, socket] = result;
       const reset = () => onReset(`${options.protocol}//${options.host}`);
-      // Both before undici's listeners, which it adds in the callback.
+      // undici adds its listeners in the callback, so these run first.
       socket?.on('end', () => {
         if (socket.remoteAddress === undefined) reset();
       });
@@ -27,7 +27,7 @@ export function watchingResets(
   };
 }
 
-/** Whether nothing but the end of the connection ends the body (RFC 9112, 6.3). */
+/** Whether only the end of the connection ends the body (RFC 9112, 6.3). */
 export function endsWithConnection({ statusCode, headers }: Dispatcher.ResponseData): boolean {
   const encodings = String(headers['transfer-encoding'] ?? '').toLowerCase();
   const isFramed = headers['content-length'] !== undefined || /(?:^|,)\s*chunked\s*$/.test(encodings);

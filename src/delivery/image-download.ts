@@ -1,16 +1,17 @@
 import { maxImageBytes } from '../contract/image.js';
 import { type FieldError, Problem } from '../lib/problem.js';
 import type { DownloadImage } from '../notifications/images/images.js';
-import { type Outbound, OutboundError } from './outbound.js';
+import type { Outbound } from './outbound.js';
+import { OutboundError } from './outbound-guard.js';
 
-/** Milliseconds; the request that waits for it has 15 s in all. */
+/** Milliseconds. The request that waits for the image has 15 s in total. */
 const totalTimeoutMs = 6000;
 
 /**
- * Fetches images by the guarded way. What stands in the URL itself is told; of the host it names only that there was no
- * file to be had, so that nobody can ask for names and ports of an inner network.
+ * Downloads images through `Outbound`. Errors of the URL itself name their reason. All failures of the host are one
+ * error, so that callers cannot scan names and ports of an internal network (OWASP SSRF Prevention Cheat Sheet).
  *
- * @param checkUrl says for people why a URL may not be called; undefined when it may
+ * @param checkUrl returns why a URL may not be called, as text for people; undefined if it may
  */
 export function createImageDownload(outbound: Outbound, checkUrl: (url: string) => string | undefined): DownloadImage {
   return async (url) => {

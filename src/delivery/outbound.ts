@@ -1,18 +1,12 @@
-import { lookup as systemLookup } from 'node:dns/promises';
-import type { LookupFunction } from 'node:net';
-import ipaddr from 'ipaddr.js';
 import type { Agent, Dispatcher } from 'undici';
-import { endsWithConnection, watchingResets } from './connection-resets.js';
+import { endsWithConnection, reportResets } from './connection-resets.js';
+import { createGuard, type GuardOptions, OutboundError } from './outbound-guard.js';
 
-export interface OutboundOptions {
-  /** Opens loopback and private addresses, any port and plain http: for tests and closed networks. */
-  readonly allowPrivateNetworkTargets: boolean;
-  /** Milliseconds for the name's resolution, TCP and TLS together; 3000. */
+export interface OutboundOptions extends GuardOptions {
+  /** Milliseconds for name resolution, TCP and TLS together; 3000. */
   readonly connectTimeoutMs?: number;
-  /** Milliseconds for a whole request where the request names none; 10,000. */
+  /** The default of `OutboundRequest.totalTimeoutMs`; 10,000. */
   readonly totalTimeoutMs?: number;
-  /** All addresses of a name; the system's resolver, hosts file included. */
-  readonly resolve?: (hostname: string) => Promise<readonly string[]>;
 }
 
 export interface OutboundRequest {
@@ -20,133 +14,51 @@ export interface OutboundRequest {
   readonly method: 'GET' | 'POST';
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
-  /** 65,536. */
+  /** The default is 65,536. */
   readonly maxResponseBytes?: number;
-  /** Milliseconds from the call to the body's last byte. */
+  /** Milliseconds from the call to the last byte of the body. */
   readonly totalTimeoutMs?: number;
 }
 
 export interface OutboundResponse {
-  /** Any status: a redirect is an answer too, and is never followed. */
+  /** Any status. Redirects are never followed. */
   readonly status: number;
-  /** By lower-case name; repeated ones joined by `, `. */
+  /** The headers by lower-case name. Repeated headers are joined by `, ` (RFC 9110, 5.3). */
   readonly headers: Record<string, string>;
   readonly body: Buffer;
 }
 
-/** The one guarded way out: every outgoing call to a URL goes through it. */
+/**
+ * The HTTP client of every outgoing call. It protects against server-side request forgery (OWASP SSRF Prevention Cheat
+ * Sheet): only public addresses, no redirects, and limits of time and size.
+ */
 export interface Outbound {
   /** @throws OutboundError */
   request(request: OutboundRequest): Promise<OutboundResponse>;
-  /** Resolves when the requests under way have ended. */
+  /** Resolves when the running requests have ended. Later requests fail. */
   close(): Promise<void>;
 }
 
-/** `redirect` is for callers that turn a 3xx answer into a failure. */
-export type OutboundErrorCode = 'blocked_target' | 'timeout' | 'too_large' | 'unreachable' | 'invalid_url' | 'redirect';
-
-/** Its message names the host at most, since the path or query of a webhook's URL may be a secret: it may be logged. */
-export class OutboundError extends Error {
-  override readonly name = 'OutboundError';
-  readonly code: OutboundErrorCode;
-  /** The status, where the answer's head had arrived before its body failed. */
-  readonly status: number | undefined;
-
-  constructor(code: OutboundErrorCode, message: string, status?: number) {
-    super(message);
-    this.code = code;
-    this.status = status;
-  }
-}
-
-const MAX_URL_LENGTH = 2048;
 const MAX_RESPONSE_BYTES = 65_536;
 const CONNECT_TIMEOUT_MS = 3_000;
 const TOTAL_TIMEOUT_MS = 10_000;
-/** Idle connections are kept this long at most, whatever the server asks for, so that a name is checked again soon. */
+/** The maximum time of an idle connection, even if the server offers more: names are checked again soon. */
 const KEEP_ALIVE_MS = 4_000;
 
-/** Global unicast is allotted from 2000::/3 only (RFC 4291, 2.4). Outside it lie, among others, IPv4 addresses in disguise. */
-const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
-
-/**
- * What can be said of a URL without resolving its name, for checking configured and stored URLs.
- *
- * @returns why it may not be called, for people; undefined when it may, provided that its name resolves to public addresses
- */
-export function checkTargetUrl(
-  url: string,
-  options: Pick<OutboundOptions, 'allowPrivateNetworkTargets'>,
-): string | undefined {
-  const target = parseTarget(url, options.allowPrivateNetworkTargets);
-  return target instanceof URL ? undefined : target.message;
-}
-
-function parseTarget(url: string, open: boolean): URL | OutboundError {
-  // The parser drops tabs, newlines and surrounding spaces: what is stored would not be what is called.
-  if (url.length > MAX_URL_LENGTH || /[\p{Cc}\s]/u.test(url) || !URL.canParse(url)) {
-    return new OutboundError('invalid_url', 'not a valid URL');
-  }
-  const target = new URL(url);
-  const schemes = open ? ['https:', 'http:'] : ['https:'];
-  if (!schemes.includes(target.protocol)) return new OutboundError('invalid_url', 'the scheme must be https');
-  if (target.username !== '' || target.password !== '') {
-    return new OutboundError('invalid_url', 'a URL must not hold a user name or password');
-  }
-  if (target.port === '0') return new OutboundError('invalid_url', 'port 0 cannot be called');
-  // Well-known ports belong to services that are not HTTP.
-  if (!open && target.port !== '' && Number(target.port) < 1024) {
-    return new OutboundError('blocked_target', 'the port must be 443 or at least 1024');
-  }
-  // The parser has turned every odd spelling of an IPv4 address (0x7f.1, 2130706433) into the usual one.
-  const literal = target.hostname.replace(/^\[|\]$/g, '');
-  if (!open && ipaddr.isValid(literal) && !isPublicAddress(literal)) {
-    return new OutboundError('blocked_target', 'the address is not public');
-  }
-  return target;
-}
-
-/** Ranges by the IANA special-purpose registries; also refuses IPv4 inside IPv6 (mapped, compatible, NAT64, 6to4, Teredo). */
-function isPublicAddress(text: string): boolean {
-  if (!ipaddr.isValid(text)) return false;
-  const address = ipaddr.parse(text);
-  if (address.range() !== 'unicast') return false;
-  return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
-}
-
-/** Checks a target that is not called by `Outbound`. @throws OutboundError */
-export type Guard = (url: string) => {
-  /** For the connection: resolves the target's name, and gives the addresses that were checked. */
-  readonly lookup: LookupFunction;
-};
-
-/** The same guard for a protocol of its own, such as HTTP/2. */
-export function createGuard(options: Pick<OutboundOptions, 'allowPrivateNetworkTargets' | 'resolve'>): Guard {
-  const open = options.allowPrivateNetworkTargets;
-  const lookup = guardedLookup(fewAtATime(options.resolve ?? resolveBySystem), open);
-  return (url) => {
-    // An address is never looked up, so it is checked here; a name is checked when it is resolved.
-    const target = parseTarget(url, open);
-    if (target instanceof OutboundError) throw target;
-    return { lookup };
-  };
-}
-
-/** Uses no proxy from the environment. Close it when the process stops. */
+/** Does not use a proxy from the environment. Close it when the process stops. */
 export function createOutbound(options: OutboundOptions): Outbound {
-  const open = options.allowPrivateNetworkTargets;
-  const lookup = guardedLookup(fewAtATime(options.resolve ?? resolveBySystem), open);
+  const guard = createGuard(options);
   let agent: Promise<Agent> | undefined;
   let isClosed = false;
   const calls = new Set<Call>();
-  /** Loaded with the first call: most installations make none for long, and the library is several megabytes. */
+  /** Loads the library with the first call: it takes several megabytes, and many installations make no calls. */
   const makeAgent = async () => {
     const { Agent, buildConnector } = await import('undici');
     const timeout = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
-    // Also under NODE_TLS_REJECT_UNAUTHORIZED=0.
-    const connect = buildConnector({ lookup, timeout, rejectUnauthorized: true });
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect.
+    const connect = buildConnector({ lookup: guard.lookup, timeout, rejectUnauthorized: true });
     return new Agent({
-      connect: watchingResets(connect, (origin) => {
+      connect: reportResets(connect, (origin) => {
         for (const call of calls) call.isReset ||= call.target.origin === origin;
       }),
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -155,10 +67,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
   return {
     async request(request) {
-      // An address in the URL is never looked up, so it is checked here; a name is checked when it is resolved.
-      const target = parseTarget(request.url, open);
-      if (target instanceof OutboundError) throw target;
-      if (isClosed) throw new OutboundError('unreachable', 'no calls are made any more');
+      const target = guard.check(request.url);
+      if (isClosed) throw new OutboundError('unreachable', 'the HTTP client is closed');
       const timeout = request.totalTimeoutMs ?? options.totalTimeoutMs ?? TOTAL_TIMEOUT_MS;
       const signal = AbortSignal.timeout(timeout);
       agent ??= makeAgent();
@@ -177,7 +87,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
 }
 
-/** A request under way. */
+/** A running request. */
 interface Call {
   readonly target: URL;
   /** Whether a connection to its origin was reset meanwhile. */
@@ -201,11 +111,12 @@ async function exchange(
       body: request.body ?? null,
       signal,
     });
-    // undici heeds the signal only once it is connected, which may take longer than the request has.
+    // undici observes the signal only after it has connected, which may take longer than the timeout.
     const response = await Promise.race([answer, rejectedBy(signal)]);
     status = response.statusCode;
     const body = await readBody(response.body, request.maxResponseBytes ?? MAX_RESPONSE_BYTES);
-    if (body === undefined) throw new OutboundError('too_large', `${target.hostname} answered with too much`, status);
+    if (body === undefined)
+      throw new OutboundError('too_large', `${target.hostname} sent a response that is too large`, status);
     if (call.isReset && endsWithConnection(response)) {
       throw new OutboundError('unreachable', `${target.hostname} cannot be reached (ECONNRESET)`, status);
     }
@@ -221,7 +132,7 @@ function rejectedBy(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Undefined when there is more than `limit`: leaving the loop destroys the stream and its connection. */
+/** Undefined if the body exceeds `limit`. Leaving the loop destroys the stream and its connection. */
 async function readBody(stream: AsyncIterable<Buffer>, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -245,69 +156,4 @@ function outboundError(error: unknown, target: URL, signal: AbortSignal, status:
     return new OutboundError('timeout', `${target.hostname} did not answer in time`, status);
   }
   return new OutboundError('unreachable', `${target.hostname} cannot be reached (${code})`, status);
-}
-
-/**
- * The only resolution of a connection: it connects to the very addresses that were checked, so a name cannot resolve
- * to a public address for the check and to a private one for the call (DNS rebinding). One private address among
- * several is enough to refuse, because which of them is tried is up to timing.
- */
-function guardedLookup(resolve: Resolve, open: boolean): LookupFunction {
-  return (hostname, options, callback) => {
-    resolve(hostname).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (first === undefined) {
-          callback(new OutboundError('unreachable', `${hostname} has no address`), '');
-        } else if (!open && !addresses.every(isPublicAddress)) {
-          callback(new OutboundError('blocked_target', `${hostname} has an address that is not public`), '');
-        } else if (options.all) {
-          callback(null, addresses.map(withFamily));
-        } else {
-          callback(null, first, withFamily(first).family);
-        }
-      },
-      (error) => callback(error, ''),
-    );
-  };
-}
-
-function withFamily(address: string) {
-  return { address, family: ipaddr.IPv4.isValid(address) ? 4 : 6 };
-}
-
-type Resolve = NonNullable<OutboundOptions['resolve']>;
-
-const resolveBySystem: Resolve = async (hostname) => {
-  const all = await systemLookup(hostname, { all: true });
-  return all.map(({ address }) => address);
-};
-
-/** Leaves half of libuv's four threads to files, images and hashes while name servers are silent. */
-const MAX_LOOKUPS = 2;
-
-/** The system's resolver holds a thread of the process until it knows: few at a time, and one look-up for each name. */
-function fewAtATime(resolve: Resolve): Resolve {
-  const underWay = new Map<string, Promise<readonly string[]>>();
-  const waiting: (() => void)[] = [];
-  let free = MAX_LOOKUPS;
-
-  async function inTurn(hostname: string): Promise<readonly string[]> {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((start) => waiting.push(start));
-    try {
-      return await resolve(hostname);
-    } finally {
-      underWay.delete(hostname);
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  }
-
-  return (hostname) => {
-    const addresses = underWay.get(hostname) ?? inTurn(hostname);
-    underWay.set(hostname, addresses);
-    return addresses;
-  };
 }

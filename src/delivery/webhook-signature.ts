@@ -1,11 +1,11 @@
 import { Webhook } from 'standardwebhooks';
 
 export interface WebhookMessage {
-  /** The same over every retry, so that a receiver can drop repeats. Holds no dot: a dot separates what is signed. */
+  /** The same for every retry, so that a receiver can drop repeats. Without dots: a dot separates the signed parts. */
   readonly id: string;
-  /** When this attempt is made: receivers refuse what is more than five minutes off their clock. */
+  /** The time of this attempt. Receivers refuse timestamps that differ from their clock by more than five minutes. */
   readonly timestamp: Date;
-  /** Exactly the body that is sent. */
+  /** The exact body. */
   readonly payload: string;
 }
 
@@ -18,10 +18,10 @@ export interface WebhookHeaders {
 }
 
 /**
- * Signs outgoing webhooks as Standard Webhooks 1.0 asks.
+ * Signs outgoing webhooks (Standard Webhooks 1.0, https://github.com/standard-webhooks/standard-webhooks).
  *
  * @param secret `whsec_` and base64
- * @throws Error when the secret is not of that form; the message does not hold it
+ * @throws Error if the secret has another form; the message does not hold the secret
  */
 export function createWebhookSigner(secret: string): (message: WebhookMessage) => WebhookHeaders {
   const webhook = readSecret(secret);
@@ -36,7 +36,7 @@ function readSecret(secret: string): Webhook {
   try {
     if (secret.startsWith('whsec_')) return new Webhook(secret);
   } catch {
-    // The library's own error is dropped: what it says of the secret is not ours to vouch for.
+    // The library's error is dropped: it may hold the secret.
   }
   throw new Error('a webhook secret is whsec_ followed by base64');
 }

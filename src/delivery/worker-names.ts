@@ -1,33 +1,44 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { connectionFields, type DatabaseTarget } from '../database/database.js';
+import { bound, compose, type Statement, sql } from '../database/sql.js';
 
 /**
- * The names under which this process has locked jobs. A killed process's jobs would stay locked for four hours: so each
- * name is held as an advisory lock on one connection of its process, and every process sets the jobs free whose name
- * nobody holds.
+ * The names that lock the jobs of this process. graphile-worker keeps the jobs of a killed process locked for four hours.
+ * So each process holds an advisory lock for each of its names, and every process frees the jobs whose name has no such
+ * lock.
  */
 export interface WorkerNames {
-  hold(name: string): void;
-  /** Its jobs are set free at once. */
-  drop(name: string): void;
+  lock(name: string): void;
+  /** Frees the jobs of the name at once. */
+  unlock(name: string): void;
   end(): Promise<void>;
 }
 
-/** Milliseconds between two looks for jobs of the dead. */
+/** Milliseconds between two searches for jobs of killed processes. */
 const pause = 30_000;
 
-const holdName = 'select pg_advisory_lock_shared(hashtextextended($1, 0))';
-const dropName = 'select pg_advisory_unlock_shared(hashtextextended($1, 0))';
-/** A session's own locks do not keep it from locking once more: its own names are left out. */
-const freeJobs = `
-  with locked as materialized (
-    select distinct locked_by as name from graphile_worker.jobs where locked_by <> all ($1::text[])),
-  dead as materialized (
-    select name from locked where pg_try_advisory_xact_lock(hashtextextended(name, 0)))
-  select graphile_worker.force_unlock_workers(array_agg(name)) from dead having count(*) > 0`;
+const holdName = (name: string) =>
+  compose('directory', sql`select pg_advisory_lock_shared(hashtextextended(${bound(name)}, 0))`);
+const dropName = (name: string) =>
+  compose('directory', sql`select pg_advisory_unlock_shared(hashtextextended(${bound(name)}, 0))`);
 
-/** Sets the jobs of the dead free, now and from time to time; takes the names again on another connection when one breaks. */
+/**
+ * Frees the jobs of processes that were killed. It tests each name by trying its lock, until the end of the transaction.
+ * A session can repeat its own locks, so it skips its own names.
+ */
+const freeJobs = (ownNames: readonly string[]) =>
+  compose(
+    'everyone',
+    sql`
+      with locked as materialized (
+        select distinct locked_by as name from graphile_worker.jobs where locked_by <> all (${bound(ownNames)}::text[])),
+      dead as materialized (
+        select name from locked where pg_try_advisory_xact_lock(hashtextextended(name, 0)))
+      select graphile_worker.force_unlock_workers(array_agg(name)) from dead having count(*) > 0`,
+  );
+
+/** Frees jobs of killed processes, at once and every 30 s. Locks the names again when its connection was replaced. */
 export async function keepWorkerNames(
   target: DatabaseTarget,
   log: { warn(fields: object, message: string): void },
@@ -36,15 +47,15 @@ export async function keepWorkerNames(
   let ending = false;
   let { client, ended } = await connect(target);
   let last: Promise<unknown> = Promise.resolve();
-  /** One query after the other: a connection answers one at a time. */
-  const ask = (text: string, values: readonly unknown[]): Promise<unknown> => {
-    const own = last.then(() => client.query(text, [...values]));
-    last = own.catch(() => undefined);
-    return own;
+  /** Runs queries one after the other, since they share one connection. */
+  const query = ({ text, values }: Statement): Promise<unknown> => {
+    const result = last.then(() => client.query(text, [...values]));
+    last = result.catch(() => undefined);
+    return result;
   };
-  const freeDead = () => ask(freeJobs, [[...names]]);
-  // A connection that gives no answer is as good as gone.
-  const giveUp = () => client.end().catch(() => undefined);
+  const freeDead = () => query(freeJobs([...names]));
+  // A connection that does not answer counts as broken.
+  const disconnect = () => client.end().catch(() => undefined);
   await freeDead();
 
   const keep = (async () => {
@@ -54,31 +65,31 @@ export async function keepWorkerNames(
       await wait(Math.min(5000, 100 * 2 ** failures), undefined, { ref: false });
       try {
         ({ client, ended } = await connect(target));
-        for (const name of names) await ask(holdName, [name]);
+        for (const name of names) await query(holdName(name));
         await freeDead();
         failures = 0;
-        if (ending) await giveUp();
+        if (ending) await disconnect();
       } catch (error) {
         log.warn({ err: error }, "the queue's connection for names is down");
-        void giveUp();
+        void disconnect();
       }
     }
   })();
-  const timer = setInterval(() => void freeDead().catch(giveUp), pause).unref();
+  const timer = setInterval(() => void freeDead().catch(disconnect), pause).unref();
 
   return {
-    hold(name) {
+    lock(name) {
       names.add(name);
-      ask(holdName, [name]).catch(giveUp);
+      query(holdName(name)).catch(disconnect);
     },
-    drop(name) {
+    unlock(name) {
       names.delete(name);
-      ask(dropName, [name]).then(freeDead).catch(giveUp);
+      query(dropName(name)).then(freeDead).catch(disconnect);
     },
     async end() {
       ending = true;
       clearInterval(timer);
-      await giveUp();
+      await disconnect();
       await keep;
     },
   };
@@ -93,7 +104,7 @@ async function connect(target: DatabaseTarget): Promise<{ client: pg.Client; end
     keepAlive: true,
   });
   const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
-  // Unheard it would end the process. What matters is the end that follows.
+  // Without a listener an error would end the process. The `end` event that follows it is handled.
   client.on('error', () => undefined);
   try {
     await client.connect();

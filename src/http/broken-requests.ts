@@ -5,7 +5,7 @@ import { type ErrorCode, errors } from '../contract/errors.js';
 import { Problem } from '../lib/problem.js';
 import { problemBody } from './plugins/problems.js';
 
-/** Errors of Node's parser that are not simply bad framing. */
+/** The errors of Node's parser that have a code of their own. All others are `malformed_request`. */
 const codes: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
@@ -17,7 +17,7 @@ const reasons: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-/** Answers what never became a request (bad framing, too large or too slow a header) and closes the connection. */
+/** Answers input that is no valid request (bad framing, headers too large or too slow) and closes the connection. */
 export function answerBrokenRequest(error: { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -28,13 +28,13 @@ export function answerBrokenRequest(error: { code?: string }, socket: Socket): v
   socket.end([`HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}`, ...lines, '', body].join('\r\n'));
 }
 
-/** Answers a request with an `Expect` other than `100-continue`: Node hands it over before any route sees it. */
+/** Answers a request with an `Expect` other than `100-continue`. Node passes it here before routing. */
 export function answerUnmetExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const { status, headers, body } = bareProblem('expectation_failed');
   response.writeHead(status, headers).end(body);
 }
 
-/** A problem where there is no Fastify request to answer. */
+/** A problem as a response without a Fastify request. */
 function bareProblem(code: ErrorCode): { status: number; headers: Record<string, string>; body: string } {
   const requestId = randomUUID();
   const body = JSON.stringify(problemBody(new Problem(code), requestId, 'en'));

@@ -3,21 +3,21 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import { createVerifyHandler } from '../sessions/fast-path/verify-handler.js';
 import { answerBrokenRequest, answerUnmetExpectation } from './broken-requests.js';
-import { createExpressLane } from './express-lane.js';
+import { openApiPlugin } from './openapi/routes.js';
 import { adminRequestsPlugin } from './plugins/admin-requests.js';
 import { authorizationPlugin } from './plugins/authorization.js';
-import { corsHeaders, corsPlugin } from './plugins/cors.js';
+import { corsPlugin } from './plugins/cors.js';
 import { handlerLimitPlugin } from './plugins/handler-limit.js';
 import { alwaysHeaders, headersPlugin } from './plugins/headers.js';
 import { jsonBodyPlugin } from './plugins/json-body.js';
 import { ndjsonBodyPlugin } from './plugins/ndjson-body.js';
 import { notFoundPlugin } from './plugins/not-found.js';
-import { openApiPlugin } from './plugins/openapi.js';
 import { asProblem, problemsPlugin, sendProblem } from './plugins/problems.js';
 import { validationPlugin } from './plugins/validation.js';
-import type { App } from './route.js';
-import { registerRoutes, type Services } from './routes.js';
+import type { App } from './requests/route.js';
+import { registerRoutes, type Services } from './routes/routes.js';
 
 export interface ServerOptions {
   readonly services: Services;
@@ -28,29 +28,30 @@ export interface ServerOptions {
   readonly trustProxy: number | readonly string[] | undefined;
 }
 
-/** Milliseconds. `request`: until a request has arrived whole; `handler`: from then on until it is answered. */
+/** Milliseconds. `request`: until a request has arrived completely. `handler`: from then until its response. */
 const timeouts = { connection: 10_000, request: 12_000, handler: 15_000, keepAlive: 72_000 };
-/** Milliseconds: how long a closing server waits for a request on a connection that has brought none. */
-const patience = 1000;
+/** How long a closing server waits for a request on a connection that has sent none, in milliseconds. */
+const firstRequestTimeoutMs = 1000;
 const maxHeaderBytes = 16 * 1024;
 const maxBodyBytes = 64 * 1024;
 
-/** The HTTP server with all its routes, not yet listening. Plugins run in the order they stand here. */
+/** Builds the HTTP server with all its routes. It does not listen yet. Plugins run in the order of this function. */
 export async function buildServer(options: ServerOptions): Promise<App> {
   const { services } = options;
   const behindTls = options.publicUrl?.startsWith('https:') === true;
   const logsRequests = options.log.level === 'debug' || options.log.level === 'trace';
-  const lane = createExpressLane(services.verifiers, {
-    headers: { ...alwaysHeaders({ behindTls }), ...(options.corsOrigins.length > 0 && corsHeaders) },
-    isOpen: !logsRequests,
-  });
+  const headers = alwaysHeaders({ behindTls, cors: options.corsOrigins.length > 0 });
+  const verifyHandler = createVerifyHandler(
+    { verify: services.verifiers.verifySession },
+    { headers, isOpen: !logsRequests },
+  );
   const unhurried = new WeakSet<Socket>();
   const app: App = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // One for each request would cost more than most of them do: what is logged of a request names its `request_id`.
+    // A logger for each request costs more than most requests: log lines of a request have its `request_id` (decision 29).
     childLoggerFactory: (log) => log,
     bodyLimit: maxBodyBytes,
     trustProxy: trustedProxies(options.trustProxy),
@@ -62,30 +63,30 @@ export async function buildServer(options: ServerOptions): Promise<App> {
           requestTimeout: timeouts.request,
           keepAliveTimeout: timeouts.keepAlive,
           connectionsCheckingInterval: 2000,
-          // `headersPlugin` does, and answers with a problem.
+          // `headersPlugin` checks it, and answers with a problem.
           requireHostHeader: false,
         },
-        lane.listener(routes),
+        verifyHandler.listener(routes),
       ),
-    // An id of any length names nothing; the length of the URL is bounded by that of the headers.
+    // An id that is too long gets 404 like any unknown id. The limit of the headers also limits the URL.
     routerOptions: { maxParamLength: maxHeaderBytes },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => {
-      // Node tells that a request's time is up and leaves it at that: what becomes of the request is decided here.
+      // Node only reports that the time of a request is over. This handler decides what happens to the request.
       const mayGoOn = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket);
       if (!mayGoOn) answerBrokenRequest(error, socket);
     },
     frameworkErrors: (error, request, reply) => {
-      reply.headers({ ...alwaysHeaders({ behindTls }), 'Request-ID': request.id });
+      reply.headers({ ...headers, 'Request-ID': request.id });
       void sendProblem(asProblem(error), request, reply);
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  // What a hook or a header does for every request from here on, `express-lane.ts` has to know of.
+  // `verify-handler.ts` bypasses these plugins: it needs every hook and header that applies to all requests.
   handlerLimitPlugin(app, timeouts.handler);
   problemsPlugin(app);
-  headersPlugin(app, { behindTls });
+  headersPlugin(app, headers);
   if (options.corsOrigins.length > 0) corsPlugin(app, options.corsOrigins);
   notFoundPlugin(app);
   await openApiPlugin(app, options);
@@ -93,9 +94,9 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   validationPlugin(app);
   jsonBodyPlugin(app);
   ndjsonBodyPlugin(app, unhurried);
-  authorizationPlugin(app, { ...services.verifiers, checkOf: lane.checkOf });
+  authorizationPlugin(app, { ...services.verifiers, checkOf: verifyHandler.checkOf });
   if (logsRequests) logRequests(app);
-  app.addHook('preClose', async () => lane.close());
+  app.addHook('preClose', async () => verifyHandler.close());
   app.server.on('checkExpectation', answerUnmetExpectation);
   closeDrainedConnections(app);
   registerRoutes(app, services);
@@ -104,8 +105,8 @@ export async function buildServer(options: ServerOptions): Promise<App> {
 }
 
 /**
- * While closing, connections whose last request was answered are closed at once instead of being kept for another, and
- * after a moment those that have not brought a request at all: Node no longer watches their time, and would wait for them.
+ * While the server closes: closes each connection when its last request is answered, and after a moment each connection
+ * that has sent no request. Node does not apply its timeouts to these any more and would wait for them.
  */
 function closeDrainedConnections(app: App): void {
   const silent = new Set<Socket>();
@@ -119,17 +120,17 @@ function closeDrainedConnections(app: App): void {
     const since = performance.now();
     timer = setInterval(() => {
       app.server.closeIdleConnections();
-      if (performance.now() - since > patience) for (const socket of silent) socket.destroy();
+      if (performance.now() - since > firstRequestTimeoutMs) for (const socket of silent) socket.destroy();
     }, 100);
   });
   app.addHook('onClose', async () => clearInterval(timer));
 }
 
-/** One line a request. The audit trail and the log of failures do without it, and it costs as much as a small request. */
+/** Logs one line for each request. Only at debug level: a line costs as much as a small request (decision 12). */
 function logRequests(app: App): void {
   app.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions, id, ip } = request;
-    // The route's pattern, never the URL: a client may have put anything there.
+    // The pattern of the route, not the URL: a URL may contain secrets.
     const line = {
       request_id: id,
       method,
@@ -142,7 +143,7 @@ function logRequests(app: App): void {
   });
 }
 
-/** A number of hops counts from this server outwards. */
+/** A number counts the trusted hops, starting next to this server. */
 function trustedProxies(
   trust: ServerOptions['trustProxy'],
 ): false | string[] | ((address: string, hop: number) => boolean) {

@@ -2,12 +2,12 @@ import { closeSync, openSync, readSync } from 'node:fs';
 
 const lineOfList = /^([0-9A-Fa-f]{40})(?::\d{1,10})?\r?$/;
 
-/** The hash of a line of a list of breached passwords, SHA-1 in capitals; undefined for a line of anything else. */
+/** The hash in a line of a list of breached passwords: SHA-1 in capitals. Undefined for any other line. */
 export function hashOfLine(line: string): string | undefined {
   return lineOfList.exec(line)?.[1]?.toUpperCase();
 }
 
-/** Whether a file begins like such a list, ordered by hash: one ordered by count would be searched in vain. */
+/** Whether a file begins like such a list in the order of the hash. A search in the order of the count would find nothing. */
 export function beginsLikeHashList(path: string): boolean {
   try {
     const hashes = firstLines(path).map(hashOfLine);
@@ -17,7 +17,7 @@ export function beginsLikeHashList(path: string): boolean {
   }
 }
 
-/** Whole lines of the first few kilobytes. */
+/** The complete lines in the first few kilobytes. */
 function firstLines(path: string): string[] {
   const file = openSync(path, 'r');
   try {

@@ -1,30 +1,30 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { uuidPattern } from '../contract/patterns.js';
+import { uuidPattern } from '../contract/common.js';
 
 const uuid = new RegExp(uuidPattern);
 
-/** All zeros. Stands for the user in events that concern none, and for the device in guess budgets of all unknown ones. */
+/** All zeros. The user of events without a user, and the device of the guess budget for all unknown devices. */
 export const nilId = '00000000-0000-0000-0000-000000000000';
 
-/** The id in lower case, as every answer shows it; undefined when the text is not a UUID. */
+/** The id in lower case, as in every response. Undefined when the text is not a UUID. */
 export function parseId(text: string): string | undefined {
   return uuid.test(text) ? text.toLowerCase() : undefined;
 }
 
-/** A new random id (RFC 9562 version 4: 122 random bits, so an authentication's id can serve as its capability). */
+/** A new random id (RFC 9562, version 4). It has 122 random bits, so the id of an authentication can be its capability. */
 export function newId(): string {
   return randomUUID();
 }
 
 /**
- * A new id that begins with the time in milliseconds (RFC 9562 version 7: 74 random bits): what is made in a moment lies
- * side by side in an index. For rows that are made in masses, whose time is no secret and whose id is no capability.
+ * A new id that begins with the time in milliseconds (RFC 9562, version 7, with 74 random bits). Rows of the same time are
+ * adjacent in an index. For rows in large numbers whose time is not secret and whose id is not a capability.
  */
 export function orderedId(): string {
   return `${timeDigits()}-7${randomUUID().slice(15)}`;
 }
 
-/** Many of them with the time of this call, in half the time, and with a quarter of the garbage. */
+/** Many ordered ids with the time of this call. Takes half the time and a quarter of the garbage of single calls. */
 export function orderedIds(count: number): string[] {
   const time = timeDigits();
   const bytes = randomBytes(count * randomLength);
@@ -39,7 +39,7 @@ export function orderedIds(count: number): string[] {
   });
 }
 
-/** Bytes behind the time: version and 12 random bits, variant and 62. */
+/** Bytes after the time: the version and 12 random bits, then the variant and 62 random bits. */
 const randomLength = 10;
 
 function timeDigits(): string {

@@ -2,7 +2,7 @@ import { type Language, languages, type Text } from '../contract/errors.js';
 
 const [fallback] = languages;
 
-/** The language of an Accept-Language header (RFC 9110, 12.5.4) that the service speaks and the client wants most. */
+/** The supported language that an Accept-Language header prefers (RFC 9110, section 12.5.4). */
 export function preferredLanguage(header: string | undefined): Language {
   if (header === undefined || header.length > 1000) return fallback;
   let best: Language = fallback;
@@ -27,8 +27,12 @@ function quality(parameters: readonly string[]): number {
   return weight >= 0 && weight <= 1 ? weight : 0;
 }
 
-/** A text in a language, its `{placeholders}` filled; `[parts]` of which a placeholder has no value are left out. */
-export function say(text: Text, language: Language, params: Readonly<Record<string, string | number>> = {}): string {
+/** A text in a language with its `{placeholders}` filled. Omits `[parts]` with a placeholder that has no value. */
+export function formatText(
+  text: Text,
+  language: Language,
+  params: Readonly<Record<string, string | number>> = {},
+): string {
   const isGiven = (placeholder: string) => Object.hasOwn(params, placeholder.slice(1, -1));
   return text[language]
     .replaceAll(/\[([^\]]*)\]/g, (_, part: string) => (part.match(/\{\w+\}/g)?.every(isGiven) ? part : ''))

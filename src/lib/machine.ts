@@ -3,22 +3,22 @@ import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Cores that this process may keep busy: those it may run on, or fewer where its control group has a quota of CPU time, as
- * a container has. Node.js 20 does not look at that quota, 24 does.
+ * The cores that this process may use, or fewer if its control group has a quota of CPU time, as containers have. Node.js 20
+ * ignores that quota; 24 does not.
  */
 export function availableCores(quota = cpuQuota()): number {
   return Math.max(1, Math.floor(Math.min(availableParallelism(), quota)));
 }
 
-/** Bytes of memory of this machine, or of its container. */
+/** Memory of this machine or container, in bytes. */
 export function availableMemory(): number {
-  // 0 or more than there is: no limit.
+  // 0, or more than the memory: no limit.
   return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 }
 
 /**
- * Of the process's own control group, in cores; infinite where there is none (cgroup v2, `cpu.max`).
- * @param read the text of a file
+ * The CPU quota of this process's control group in cores (cgroup v2, `cpu.max`). Infinite if there is none.
+ * @param read reads a file as text
  */
 export function cpuQuota(read = (path: string) => readFileSync(path, 'utf8')): number {
   try {
@@ -29,7 +29,7 @@ export function cpuQuota(read = (path: string) => readFileSync(path, 'utf8')): n
   }
 }
 
-/** @param text microseconds of CPU in a period, and that period: `200000 100000`, or `max 100000` */
+/** @param text microseconds of CPU time in a period, and the period: `200000 100000`, or `max 100000` */
 function quotaOf(text: string): number {
   const [, quota, period] = /^(\d+) (\d+)\s*$/.exec(text) ?? [];
   return quota === undefined ? Number.POSITIVE_INFINITY : Number(quota) / Number(period);

@@ -1,19 +1,19 @@
-/** Of longer words the beginning is compared and echoed: cost and answer stay bounded whatever a client sends. */
+/** Only the beginning of longer words is compared and repeated, so that cost and response are limited. */
 const MAX_CHARACTERS = 60;
 
 /**
- * The candidate with the least edit distance (Levenshtein) to `word`, letter case ignored; the first of equals.
- * Undefined only when there are no candidates: an error message always has a right word to offer.
+ * The candidate with the smallest edit distance (Levenshtein) to `word`, ignoring case; the first of equals. Undefined only
+ * if there are no candidates, so that an error message can always suggest a valid word.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   return closest(word, candidates)?.candidate;
 }
 
 /**
- * The candidate that `word` was probably meant to be: one that contains it or is contained in it, or the nearest if at
- * least half of its letters are right. Undefined when no candidate is like it.
+ * The candidate that `word` probably means: the nearest one if at least half of its letters match, or one that contains it or
+ * is contained in it. Undefined if there is none.
  */
-export function alike(word: string, candidates: readonly string[]): string | undefined {
+export function nearestSimilar(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.slice(0, MAX_CHARACTERS).toLowerCase();
   const found = closest(word, candidates);
   if (found !== undefined && found.distance * 2 <= Math.max(wanted.length, found.candidate.length)) {
@@ -26,7 +26,7 @@ export function alike(word: string, candidates: readonly string[]): string | und
   return nearest(word, related);
 }
 
-/** Characters: shorter words are part of many. */
+/** In characters. Shorter words are part of too many others. */
 const MIN_PART = 3;
 
 function closest(word: string, candidates: readonly string[]): { candidate: string; distance: number } | undefined {
@@ -56,8 +56,8 @@ function at(distances: readonly number[], index: number): number {
   return distances[index] ?? Number.POSITIVE_INFINITY;
 }
 
-/** What a client wrote, cut to 60 UTF-16 code units for an error message. */
+/** The text of a client for an error message, cut to 60 UTF-16 code units. */
 export function echo(value: string): string {
-  // Not through the middle of a surrogate pair: half of one cannot be written in UTF-8.
+  // Half of a surrogate pair cannot be encoded in UTF-8.
   return value.slice(0, MAX_CHARACTERS).replace(/\p{Surrogate}$/u, '');
 }

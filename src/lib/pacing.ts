@@ -1,29 +1,29 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Awaited in each step of a loop. It waits when the loop has taken its time: then input and output, and the other loops of
- * the same pacer, have their turn first. Where it is not time yet it returns undefined.
+ * Awaited in each step of a loop. When the loop has used its time slice, it waits until input and output, and the other
+ * loops of the same pacer, had their turn. Before that it returns undefined.
  */
 export type Pace = () => Promise<void> | undefined;
 
-/** Keeps loops over input from holding the event loop, however long the input is. */
+/** Prevents loops over long input from blocking the event loop. */
 export interface Pacer {
-  /** The pace of one loop, which begins now. */
+  /** The pace of one loop, which starts now. */
   begin(): Pace;
 }
 
 export interface PacerOptions {
-  /** Milliseconds that a loop takes at a time. */
+  /** The time slice of a loop, in milliseconds. */
   readonly slice?: number;
-  /** Milliseconds, from any origin. */
+  /** The time in milliseconds, from any origin. */
   readonly now?: () => number;
   /** Resolves in the next turn of the event loop, after input and output. */
   readonly turn?: () => Promise<void>;
 }
 
 /**
- * One loop goes on in each turn of the event loop, first come first served. If each of them went on in the same turn, a
- * hundred loops would hold the event loop for a hundred slices.
+ * One loop continues in each turn of the event loop, in the order of arrival. If all loops continued in the same turn, a
+ * hundred loops would block the event loop for a hundred slices.
  */
 export function createPacer({
   slice = 3,
@@ -37,9 +37,9 @@ export function createPacer({
     isRunning = true;
     for (;;) {
       await turn();
-      const goOn = waiting.shift();
-      if (goOn === undefined) break;
-      goOn();
+      const resume = waiting.shift();
+      if (resume === undefined) break;
+      resume();
     }
     isRunning = false;
   }
@@ -61,7 +61,7 @@ export function createPacer({
   };
 }
 
-/** `map` at a pace. */
+/** Like `map` of an array, at a pace. */
 export async function mapAtPace<Item, Result>(
   pace: Pace,
   items: readonly Item[],

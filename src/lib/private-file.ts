@@ -3,11 +3,11 @@ import { link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Writes a file that only its owner can read. Whoever looks sees all of it or no file, also after a crash: it
- * gets its name when it is complete and on disk. Missing folders are made, as private as the file.
+ * Writes a file that only its owner can read. It gets its name when it is complete and on disk, so a reader never sees a part
+ * of it, not even after a crash. Creates missing folders, which only their owner can enter.
  *
- * @param options.replace whether a file of that name gives way
- * @returns false when there was one and it did not
+ * @param options.replace whether to replace an existing file
+ * @returns false if the file exists and was not replaced
  */
 export async function writePrivateFile(
   path: string,

@@ -1,12 +1,12 @@
 import type { ErrorCode, FieldErrorCode, FieldHint } from '../contract/errors.js';
 
-/** One faulty field of a request. `field` is a path such as `identity.type` or `0.user_id`. */
+/** A field error of a request. `field` is a path such as `identity.type` or `0.user_id`. */
 export interface FieldError {
   readonly field?: string;
   readonly code: FieldErrorCode;
   /** Values for the placeholders of the code's text in `contract/errors.ts`. */
   readonly params?: Readonly<Record<string, string | number>>;
-  /** What the message adds to the code's text. */
+  /** An addition to the code's text in the message. */
   readonly hint?: FieldHint;
 }
 
@@ -14,19 +14,19 @@ export interface ProblemOptions {
   readonly errors?: readonly FieldError[];
   /** Values for the placeholders of the problem's own text. */
   readonly params?: Readonly<Record<string, string | number>>;
-  /** Whole seconds, at least 1, after which a repeat may succeed. */
+  /** Whole seconds, at least 1, after which a retry may succeed. */
   readonly retryAfter?: number;
   /** Further members of the problem body (RFC 9457, section 3.2). Never a secret. */
   readonly members?: Readonly<Record<string, unknown>>;
-  /** Response headers that belong to this problem, such as `Allow`. */
+  /** Response headers of this problem, such as `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The private cause: goes to the log, never to the client. */
+  /** The internal cause. It is logged, and never sent to the client. */
   readonly cause?: unknown;
 }
 
 /**
- * A refusal with a stable code. The domain throws it without knowing of HTTP; `http/plugins/problems.ts` is the one
- * place that turns it into a response.
+ * An error with a stable code. Domain code throws it and does not depend on HTTP. Only `http/plugins/problems.ts` turns it
+ * into a response.
  */
 export class Problem extends Error {
   override readonly name = 'Problem';
@@ -39,13 +39,13 @@ export class Problem extends Error {
   }
 }
 
-/** The fault of a value that is none of the choices. Where nothing is configured to choose from, the fault says so. */
+/** The field error of a value that is not one of the choices. It says so if nothing is configured to choose from. */
 export function choiceFault(field: string, choices: readonly string[]): FieldError {
   if (choices.length === 0) return { field, code: 'none_configured' };
   return { field, code: 'invalid_choice', params: { allowed: choices.join(', ') } };
 }
 
-/** Throws one `validation_failed` problem that names every fault, or returns when there is none. */
+/** @throws Problem `validation_failed` with all field errors, if there are any */
 export function refuseFaults(faults: readonly FieldError[]): void {
   if (faults.length > 0) throw new Problem('validation_failed', { errors: faults });
 }

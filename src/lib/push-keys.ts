@@ -1,18 +1,19 @@
 import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { isJsonObject } from './json-object.js';
 
-/** A service account of Google Cloud, as its JSON file has it. Its key shows nothing when it is printed. */
+/** A service account of Google Cloud, from its JSON file. Printing its key reveals nothing. */
 export interface ServiceAccount {
   readonly projectId: string;
   readonly clientEmail: string;
   readonly privateKey: KeyObject;
   readonly privateKeyId: string | undefined;
-  /** Where access tokens are had. */
+  /** The URL that issues access tokens. */
   readonly tokenUri: string;
 }
 
-/** The text of a setting that may also name a file. Undefined when the file cannot be read. */
-export function textOrFile(value: string, isText: (value: string) => boolean): string | undefined {
+/** The text of a setting that contains it or names its file. Undefined when the file cannot be read. */
+export function readTextOrFile(value: string, isText: (value: string) => boolean): string | undefined {
   if (isText(value)) return value;
   try {
     return readFileSync(value, 'utf8');
@@ -21,12 +22,12 @@ export function textOrFile(value: string, isText: (value: string) => boolean): s
   }
 }
 
-/** Undefined where the text is no service account that can sign. */
+/** Reads a service account. Undefined when the text is not one with a valid key. */
 export function readServiceAccount(text: string): ServiceAccount | undefined {
   try {
     const account: unknown = JSON.parse(text);
-    if (typeof account !== 'object' || account === null) return undefined;
-    const { project_id, client_email, private_key, private_key_id, token_uri } = account as Record<string, unknown>;
+    if (!isJsonObject(account)) return undefined;
+    const { project_id, client_email, private_key, private_key_id, token_uri } = account;
     if (typeof project_id !== 'string' || !/^[a-z0-9.:-]{1,64}$/i.test(project_id)) return undefined;
     if (typeof client_email !== 'string' || typeof private_key !== 'string') return undefined;
     const privateKey = readPrivateKey(private_key, 'rsa');
@@ -44,7 +45,7 @@ export function readServiceAccount(text: string): ServiceAccount | undefined {
   }
 }
 
-/** A private key in PEM, whose lines may be joined by `\n` as environment files do. `ec` is P-256. */
+/** Reads a private key in PEM. Its lines may be joined by a literal `\n`, as in environment files. `ec` is P-256. */
 export function readPrivateKey(pem: string, kind: 'rsa' | 'ec'): KeyObject | undefined {
   try {
     const key = createPrivateKey(pem.replaceAll('\\n', '\n'));
@@ -56,12 +57,12 @@ export function readPrivateKey(pem: string, kind: 'rsa' | 'ec'): KeyObject | und
   }
 }
 
-/** Whether this is base64url, without padding, of so many bytes. */
+/** Whether a text is base64url without padding of so many bytes. */
 export function isBase64Url(text: string, bytes: number): boolean {
   return Buffer.from(text, 'base64url').length === bytes && /^[A-Za-z0-9_-]+$/.test(text);
 }
 
-/** Whether two keys on P-256, in base64url, belong together. */
+/** Whether two keys in base64url are a key pair on P-256. */
 export function isKeyPair(publicKey: string, privateKey: string): boolean {
   try {
     const curve = createECDH('prime256v1');

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Where mail is handed over, and how. */
+/** A mail server, and how to connect to it. */
 export interface SmtpTarget {
   /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
   /**
-   * from_start: TLS before the first word (RFC 8314). starttls: no mail without an upgrade that worked (RFC 3207).
-   * none: in the clear, which only suits a relay on the same machine or behind a tunnel.
+   * from_start: implicit TLS (RFC 8314). starttls: no mail without a successful upgrade (RFC 3207). none: without TLS, only
+   * for a relay on the same machine or behind a tunnel.
    */
   readonly tls: 'from_start' | 'starttls' | 'none';
   readonly user: string | undefined;
@@ -16,9 +16,9 @@ export interface SmtpTarget {
 }
 
 /**
- * Reads `smtp://` or `smtps://[user:password@]host[:port][?tls=required|none]`. What is not said is strict: over `smtp:`
- * to another machine STARTTLS is required.
- * @returns undefined when it is no such URL
+ * Reads `smtp://` or `smtps://[user:password@]host[:port][?tls=required|none]`. By default `smtp:` to another machine
+ * requires STARTTLS.
+ * @returns undefined for any other text
  */
 export function parseSmtpUrl(text: string): SmtpTarget | undefined {
   if (!URL.canParse(text)) return undefined;
@@ -43,12 +43,12 @@ function readTls(query: URLSearchParams, isSecure: boolean, host: string): SmtpT
   return asked === 'required' ? 'starttls' : undefined;
 }
 
-/** Whether a host is this machine itself. */
+/** Whether a host is a loopback name or address. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || (isIP(host) !== 0 && ipaddr.process(host).range() === 'loopback');
 }
 
-/** Control characters have no place in a name, a password or a host: they could become commands. */
+/** Refuses control characters in a name, a password or a host: they could inject SMTP commands. */
 function decode(text: string): string | undefined {
   try {
     const decoded = decodeURIComponent(text);

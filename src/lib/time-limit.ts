@@ -1,14 +1,16 @@
-/** What work under a time limit must ask before each step. */
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** A time limit, which the work checks before each step. */
 export interface TimeLimit {
-  /** Milliseconds that are left. @throws the limit's error when the time is over */
+  /** The milliseconds that are left. @throws the error of the limit when the time is over */
   left(): number;
-  /** From here on the work is finished, however long it takes. @throws the limit's error when the time is over */
+  /** Removes the limit: the rest of the work may take any time. @throws the error of the limit when the time is over */
   lift(): void;
 }
 
 /**
- * Rejects with `late()` when the work has not lifted the limit within so many milliseconds. What the work still does then,
- * it does for nobody: its next step throws.
+ * Rejects with `late()` when the work neither ends nor lifts the limit in so many milliseconds. After that, the next step of
+ * the work throws.
  */
 export function withTimeLimit<T>(
   milliseconds: number,
@@ -34,4 +36,38 @@ export function withTimeLimit<T>(
       .then(resolve, reject)
       .finally(() => clearTimeout(timer));
   });
+}
+
+/**
+ * Waits for work that may never end, such as the close of a connection whose peer does not respond. Ignores its result after
+ * `milliseconds`.
+ */
+export async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  try {
+    await Promise.race([work, wait(milliseconds, undefined, { signal: over.signal })]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** A time limit has passed. */
+export class TimeoutError extends Error {
+  override readonly name = 'TimeoutError';
+  constructor() {
+    super('TimeoutError');
+  }
+}
+
+/** The result of work. @throws TimeoutError when it takes longer than `milliseconds` */
+export async function withTimeout<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const late = wait(milliseconds, undefined, { signal: over.signal }).then(() => {
+    throw new TimeoutError();
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    over.abort();
+  }
 }

@@ -1,24 +1,24 @@
 declare const instant: unique symbol;
 
 /**
- * A moment as it travels on the wire: RFC 3339 in UTC with exactly six fractional digits,
- * `2017-10-19T17:02:03.181879Z`, years 0001 to 9999. The width is fixed, so that instants compare as strings. It is
- * never turned into a Date: that would round microseconds away.
+ * A time in requests and responses: RFC 3339 in UTC with exactly six fractional digits, `2017-10-19T17:02:03.181879Z`, years
+ * 0001 to 9999. The width is fixed, so instants compare as strings. It is never converted to a Date, which would lose
+ * microseconds.
  */
 export type Instant = string & { readonly [instant]: true };
 
-/** The form that error messages show; RFC 3339 with an offset is accepted beside it. */
+/** The format in error messages. RFC 3339 with an offset is accepted too. */
 export const TIME_FORMAT = 'YYYY-MM-DD HH:MM:SS';
 
 const SECONDS_LENGTH = 'YYYY-MM-DD HH:MM:SS'.length;
 const UTC_SUFFIX = '+00';
 
 /**
- * The instant of PostgreSQL's text output for a `timestamptz` (`2017-10-19 17:02:03.18+00`), which it prints with as
- * many fractional digits as it needs. Runs for every time of every row, so it slices instead of parsing.
+ * The instant of PostgreSQL's text output for a `timestamptz` (`2017-10-19 17:02:03.18+00`), which has as many fractional
+ * digits as it needs. It runs for every time of every row, so it slices the text and does not parse it.
  *
- * @throws RangeError when the connection does not speak ISO in UTC, or for a time without a four-digit year
- * (`infinity`, BC): no column of ours holds one.
+ * @throws RangeError when the connection does not use ISO and UTC, or for a time without a four-digit year (`infinity`, BC),
+ * which no column contains.
  */
 export function instantFromPg(text: string): Instant {
   const fractionEnd = text.length - UTC_SUFFIX.length;
@@ -32,7 +32,7 @@ export function instantFromPg(text: string): Instant {
   return format(text.slice(0, 10), text.slice(11, SECONDS_LENGTH), fraction);
 }
 
-/** The instant so many whole seconds later. */
+/** The instant that is so many whole seconds later. */
 export function instantAfter(instant: Instant, seconds: number): Instant {
   const later = new Date(Date.parse(`${instant.slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)}Z`) + seconds * 1000);
   return `${later.toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)}${instant.slice('YYYY-MM-DDTHH:MM:SS'.length)}` as Instant;
@@ -41,8 +41,8 @@ export function instantAfter(instant: Instant, seconds: number): Instant {
 const SECONDS_UNTIL_2000 = Date.UTC(2000, 0) / 1000;
 
 /**
- * Gives the instant so many microseconds after the beginning of 2000, which is how PostgreSQL's binary format tells times.
- * Of thousands in a row most are of the same second: what it looks like is kept from one to the next.
+ * Returns a function from microseconds since 2000-01-01 (PostgreSQL's binary format of times) to an instant. Most of
+ * thousands of successive times have the same second, so it caches the text of the last second.
  */
 export function instantsOfMicroseconds(): (microseconds: bigint) => Instant {
   let last = { second: -1n, date: '', time: '' };
@@ -58,14 +58,13 @@ export function instantsOfMicroseconds(): (microseconds: bigint) => Instant {
 }
 
 const UTC_TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/;
-// A `+` in a query string decodes to a space, and clients forget to encode it; behind a T nothing else can be meant.
+// A `+` in a query string decodes to a space, because clients forget to encode it. After a T it can mean nothing else.
 const RFC_3339_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:Z|([-+ ])(\d\d):(\d\d))$/i;
 
 /**
- * Reads a time that a client wrote: `YYYY-MM-DD HH:MM:SS` (UTC, up to six fractional digits) or an RFC 3339
- * `date-time` (section 5.6) with `Z` or an offset, which is applied. Undefined for anything else and for what does
- * not exist: 30 February, 24:00:00, year 0000. Leap seconds (`:60`) are refused too, because PostgreSQL would move
- * them to the next minute.
+ * Reads a time of a client: `YYYY-MM-DD HH:MM:SS` (UTC, up to six fractional digits), or an RFC 3339 `date-time` (section 5.6)
+ * with `Z` or an offset, which is applied. Undefined for any other text and for times that do not exist: 30 February,
+ * 24:00:00, year 0000. Refuses leap seconds (`:60`) too, because PostgreSQL would move them to the next minute.
  */
 export function parseTime(text: string): Instant | undefined {
   const utc = UTC_TIME.exec(text);
@@ -79,25 +78,37 @@ export function parseTime(text: string): Instant | undefined {
 }
 
 /**
- * What to answer to a text that `parseTime` does not read, where a time in the future is wanted. Only the message depends
- * on it, so the clock of this process decides.
+ * The field error of a text that `parseTime` does not read, for a field that requires a future time. Uses the clock of this
+ * process, because only the message depends on it.
  */
 export function futureTimeFault(text: string): 'time_in_past' | 'invalid_time' {
   return Date.parse(text) < Date.now() ? 'time_in_past' : 'invalid_time';
 }
 
-/** Dates are used for whole seconds only; the fraction is carried over as text. `offset` is in minutes. */
+/** Dates are used for whole seconds only. The fraction is copied as text. `offset` is in minutes. */
 function inUtc(date = '', time = '', fraction = '', offset: number): Instant | undefined {
   const local = new Date(`${date}T${time}Z`);
-  // Date rolls impossible dates over to the next month or day: what exists comes back unchanged.
+  // Date moves impossible dates to the next month or day. Existing dates do not change.
   if (Number.isNaN(local.getTime()) || local.toISOString() !== `${date}T${time}.000Z`) return undefined;
   const utc = offset === 0 ? local : new Date(local.getTime() - offset * 60_000);
   const [utcDate = '', utcTime = ''] = utc.toISOString().split('T');
-  // Outside 0001 to 9999 an ISO date has a sign and six digits of year, or year 0000, which PostgreSQL has not.
+  // Outside 0001 to 9999 an ISO date has a sign and a year of six digits, or the year 0000, which PostgreSQL does not have.
   if (utcDate.length !== 10 || utcDate.startsWith('0000')) return undefined;
   return format(utcDate, utcTime.slice(0, 8), fraction);
 }
 
 function format(date: string, time: string, fraction: string): Instant {
   return `${date}T${time}.${fraction.padEnd(6, '0')}Z` as Instant;
+}
+
+/** The maximum of SESSION_TTL. No session lives longer, even if its row has a later time. */
+export const maxSessionLifetime = '30d';
+
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Milliseconds of a duration such as `30s`, `15m`, `1h` or `365d`; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
+  if (match === null) return undefined;
+  return Number(match[1]) * units[match[2] as keyof typeof units];
 }

@@ -1,10 +1,10 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { eventually } from '../support/eventually.js';
-import { newPhone } from '../support/people.js';
 import type { TestService } from '../support/process.js';
+import { newPhone } from '../support/users.js';
 
-/** The shapes as the interface writes them, on purpose not imported from the service. */
+/** The types of the published interface, intentionally not imported from the service. */
 export interface Authentication {
   readonly id: string;
   readonly device_id: string;
@@ -64,7 +64,7 @@ export interface Answer<Body> {
 }
 
 export interface Sent {
-  /** An object is sent as JSON; a string as it stands. */
+  /** An object is sent as JSON, a string unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** A session token or an API key. */
@@ -77,12 +77,12 @@ export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** RFC 3339, UTC, six fractional digits. */
 export const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 export const password = 'a battery of horses';
-/** A device id that published examples use; it is no RFC 9562 variant. */
+/** A device id of the published examples, which has no variant of RFC 9562. */
 export const publishedId = '582a5abb-1335-4794-4855-11e067b8c55e';
 
 export type Client = ReturnType<typeof createClient>;
 
-/** What an app and an app's own servers do with the service, by plain fetch. */
+/** The requests of an app and its servers, with plain fetch. */
 export function createClient({ url, adminKey }: Pick<TestService, 'url' | 'adminKey'>) {
   async function send<Body = Problem>(method: string, path: string, sent: Sent = {}): Promise<Answer<Body>> {
     const { body, bearer, basic } = sent;
@@ -105,7 +105,7 @@ export function createClient({ url, adminKey }: Pick<TestService, 'url' | 'admin
     return body;
   }
 
-  /** A user with all three identities, a password and whatever else is given. */
+  /** A user with all three identities, a password and the given members. */
   async function createUser(fields: object = {}): Promise<User> {
     const username = `user${randomInt(1e12)}`;
     const identities = { username, email: `${username}@example.com`, phone: newPhone() };
@@ -128,7 +128,7 @@ export function createClient({ url, adminKey }: Pick<TestService, 'url' | 'admin
     return { user, authentication, token: authentication.token ?? '', session };
   }
 
-  /** The code that was sent for an authentication, as the development provider's outbox shows it. */
+  /** The code of an authentication, from the outbox of the development provider. */
   async function codeOf(authenticationId: string): Promise<string> {
     return eventually(`the code of ${authenticationId}`, async () => {
       const filter = `authentication_id:eq:${authenticationId}`;
@@ -137,7 +137,7 @@ export function createClient({ url, adminKey }: Pick<TestService, 'url' | 'admin
     });
   }
 
-  /** The first step of an SMS login, and the code that came. */
+  /** The first step of an SMS login, and its code. */
   async function startSms(user: User) {
     const authentication = await made(start(smsLogin(user)));
     return { user, authentication, id: authentication.id, code: await codeOf(authentication.id) };
@@ -188,7 +188,7 @@ export const secondsBetween = (from: string, to: string) => (Date.parse(to) - Da
 export const codesOf = ({ body }: Answer<unknown>) => (body as Problem).errors.map(({ code }) => code);
 export const fieldsOf = ({ body }: Answer<unknown>) => (body as Problem).errors.map(({ field }) => field);
 
-/** What two answers must share when nobody may tell them apart: all but what is new in each. */
+/** The parts of an answer that must be equal in indistinguishable answers: all but new values. */
 export function shapeOf({ status, headers, body }: Answer<unknown>) {
   const fresh = new Set(['id', 'device_id', 'request_id', 'created_at', 'updated_at', 'expires_at']);
   const shape = JSON.stringify(body, (key, value) => (fresh.has(key) ? typeof value : value));
@@ -198,7 +198,7 @@ export function shapeOf({ status, headers, body }: Answer<unknown>) {
   return { status, shape, names };
 }
 
-/** Checks everything that any refusal promises. */
+/** Checks the properties of every error. */
 export function expectProblem(answer: Answer<unknown>, status: number, code: string): void {
   const { headers, body, text } = answer;
   expect([answer.status, codesOf(answer)[0]], text).toEqual([status, code]);

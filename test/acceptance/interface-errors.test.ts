@@ -76,7 +76,7 @@ describe('7 Errors', () => {
     },
   );
 
-  test('405 names the methods that are allowed', async () => {
+  test('405 lists the allowed methods', async () => {
     for (const [path, allowed] of [
       ['/v1/tokens', ['DELETE', 'OPTIONS', 'POST']],
       [`/v1/tokens/${publishedId}/secret`, ['OPTIONS', 'POST']],
@@ -88,7 +88,7 @@ describe('7 Errors', () => {
     }
   });
 
-  test('messages follow Accept-Language, codes do not', async () => {
+  test('messages depend on Accept-Language, codes do not', async () => {
     const ask = (language: string) =>
       client.send('POST', '/v1/tokens', { body: {}, headers: { 'Accept-Language': language } });
     const [english, spanish, other] = [await ask('en'), await ask('es-AR, en;q=0.4'), await ask('tlh')];
@@ -98,7 +98,7 @@ describe('7 Errors', () => {
     expect(other.body.title).toBe(english.body.title);
   });
 
-  test('an authentication’s error_message follows Accept-Language too', async () => {
+  test('the error_message of an authentication depends on Accept-Language too', async () => {
     const messages = ['en', 'es'].map(async (language) => {
       const headers = { 'Accept-Language': language };
       return (await client.start(passwordLogin(nobody()), { headers })).body.error_message;
@@ -117,7 +117,7 @@ describe('9 Versioning', () => {
 });
 
 describe('every response', () => {
-  test('carries a Request-ID of its own', async () => {
+  test('has its own Request-ID', async () => {
     const { session } = await client.signIn(await client.createUser());
     const answers = [
       await client.start(passwordLogin(nobody())),
@@ -132,14 +132,14 @@ describe('every response', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('allows no page of another origin to read it', async () => {
+  test('cannot be read by a page of another origin', async () => {
     for (const method of ['GET', 'OPTIONS']) {
       const { headers } = await client.send(method, '/livez', { headers: { Origin: 'https://evil.example' } });
       expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
     }
   });
 
-  test('ignores unknown members of a body and stores none; the administration refuses them', async () => {
+  test('ignores unknown members of a body and does not store them; the admin API refuses them', async () => {
     const offered = {
       id: publishedId,
       created_at: '2001-01-01T00:00:00Z',
@@ -183,7 +183,7 @@ describe('Idempotency-Key', () => {
   const create = (body: object, headers: Record<string, string>) =>
     client.send<{ id: string }>('POST', '/admin/v1/users', { bearer: service.adminKey, body, headers });
 
-  test('is echoed by every operation, refusals included', async () => {
+  test('is returned by every operation, errors included', async () => {
     const longest = `~ ${'x'.repeat(253)}`.slice(0, 255);
     for (const value of [randomUUID(), longest]) {
       const sent = { headers: { 'Idempotency-Key': value } };
@@ -198,21 +198,21 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  test('gives the repeat of a creation the stored answer, and says so', async () => {
+  test('returns the stored response for a repeated creation, with a header', async () => {
     const [body, headers] = [{ username: `u${randomUUID()}` }, key()];
     const [first, repeat] = [await create(body, headers), await create(body, headers)];
     expect([repeat.status, repeat.text]).toEqual([201, first.text]);
     expect([first, repeat].map((answer) => answer.headers.get('Idempotent-Replayed'))).toEqual([null, 'true']);
   });
 
-  test('is 422 with another body, of which nothing is made', async () => {
+  test('is 422 with another body, and creates nothing', async () => {
     const [body, headers, other] = [{ username: `u${randomUUID()}` }, key(), { username: `u${randomUUID()}` }];
     await create(body, headers);
     expectProblem(await create(other, headers), 422, 'idempotency_key_reused');
     expect((await client.admin('GET', `/users?filter=username:eq:${other.username}`)).body).toEqual([]);
   });
 
-  test('makes one user of many parallel requests, of which each gets that one or is told to wait', async () => {
+  test('creates one user from many parallel requests, and each gets that user or 409', async () => {
     const [body, headers] = [{ username: `u${randomUUID()}` }, key()];
     const answers = await Promise.all(Array.from({ length: 12 }, () => create(body, headers)));
     const made = answers.filter(({ status }) => status === 201);

@@ -31,14 +31,14 @@ async function lockByGuesses(user: Pick<User, 'username'>): Promise<void> {
   for (let guess = 1; guess <= 5; guess += 1) expect((await guessWrongly(user)).body.status).toBe('rejected');
 }
 
-/** The first lock: told with the seconds that are left of 30. */
+/** The first lock: with the remaining seconds of 30. */
 function expectLocked(answer: Answer<unknown>): void {
   expectProblem(answer, 423, 'account_temporarily_locked');
   expect(Number(answer.headers.get('Retry-After'))).toBeLessThanOrEqual(30);
 }
 
 describe('4.1 and 4.2: five wrong secrets in a row lock an account for a time', () => {
-  test('POST /v1/tokens is 423, for the right secret too, under every identity', async () => {
+  test('POST /v1/tokens is 423 for every identity, also with the right secret', async () => {
     const user = await client.createUser();
     await lockByGuesses(user);
     expectLocked(await guessWrongly(user));
@@ -46,7 +46,7 @@ describe('4.1 and 4.2: five wrong secrets in a row lock an account for a time', 
     expectLocked(await client.start(passwordLogin(user, { identity: { type: 'email', value: user.email } })));
   });
 
-  test('POST /v1/tokens is 423 for an identity that nobody has in the same way', async () => {
+  test('POST /v1/tokens is 423 in the same way for an unknown identity', async () => {
     const [user, unknown] = [await client.createUser(), nobody()];
     await lockByGuesses(user);
     await lockByGuesses(unknown);
@@ -71,13 +71,13 @@ describe('4.1 and 4.2: five wrong secrets in a row lock an account for a time', 
     expectLocked(await client.start(passwordLogin(one.user)));
   });
 
-  test('POST /v1/tokens/{id}/secret is 423 for a number that nobody has too', async () => {
+  test('POST /v1/tokens/{id}/secret is 423 for an unknown number too', async () => {
     const { id } = (await client.start(smsLogin(nobody()))).body;
     for (let guess = 1; guess <= 5; guess += 1) await client.answer(id, { secret: '123456', pin });
     expectLocked(await client.answer(id, { secret: '123456', pin }));
   });
 
-  test('a right secret in between starts the count again', async () => {
+  test('a right secret resets the count', async () => {
     const user = await client.createUser();
     for (const secret of ['wrong', undefined, 'wrong', 'wrong', undefined, 'wrong', 'wrong', undefined]) {
       const { body } = await client.start(passwordLogin(user, secret === undefined ? {} : { secret }));
@@ -85,7 +85,7 @@ describe('4.1 and 4.2: five wrong secrets in a row lock an account for a time', 
     }
   });
 
-  test('a stranger’s guesses shut out neither a known device nor what was granted before', async () => {
+  test('wrong secrets from unknown devices lock neither a known device nor existing sessions', async () => {
     const { user, token, session, authentication } = await client.signIn(await client.createUser());
     await lockByGuesses(user);
     expectLocked(await client.start(passwordLogin(user)));
@@ -95,7 +95,7 @@ describe('4.1 and 4.2: five wrong secrets in a row lock an account for a time', 
     expect((await client.newSession(token)).status).toBe(201);
   });
 
-  test('an operator’s unlock ends it', async () => {
+  test('an unlock by an operator ends the lock', async () => {
     const user = await client.createUser();
     await lockByGuesses(user);
     expect((await client.admin('POST', `/users/${user.id}/unlock`)).status).toBe(200);
@@ -112,7 +112,7 @@ describe('with short locks', () => {
   });
   afterAll(() => short.stop());
 
-  test('the account is open again when the time is over', async () => {
+  test('the account is usable again after the lock', async () => {
     const user = await quick.createUser();
     for (const secret of ['wrong', 'wronger']) await quick.start(passwordLogin(user, { secret }));
     const answer = await eventually('the lock to end', async () => {
@@ -122,9 +122,9 @@ describe('with short locks', () => {
     expect(answer.body.status).toBe('approved');
   });
 
-  test('too many wrong secrets lock it for good: 403, until an operator unlocks it', async () => {
+  test('too many wrong secrets lock the account permanently: 403, until an operator unlocks it', async () => {
     const user = await quick.createUser();
-    const refused = await eventually('the lock for good', async () => {
+    const refused = await eventually('the permanent lock', async () => {
       const tried = await quick.start(passwordLogin(user, { secret: 'wrong' }));
       return tried.status === 403 ? tried : undefined;
     });

@@ -34,7 +34,7 @@ describe('4.1 POST /v1/tokens', () => {
     expect(headers.get('Cache-Control')).toBe('no-store');
   });
 
-  test('is 201 without a token for the start of a two-step login, and says when it lapses', async () => {
+  test('is 201 without a token for the start of a two-step login, with its expiry', async () => {
     const { status, body } = await client.start(smsLogin(await client.createUser()));
     expect([status, body.status, body.token]).toEqual([201, 'created', undefined]);
     expect(secondsBetween(body.created_at, body.expires_at)).toBe(600);
@@ -69,7 +69,7 @@ describe('4.1 POST /v1/tokens', () => {
     }
   });
 
-  test('names every faulty field at once', async () => {
+  test('reports all field errors at once', async () => {
     const device = { id: 'mine', make: 7, model: 'x'.repeat(256), screen_width: 'wide' };
     const answer = await client.start({ ...passwordLogin(nobody()), secret: null, pin: 'abcd', device });
     expect(answer.status).toBe(422);
@@ -90,7 +90,7 @@ describe('4.1 POST /v1/tokens', () => {
     expectProblem(await client.start(passwordLogin(user, { secret: '' })), 422, 'required');
   });
 
-  test('takes the PIN or does without, and wants the right one of a user who has one', async () => {
+  test('accepts a missing PIN, but requires the right PIN of a user who has one', async () => {
     const [without, having] = [await client.createUser(), await client.createUser({ pin: '2468' })];
     const statusWith = async (login: object) => (await client.start(login)).body.status;
     expect(await statusWith(passwordLogin(without, { pin: '1357' }))).toBe('approved');
@@ -101,7 +101,7 @@ describe('4.1 POST /v1/tokens', () => {
     expect(await statusWith(passwordLogin(without, { pin: '9999' }))).toBe('approved');
   });
 
-  test('answers a wrong secret with 201, rejected, an error for people and no token', async () => {
+  test('returns 201 with status rejected, an error message and no token for a wrong secret', async () => {
     const user = await client.createUser();
     const { status, body } = await client.start(passwordLogin(user, { secret: 'wrong', device: { id: publishedId } }));
     expect(status).toBe(201);
@@ -112,7 +112,7 @@ describe('4.1 POST /v1/tokens', () => {
     expect((await client.status(body.id)).body).toEqual({ id: body.id, status: 'rejected' });
   });
 
-  test('answers unknown, deactivated, passwordless, wrong PIN and wrong secret alike', async () => {
+  test('returns the same response for unknown, deactivated and passwordless users, wrong PINs and wrong secrets', async () => {
     const deactivated = await client.createUser();
     await client.admin('PATCH', `/users/${deactivated.id}`, { status: 'deactivated' });
     const passwordless = await client.createUser({ password: undefined });
@@ -127,7 +127,7 @@ describe('4.1 POST /v1/tokens', () => {
     for (const answer of answers) expect(shapeOf(answer)).toEqual(shapeOf(answers[0] as Answer<unknown>));
   });
 
-  test('starts SMS for a number that nobody has with the same answer, and never approves it', async () => {
+  test('starts an SMS login for an unknown number with the same response, and never approves it', async () => {
     const known = await client.startSms(await client.createUser());
     const unknown = await client.start(smsLogin(nobody()));
     expect(shapeOf(unknown)).toEqual(shapeOf(await client.start(smsLogin(await client.createUser()))));
@@ -137,7 +137,7 @@ describe('4.1 POST /v1/tokens', () => {
     expect(shapeOf((await right) as Answer<unknown>)).toEqual(shapeOf((await wrong) as Answer<unknown>));
   });
 
-  test('is 423 with the seconds to wait for a temporarily locked account, to who gives the right secret', async () => {
+  test('is 423 with the seconds to wait for a temporarily locked account and the right secret', async () => {
     const user = await client.createUser();
     await client.lock(user, { until: timeIn(90), reason: 'lost phone' });
     const answer = await client.start(passwordLogin(user));
@@ -148,7 +148,7 @@ describe('4.1 POST /v1/tokens', () => {
     expect((await client.start(passwordLogin(user, { secret: 'wrong' }))).body.status).toBe('rejected');
   });
 
-  test('is 403 for a permanently locked account, to who gives the right secret', async () => {
+  test('is 403 for a permanently locked account and the right secret', async () => {
     const user = await client.createUser();
     await client.lock(user, { permanent: true });
     expectProblem(await client.start(passwordLogin(user)), 403, 'account_locked');

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe('4.7 sort', () => {
-  test('orders by created_at or updated_at, newest first without a direction', async () => {
+  test('sorts by created_at or updated_at, newest first by default', async () => {
     const reader = await inbox.newReader();
     const [first] = await inbox.publish(reader, numbered(3));
     await inbox.change(first, { actor: 'changed' });
@@ -51,7 +51,7 @@ describe('4.7 sort', () => {
 });
 
 describe('4.7 filter', () => {
-  test('finds by every field, with every operator', async () => {
+  test('accepts every field and every operator', async () => {
     const reader = await inbox.newReader();
     const all = await inbox.publish(reader, [
       { description: '1', actor: 'Ann', actor_id: publishedId, notification_key: 'received', object_data_number: 0.1 },
@@ -122,7 +122,7 @@ describe('4.7 filter', () => {
 });
 
 describe('4.7 since', () => {
-  test('shows only what came strictly after the time', async () => {
+  test('shows only notifications strictly after the time', async () => {
     const reader = await inbox.newReader();
     const [one, two, three] = (await inbox.publish(reader, numbered(3))).map(({ created_at }) => created_at);
     expect(textsOf(await inbox.list(reader, { since: one ?? '' }))).toEqual(['3', '2']);
@@ -133,7 +133,7 @@ describe('4.7 since', () => {
     expect(textsOf(await inbox.list(reader, { since: '2999-12-31 23:59:59' }))).toEqual([]);
   });
 
-  test('is in UTC, and takes RFC 3339 with an offset', async () => {
+  test('is in UTC, and accepts RFC 3339 with an offset', async () => {
     const reader = await inbox.newReader();
     await inbox.publish(reader, numbered(1));
     const inSeconds = (seconds: number) => timeIn(seconds).slice(0, 19);
@@ -143,7 +143,7 @@ describe('4.7 since', () => {
     expect(textsOf(await inbox.list(reader, { since: `${inSeconds(3600 + 60)}+01:00` }))).toEqual([]);
   });
 
-  test('is against updated_at where that is sorted by', async () => {
+  test('applies to updated_at if that is the sort field', async () => {
     const reader = await inbox.newReader();
     const [one, , three] = await inbox.publish(reader, numbered(3));
     await inbox.change(one, { actor: 'changed' });

@@ -39,7 +39,7 @@ describe('4.7 GET /v1/notifications', () => {
     expect([answer.status, answer.text, answer.headers.get('X-Total-Count')]).toEqual([200, '[]', '0']);
   });
 
-  test('shows nobody else’s', async () => {
+  test('shows no notifications of other users', async () => {
     const [ann, bob] = [await inbox.newReader(), await inbox.newReader()];
     await inbox.publish(ann, numbered(2));
     await inbox.publish(bob, [{ description: 'for Bob' }]);
@@ -47,7 +47,7 @@ describe('4.7 GET /v1/notifications', () => {
     expect(textsOf(await inbox.list(bob, { filter: `user_id:eq:${ann.user.id}` }))).toEqual([]);
   });
 
-  test('shows payments, pools and requests, and no other type can be published', async () => {
+  test('shows payments, pools and requests; other types cannot be published', async () => {
     const reader = await inbox.newReader();
     const types = ['payment', 'pool', 'request'];
     await inbox.publish(
@@ -61,7 +61,7 @@ describe('4.7 GET /v1/notifications', () => {
     expectProblem(await client.admin('POST', '/notifications', item), 422, 'invalid_choice');
   });
 
-  test('keeps the order of a batch, and of times that are never equal', async () => {
+  test('keeps the order of a batch, with different times', async () => {
     const reader = await inbox.newReader();
     await inbox.publish(reader, numbered(50));
     const { body } = await inbox.list(reader, { limit: '50', sort: 'created_at:asc' });
@@ -71,7 +71,7 @@ describe('4.7 GET /v1/notifications', () => {
     expect(times).toEqual(times.toSorted());
   });
 
-  test('no other operation exists there', async () => {
+  test('has no other operation', async () => {
     const reader = await inbox.newReader();
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const answer = await client.send(method, '/v1/notifications', { bearer: reader.bearer });
@@ -81,7 +81,7 @@ describe('4.7 GET /v1/notifications', () => {
 });
 
 describe('4.7 page and limit', () => {
-  test('a page has 20 items unless limit says otherwise, up to 100', async () => {
+  test('a page has 20 items by default and 100 at most', async () => {
     const reader = await inbox.newReader();
     await inbox.publish(reader, numbered(101));
     expect((await inbox.list(reader)).body).toHaveLength(20);
@@ -90,7 +90,7 @@ describe('4.7 page and limit', () => {
     expect(textsOf(await inbox.list(reader, 'limit=100&page=2'))).toEqual(['1']);
   });
 
-  test('pages count from 1, and beyond the last one there is nothing', async () => {
+  test('pages start at 1, and a page after the last one is empty', async () => {
     const reader = await inbox.newReader();
     await inbox.publish(reader, numbered(5));
     const pages = [];
@@ -117,7 +117,7 @@ describe('4.7 page and limit', () => {
     expect([answer.status, fieldsOf(answer)]).toEqual([422, [/^\w+/.exec(query)?.[0]]]);
   });
 
-  test('names every faulty parameter at once', async () => {
+  test('reports all invalid parameters at once', async () => {
     const answer = await inbox.list(refused, 'page=0&limit=0&sort=colour&since=yesterday&filter=colour:eq:red');
     expect([answer.status, fieldsOf(answer).sort()]).toEqual([422, ['filter', 'limit', 'page', 'since', 'sort']]);
   });
@@ -140,7 +140,7 @@ describe('4.7 Link and X-Total-Count', () => {
     expect(Object.keys(linksOf(await inbox.list(reader)))).toEqual(['first', 'last']);
   });
 
-  test('is on one line, and keeps the client’s parameters without a comma or semicolon inside', async () => {
+  test('is on one line, and keeps the client’s parameters with encoded commas and semicolons', async () => {
     const reader = await inbox.newReader();
     await inbox.publish(
       reader,
@@ -162,7 +162,7 @@ describe('4.7 Link and X-Total-Count', () => {
     }
   });
 
-  test('following next shows everything once, whatever arrives meanwhile', async () => {
+  test('following next shows each item once, also while new items arrive', async () => {
     const reader = await inbox.newReader();
     await inbox.publish(reader, numbered(12));
     const seen: string[] = [];
@@ -179,7 +179,7 @@ describe('4.7 Link and X-Total-Count', () => {
     );
   });
 
-  test('the count is exact, with a filter up to 1000 unless the exact one is preferred', async () => {
+  test('the count is exact; with a filter up to 1000, unless Prefer asks for the exact count', async () => {
     const reader = await inbox.newReader();
     await inbox.publish(reader, numbered(1000));
     await inbox.publish(reader, [{ notification_type: 'pool' }, { description: 'last' }]);
@@ -207,7 +207,7 @@ describe('4.7 a notification that is changed or deleted', () => {
     expect((await inbox.list(reader)).body).toEqual([two, body]);
   });
 
-  test('is gone, from the count too', async () => {
+  test('is removed, from the count too', async () => {
     const reader = await inbox.newReader();
     const [one] = await inbox.publish(reader, numbered(2));
     await client.admin('DELETE', `/notifications/${one?.id}`);

@@ -32,7 +32,7 @@ describe('4.5 POST /v1/sessions', () => {
     expect(answer.body.created_at < answer.body.expires_at).toBe(true);
   });
 
-  test('takes the credentials of HTTP clients: a trailing colon, a scheme in any case', async () => {
+  test('accepts the credentials of HTTP clients: a trailing colon, a scheme in any case', async () => {
     const { token } = await client.signIn(await client.createUser());
     expect((await client.newSession(`${token}:`)).status).toBe(201);
     const encoded = Buffer.from(token).toString('base64');
@@ -59,7 +59,7 @@ describe('4.5 POST /v1/sessions', () => {
     expect(body).toMatchObject({ user_id: user.id, token: expect.stringMatching(/^pss_.{80}$/) });
   });
 
-  test('makes a new session each time, and each of them is good', async () => {
+  test('creates a new session each time, and all of them are valid', async () => {
     const { token, session } = await client.signIn(await client.createUser());
     const others = await Promise.all([1, 2, 3, 4].map(() => client.newSession(token)));
     const tokens = [session, ...others.map(({ body }) => body)].map((made) => made.token);
@@ -97,7 +97,7 @@ describe('4.5 POST /v1/sessions', () => {
     expectProblem(await client.newSession(token), 401, 'invalid_authentication_token');
   });
 
-  test('is 403 while an operator has locked the account, temporarily or for good', async () => {
+  test('is 403 while an operator has locked the account, temporarily or permanently', async () => {
     const { user, token } = await client.signIn(await client.createUser());
     for (const lock of [{ permanent: true }, { until: timeIn(90) }]) {
       await client.lock(user, lock);
@@ -107,7 +107,7 @@ describe('4.5 POST /v1/sessions', () => {
     expect((await client.newSession(token)).status).toBe(201);
   });
 
-  test('is 400 for an account that is deactivated, whose tokens have ended for good', async () => {
+  test('is 400 for a deactivated account, whose tokens have ended permanently', async () => {
     const { user, token } = await client.signIn(await client.createUser());
     const become = async (status: string) => (await client.admin('PATCH', `/users/${user.id}`, { status })).status;
     expect(await become('deactivated')).toBe(200);
@@ -179,7 +179,7 @@ describe.each(['POST', 'GET'])('4.6 %s /v1/sessions/verify', (method) => {
 });
 
 describe('5 Authentication', () => {
-  test('logging in takes no Authorization header, and one that is left over does not hinder it', async () => {
+  test('a login needs no Authorization header, and ignores an old one', async () => {
     const user = await client.createUser();
     for (const sent of [{}, { bearer: 'pss_expired' }, { basic: 'ada:secret' }]) {
       expect((await client.start(passwordLogin(user), sent)).body.status).toBe('approved');
@@ -202,7 +202,7 @@ describe('5 Authentication', () => {
     ]);
   });
 
-  test('a user whose authentication token is refused logs in again', async () => {
+  test('a user with a refused authentication token can log in again', async () => {
     const { user, token, authentication, session } = await client.signIn(await client.createUser());
     await client.send('DELETE', `/v1/tokens/${authentication.id}`, { bearer: session.token });
     expect((await client.newSession(token)).status).toBe(401);

@@ -47,7 +47,7 @@ describe('4.2 POST /v1/tokens/{id}/secret', () => {
     expect(headers.get('Cache-Control')).toBe('no-store');
   });
 
-  test('takes the id in upper case too', async () => {
+  test('accepts the id in upper case too', async () => {
     const { id, code } = await client.startSms(await client.createUser());
     expect((await client.answer(id.toUpperCase(), { secret: code, pin })).body).toMatchObject({
       id,
@@ -55,7 +55,7 @@ describe('4.2 POST /v1/tokens/{id}/secret', () => {
     });
   });
 
-  test('needs the secret and the PIN: 422 for one that is missing or malformed, which is no attempt', async () => {
+  test('requires the secret and the PIN: a missing or malformed one is 422 and does not count as an attempt', async () => {
     const { id, code } = await client.startSms(await client.createUser());
     for (const [body, fields] of [
       [{}, ['pin', 'secret']],
@@ -73,7 +73,7 @@ describe('4.2 POST /v1/tokens/{id}/secret', () => {
     expect((await client.answer(id, { secret: code, pin })).status).toBe(201);
   });
 
-  test('is 400 for a wrong code, with the authentication in the problem, which stays open', async () => {
+  test('is 400 for a wrong code, with the authentication in the problem, and further attempts are possible', async () => {
     const { id, code } = await client.startSms(await client.createUser());
     const answer = await client.answer<{ authentication: Authentication }>(id, { secret: wrongCode(code), pin });
     expectProblem(answer, 400, 'authorization_rejected');
@@ -88,7 +88,7 @@ describe('4.2 POST /v1/tokens/{id}/secret', () => {
     expect((await client.answer(id, { secret: code, pin })).status).toBe(201);
   });
 
-  test('answers wrong, used-up, approved and unknown alike', async () => {
+  test('returns the same response for wrong, used-up, approved and unknown authentications', async () => {
     const { id, code } = await client.startSms(await client.createUser());
     const single = (await client.start(passwordLogin(await client.createUser()))).body;
     const answers = [];
@@ -99,7 +99,7 @@ describe('4.2 POST /v1/tokens/{id}/secret', () => {
     for (const answer of answers) expect(shapeOf(answer)).toEqual(shapeOf(answers[0] as Answer<unknown>));
   });
 
-  test('wants the right PIN of a user who has one', async () => {
+  test('requires the right PIN of a user who has one', async () => {
     const { id, code } = await client.startSms(await client.createUser({ pin: '1357' }));
     expectProblem(await client.answer(id, { secret: code, pin }), 400, 'authorization_rejected');
     expect((await client.answer(id, { secret: code, pin: '1357' })).status).toBe(201);
@@ -117,7 +117,7 @@ describe('4.2 POST /v1/tokens/{id}/secret', () => {
     expect((await client.answer(id, { secret: code, pin })).body.status).toBe('approved');
   });
 
-  test('approves a repeat with the same Idempotency-Key again, with a new token, while the first is unused', async () => {
+  test('approves a repeat with the same Idempotency-Key, with a new token, while the first is unused', async () => {
     const { id, code } = await client.startSms(await client.createUser());
     const headers = { 'Idempotency-Key': randomUUID() };
     const first = await client.answer(id, { secret: code, pin }, { headers });
@@ -138,14 +138,14 @@ describe('4.3 GET /v1/tokens/{id}', () => {
     expect(asked.headers.get('Cache-Control')).toBe('no-store');
   });
 
-  test('is 404 for an unknown id, for what is no id, and for a deleted one', async () => {
+  test('is 404 for an unknown id, an invalid id and a deleted authentication', async () => {
     const { authentication, session } = await client.signIn(await client.createUser());
     await client.send('DELETE', `/v1/tokens/${authentication.id}`, { bearer: session.token });
     for (const id of [randomUUID(), 'x', authentication.id])
       expectProblem((await client.status(id)) as Answer<unknown>, 404, 'not_found');
   });
 
-  test('is 404 for one that a later login on the same device has superseded, by its first session', async () => {
+  test('is 404 after the first session of a later login on the same device', async () => {
     const user = await client.createUser();
     const device = { id: publishedId };
     const { authentication } = await client.signIn(user, device);
@@ -160,7 +160,7 @@ describe('4.4 DELETE /v1/tokens/{id}', () => {
   const remove = <Body = { id: string }>(id: string, bearer?: string) =>
     client.send<Body>('DELETE', `/v1/tokens/${id}`, { bearer });
 
-  test('is 200 with the id, and the token and its sessions are good for nothing on the very next request', async () => {
+  test('is 200 with the id, and the next request with the token or its sessions is refused', async () => {
     const { authentication, token, session } = await client.signIn(await client.createUser());
     const { status, body } = await remove(authentication.id, session.token);
     expect([status, body]).toEqual([200, { id: authentication.id }]);
@@ -168,7 +168,7 @@ describe('4.4 DELETE /v1/tokens/{id}', () => {
     expectProblem(await client.verify(session.token), 401, 'invalid_session_token');
   });
 
-  test('works for another device of the same user, and leaves the one that asked logged in', async () => {
+  test('works for another device of the same user, and keeps the caller logged in', async () => {
     const user = await client.createUser();
     const [phone, tablet] = [await client.signIn(user), await client.signIn(user)];
     expect((await remove(phone.authentication.id, tablet.session.token)).status).toBe(200);
@@ -206,7 +206,7 @@ describe('4.4 DELETE /v1/tokens/{id}', () => {
     expect((await client.newSession(token)).status).toBe(201);
   });
 
-  test('DELETE /v1/tokens ends the token that is sent as Basic credentials', async () => {
+  test('DELETE /v1/tokens ends the token in its Basic credentials', async () => {
     const { authentication, token, session } = await client.signIn(await client.createUser());
     const deleted = await client.send('DELETE', '/v1/tokens', { basic: token });
     expect([deleted.status, deleted.body]).toEqual([200, { id: authentication.id }]);

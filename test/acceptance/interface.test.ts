@@ -31,13 +31,13 @@ const fieldsOfAuthentication = [
 ];
 
 describe('1 What the service does', () => {
-  test('it issues two kinds of credential, the one for the other', async () => {
+  test('it issues authentication tokens, and session tokens in exchange', async () => {
     const { token, session } = await client.signIn(await client.createUser());
     expect(token).toMatch(/^psa_[A-Za-z0-9_-]{32,}$/);
     expect(session.token).toMatch(/^pss_[A-Za-z0-9_-]{32,}$/);
   });
 
-  test('the authentication token is good for obtaining session tokens only', async () => {
+  test('an authentication token is valid only for creating sessions', async () => {
     const { token, authentication } = await client.signIn(await client.createUser());
     expectProblem(await client.verify(token), 401, 'invalid_session_token');
     expectProblem(await client.send('GET', '/v1/notifications', { bearer: token }), 401, 'invalid_session_token');
@@ -46,7 +46,7 @@ describe('1 What the service does', () => {
     expect((await client.newSession(token)).status).toBe(201);
   });
 
-  test('the session token is good for every other operation, and not for obtaining sessions', async () => {
+  test('a session token is valid for every other operation, but not for creating sessions', async () => {
     const { session, authentication } = await client.signIn(await client.createUser());
     expectProblem(await client.newSession(session.token), 401, 'invalid_authentication_token');
     expect((await client.verify(session.token)).status).toBe(200);
@@ -61,7 +61,7 @@ describe('1 What the service does', () => {
     expect([status, body.status]).toEqual([201, 'approved']);
   });
 
-  test('an identity is found however it is written', async () => {
+  test('an identity is found in any notation', async () => {
     const { username, email, phone } = await client.createUser();
     const spellings = [
       { type: 'username', value: username.toUpperCase() },
@@ -134,7 +134,7 @@ describe('2 Resources and their fields', () => {
     expect((await client.status(body.id)).text).not.toContain(body.token);
   });
 
-  test('2.1 one that is not approved has all its fields but the token', async () => {
+  test('2.1 an authentication that is not approved has all its fields but the token', async () => {
     for (const login of [smsLogin(nobody()), passwordLogin(nobody())]) {
       const { body } = await client.start(login);
       expect(Object.keys(body).sort()).toEqual(fieldsOfAuthentication);
@@ -143,7 +143,7 @@ describe('2 Resources and their fields', () => {
     }
   });
 
-  test('2.2 a session has all its fields, and says whose and on which device it is', async () => {
+  test('2.2 a session has all its fields, with its user and its device', async () => {
     const { user, authentication, session } = await client.signIn(await client.createUser());
     const { id, token, created_at, expires_at, updated_at, ...others } = session;
     expect(id).toMatch(uuid);
@@ -205,7 +205,7 @@ describe('2 Resources and their fields', () => {
     expect({ ...others, id, sequence, image, created_at, updated_at }).toEqual(made);
   });
 
-  test('2.4 what a notification does not say is null, or the empty string for object_data_string', async () => {
+  test('2.4 missing fields of a notification are null, or empty for object_data_string', async () => {
     const user = await client.createUser();
     await client.publish({ user_id: user.id, notification_type: 'pool', description: 'x' });
     expect(await onlyNotificationOf(user)).toMatchObject({
@@ -259,7 +259,7 @@ describe('3 States and transitions', () => {
     expect((await client.status(id)).body.status).toBe('approved');
   });
 
-  test('it is rejected once its attempts are used up, and stays so for the right code', async () => {
+  test('it is rejected after its last attempt, also with the right code', async () => {
     const { id, code } = await client.startSms(await client.createUser());
     const seen = [];
     for (let guess = 1; guess <= 5; guess += 1) {
@@ -271,7 +271,7 @@ describe('3 States and transitions', () => {
     expect((await client.status(id)).body.status).toBe('rejected');
   });
 
-  test('a single-step one is approved or rejected straight away', async () => {
+  test('a single-step authentication is approved or rejected at once', async () => {
     const user = await client.createUser();
     for (const [secret, status] of [
       [undefined, 'approved'],
@@ -283,7 +283,7 @@ describe('3 States and transitions', () => {
     }
   });
 
-  test('an approved one never changes, whatever is sent as its secret', async () => {
+  test('an approved authentication does not change with any further secret', async () => {
     const { id, code } = await client.startSms(await client.createUser());
     await client.answer(id, { secret: code, pin: '2468' });
     for (let guess = 1; guess <= 6; guess += 1) {

@@ -32,7 +32,7 @@ afterEach(async () => {
   running = [];
 });
 
-/** With the embedded database in `data` of a folder, as somebody who tries the product starts it. */
+/** Starts the service with the embedded database in `data` of a folder, as in a first trial. */
 const inFolder = (cwd: string, env: Record<string, string> = {}) => ({
   cwd,
   env: { PORT: '0', LOG_LEVEL: 'warn', ...env },
@@ -77,7 +77,7 @@ describe('the first start', () => {
   });
   afterAll(() => service.stop());
 
-  test('prints three commands that make a user, log in and get a session, as printed, in one shell', async () => {
+  test('prints three commands that create a user, log in and get a session, in one shell', async () => {
     const commands = printedCommands(service);
     expect(commands).toHaveLength(3);
     const [user = '', token = '', session = ''] = await runInOneShell(commands, cwd);
@@ -87,7 +87,7 @@ describe('the first start', () => {
     expect(JSON.parse(session)).toMatchObject({ token: expect.stringMatching(/^pss_/), user_id: id });
   });
 
-  test('writes the first admin key to a file of its owner alone, not to the output, where no terminal is', async () => {
+  test('without a terminal writes the first admin key to a file that only its owner can read', async () => {
     const file = keyFileOf(service);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const key = (await readFile(file, 'utf8')).trim();
@@ -96,13 +96,13 @@ describe('the first start', () => {
     expect(await statusOf(`${service.url}/admin/v1/users`, `Bearer ${key}`)).toBe(200);
   });
 
-  test('leaves nothing in the data directory that others can read', async () => {
+  test('creates nothing in the data directory that other accounts can read', async () => {
     const data = join(cwd, 'data');
     const open = [];
     for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() && !entry.isDirectory()) continue;
       const path = join(entry.parentPath, entry.name);
-      // PostgreSQL removes files of its own meanwhile.
+      // PostgreSQL may remove its own files at the same time.
       const { mode } = await stat(path).catch(() => ({ mode: 0 }));
       if ((mode & 0o077) !== 0) open.push(`${path} ${(mode & 0o777).toString(8)}`);
     }
@@ -111,8 +111,8 @@ describe('the first start', () => {
   });
 });
 
-describe('a first start elsewhere', () => {
-  test('prints commands that work where the data is in a folder with blanks and quotes in its name', async () => {
+describe('a first start in another place', () => {
+  test('prints commands that work with a data folder whose name has blanks and quotes', async () => {
     const cwd = await newFolder();
     const data = join(await newFolder(), `Ada's "$data" dir`);
     const service = await start(cwd, { DATA_DIR: data });
@@ -121,7 +121,7 @@ describe('a first start elsewhere', () => {
     expect(existsSync(join(cwd, 'data'))).toBe(false);
   });
 
-  test('makes no key and names no file where ADMIN_API_KEY is set, and the commands take it from the shell', async () => {
+  test('creates no key if ADMIN_API_KEY is set, and prints commands that take it from the shell', async () => {
     const cwd = await newFolder();
     const key = randomBytes(16).toString('hex');
     const service = await start(cwd, { ADMIN_API_KEY: key });
@@ -152,7 +152,7 @@ describe('a second start', () => {
     expect(await statusOf(`${second.url}/v1/sessions`, basic, 'POST')).toBe(201);
   });
 
-  test('while the first runs joins its database, which outlives the first', async () => {
+  test('joins the database of the first while that runs, and the database outlives the first', async () => {
     const cwd = await newFolder();
     const first = await start(cwd);
     const [, , session = '{}'] = await runInOneShell(printedCommands(first), cwd);
@@ -165,10 +165,16 @@ describe('a second start', () => {
 });
 
 describe('a start that fails', () => {
-  test('for its configuration names every fault at once, leaves nothing behind and exits with 1', async () => {
+  test('reports all faults of its configuration, leaves nothing behind and exits with 1', async () => {
     const cwd = await newFolder();
     const env = {
-      ...{ PORT: '65536', SESSION_TTL: 'soon', AUTHENTICATION_TTL: '-1d', PIN_POLICY: 'maybe', PASSWORD_MIN: '4' },
+      ...{
+        PORT: '65536',
+        SESSION_TTL: 'soon',
+        AUTHENTICATION_TTL: '-1d',
+        PIN_POLICY: 'maybe',
+        PASSWORD_MIN: '4',
+      },
       ...{ DATABASE_URL: 'mysql://localhost/x', SECRET_KEY: 'too-short', ADMIN_API_KEY: 'hunter2', LOG_LEVEL: 'loud' },
       ...{ SMS_PROVIDER: 'webhook', POSTERN_PORT: '80' },
     };
@@ -185,7 +191,7 @@ describe('a start that fails', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  test('for a variable of a .env file says so, and the environment wins over the file', async () => {
+  test('reports a fault of a .env file, and the environment overrides the file', async () => {
     const cwd = await newFolder();
     await writeFile(join(cwd, '.env'), 'PORT=nowhere\nPIN_POLICY=perhaps\n');
     const { exitCode, stderr } = await runProcess({ cwd, env: { PIN_POLICY: 'off' } });
@@ -194,7 +200,7 @@ describe('a start that fails', () => {
     expect(stderr).not.toContain('PIN_POLICY');
   });
 
-  test('for a port that is taken says which, stops its database and exits with 1', async () => {
+  test('reports a port in use, stops its database and exits with 1', async () => {
     const cwd = await newFolder();
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
@@ -207,7 +213,7 @@ describe('a start that fails', () => {
     expect(await readdir(join(cwd, 'data', 'postgres'))).not.toContain('postmaster.pid');
   });
 
-  test('for a database that cannot be reached says where to look, without its password, and exits with 1', async () => {
+  test('reports an unreachable database without its password, and exits with 1', async () => {
     const { exitCode, stdout, stderr } = await runProcess({
       cwd: await newFolder(),
       env: { PORT: '0', ...unreachable },
@@ -231,7 +237,7 @@ describe('a stop', () => {
     },
   );
 
-  test('by SIGTERM answers a request that has begun, and takes no new one', async () => {
+  test('with SIGTERM completes a running request, and accepts no new one', async () => {
     const service = await start(await newFolder());
     const { port } = new URL(service.url);
     const body = JSON.stringify({ secret: '123456', pin: '2468' });
@@ -253,7 +259,7 @@ describe('a stop', () => {
     socket.write(body);
     await received.until('authorization_rejected');
     const exitCode = await Promise.race([stopped, wait(25_000, 'not in time')]);
-    // Whatever still waits for this client goes on, so that the database is stopped too.
+    // Lets everything that waits for this client continue, so that the database stops too.
     socket.destroy();
     await stopped;
     expect(exitCode).toBe(0);

@@ -30,7 +30,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
-describe('what holds in one process holds across two workers', () => {
+describe('two workers behave like one process', () => {
   let service: TestService;
   let client: Client;
   let connections: Connection[];
@@ -61,7 +61,7 @@ describe('what holds in one process holds across two workers', () => {
   }
   type Outcome = Pick<Authentication, 'status'>;
 
-  test('a session made by one is known to both, and unknown to both once it is revoked', async () => {
+  test('a session of one worker is valid on both, and on neither after its revocation', async () => {
     const [one, other] = connections as [Connection, Connection];
     for (let round = 0; round < 20; round += 1) {
       const user = await client.createUser();
@@ -74,7 +74,7 @@ describe('what holds in one process holds across two workers', () => {
     }
   });
 
-  test('of wrong guesses at once five are evaluated, whoever gets them', async () => {
+  test('five of many concurrent wrong secrets are evaluated, on any worker', async () => {
     const user = await client.createUser();
     const answers = await crowd<Outcome>(40, '/v1/tokens', passwordLogin(user, { secret: 'wrong' }));
     const outcomes = answers.map(({ status, body }) => (status === 201 ? body.status : status));
@@ -82,20 +82,20 @@ describe('what holds in one process holds across two workers', () => {
     expect(new Set(outcomes.filter((outcome) => outcome !== 'rejected'))).toEqual(new Set([423]));
   });
 
-  test('of right passwords at once all are approved', async () => {
+  test('all concurrent right passwords are approved', async () => {
     const user = await client.createUser();
     const answers = await crowd<Outcome>(24, '/v1/tokens', passwordLogin(user));
     expect(new Set(answers.map(({ body }) => body.status))).toEqual(new Set(['approved']));
   });
 
-  test('one code a minute goes to one identity', async () => {
+  test('an identity gets one code a minute', async () => {
     const user = await client.createUser();
     const answers = await crowd(24, '/v1/tokens', smsLogin(user));
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, ...Array.from({ length: 23 }, () => 429)]);
   });
 
-  test('a repeated publish with one key makes one notification', async () => {
+  test('a repeated publish with one key creates one notification', async () => {
     const user = await client.createUser();
     const { session } = await client.signIn(user);
     const headers = { 'Idempotency-Key': randomUUID() };
@@ -109,7 +109,7 @@ describe('what holds in one process holds across two workers', () => {
     expect(list.body).toHaveLength(1);
   });
 
-  test('each queued code is sent once, and each is right', async () => {
+  test('each queued code is sent once, and is valid', async () => {
     const users = await Promise.all(Array.from({ length: 8 }, () => client.createUser()));
     const started = await Promise.all(users.map((user) => client.startSms(user)));
     for (const { user } of started) {
@@ -145,7 +145,7 @@ describe('a service of two workers', () => {
     return service;
   }
 
-  test('says once that it is ready, when both listen on one port, and stops with its database', async () => {
+  test('reports once that both workers listen on one port, and stops with its database', async () => {
     const cwd = await newFolder();
     const service = await start(cwd);
     expect(workersOf(service)).toHaveLength(2);
@@ -161,7 +161,7 @@ describe('a service of two workers', () => {
     expect(existsSync(join(cwd, 'data', 'postgres', 'postmaster.pid'))).toBe(false);
   });
 
-  test('says once that its port is taken, and exits with 1', async () => {
+  test('reports once that its port is in use, and exits with 1', async () => {
     const cwd = await newFolder();
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
@@ -173,13 +173,13 @@ describe('a service of two workers', () => {
     holder.close();
     expect(exitCode).toBe(1);
     expect(stderr).toBe(
-      `Port ${port} of 127.0.0.1 is in use: stop the program that has it, or set PORT to another one.\n`,
+      `Port ${port} of 127.0.0.1 is in use: stop the program that uses it, or set PORT to another one.\n`,
     );
     expect(stdout).toBe('');
     expect(existsSync(join(cwd, 'data', 'postgres', 'postmaster.pid'))).toBe(false);
   });
 
-  test('is refused with a number of workers that makes no sense', async () => {
+  test('refuses an invalid number of workers', async () => {
     for (const WORKERS of ['0', '17', '-1', '2.5', 'many']) {
       const { exitCode, stderr } = await runProcess({ cwd: await newFolder(), env: { WORKERS } });
       expect(exitCode).toBe(1);
@@ -187,7 +187,7 @@ describe('a service of two workers', () => {
     }
   });
 
-  test('takes a changed .env file over when it restarts its workers, unless that has faults', async () => {
+  test('applies a changed .env file at a restart of its workers, unless it has faults', async () => {
     const cwd = await newFolder();
     const key = 'k'.repeat(40);
     const settings = (lifetime: string) => `ADMIN_API_KEY=${key}\nSESSION_TTL=${lifetime}\n`;
@@ -217,7 +217,7 @@ describe('a service of two workers', () => {
   });
 });
 
-test('a single process says that it has nothing to restart, and goes on', async () => {
+test('a single process reports that it has nothing to restart, and keeps running', async () => {
   const service = await startTestService({ WORKERS: '1' });
   try {
     process.kill(service.pid, 'SIGUSR2');

@@ -8,12 +8,12 @@ import { byPassword, type Person } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { addAuthenticator, launchBrowser, servePage, type VirtualAuthenticator } from '../support/browser.js';
 import { type Answer, createFactors } from '../support/factors.js';
-import { createUser } from '../support/people.js';
+import { createUser } from '../support/users.js';
 
-/** The code that the documentation tells people to use. */
+/** The code from the documentation. */
 const [, code = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync('docs/second-factors.md', 'utf8')) ?? [];
 
-/** What it defines, as the page sees it; here it is only named. */
+/** Types of the functions that this code defines in the page. */
 declare function post(path: string, body: object, session?: string): Promise<Answer & { options: { rp: object } }>;
 declare function makePasskey(session: string, proof: object, name: string): Promise<Passkey>;
 declare function sign(options: object): Promise<string>;
@@ -70,8 +70,8 @@ async function assertionFor(page: Page) {
   return { id: body.id, secret: await page.evaluate((options) => sign(options), body.challenge ?? {}) };
 }
 
-describe('a browser, with the code of the documentation', () => {
-  test('makes a passkey and logs in with it, without a name', async () => {
+describe('a browser with the code of the documentation', () => {
+  test('creates a passkey and logs in with it, without a user name', async () => {
     const { who, page } = await withPasskey();
     const { body } = await ask<Passkey[]>(who, 'GET', '/passkeys');
     expect(body).toMatchObject([{ name: 'Laptop', transports: ['internal'], last_used_at: null }]);
@@ -81,14 +81,14 @@ describe('a browser, with the code of the documentation', () => {
     expect(session.body.user_id).toBe(who.user.id);
   });
 
-  test('makes no second passkey on an authenticator that has one', async () => {
+  test('creates no second passkey on the same authenticator', async () => {
     const { who, page } = await withPasskey();
     const values = { session: who.bearer, proof: byPassword };
     const again = page.evaluate(({ session, proof }) => makePasskey(session, proof, 'Again'), values);
     await expect(again).rejects.toThrow('InvalidStateError');
   });
 
-  test('completes a login by password, and proves who is signed in', async () => {
+  test('completes a login with a password, and re-authenticates', async () => {
     const { who, page } = await withPasskey();
     const change = { bearer: postern.adminKey, body: { second_factor: 'required' } };
     await postern.api('PATCH', `/admin/v1/users/${who.user.id}`, change);
@@ -101,8 +101,8 @@ describe('a browser, with the code of the documentation', () => {
   });
 });
 
-describe('what a browser signs', () => {
-  test('counts once', async () => {
+describe('an assertion of a browser', () => {
+  test('is valid once', async () => {
     const { page } = await withPasskey();
     const { id, secret } = await assertionFor(page);
     const other = await startWithPasskey();
@@ -122,7 +122,7 @@ describe('what a browser signs', () => {
     expect((await answer(id, secret)).status).toBe(201);
   });
 
-  test('is refused on an origin that is not configured, though it is the same host', async () => {
+  test('is refused on an origin that is not configured, even with the same host', async () => {
     const { authenticator } = await withPasskey();
     const [credential] = await authenticator.credentials();
     const foreign = await open('localhost', 1);
@@ -134,10 +134,10 @@ describe('what a browser signs', () => {
     expect(await here.page.evaluate(() => logIn())).toMatchObject({ status: 'approved' });
   });
 
-  test('is refused for another relying party, also when it is enrolled', async () => {
+  test('is refused for another relying party, also at enrolment', async () => {
     const who = await person();
     const { page } = await open('app.localhost');
-    // As a page would do that wants the passkey for itself.
+    // Acts as a page that tries to get a passkey for its own domain.
     await page.evaluate(() => {
       const real = post;
       Object.assign(globalThis, {
@@ -163,7 +163,7 @@ describe('what a browser signs', () => {
     await expect(page.evaluate(() => logIn())).rejects.toThrow('authorization_rejected');
   });
 
-  test('is refused when its counter has gone back', async () => {
+  test('is refused when its counter has decreased', async () => {
     const { page, authenticator } = await withPasskey();
     const [copy] = await authenticator.credentials();
     if (copy === undefined) throw new Error('there is no credential');
@@ -173,7 +173,7 @@ describe('what a browser signs', () => {
     await expect(page.evaluate(() => logIn())).rejects.toThrow('authorization_rejected');
   });
 
-  test('without verifying its owner stands beside a password, and proves nothing by itself', async () => {
+  test('without user verification is a second factor to a password, and not sufficient alone', async () => {
     const { who, authenticator } = await withPasskey();
     const change = { bearer: postern.adminKey, body: { second_factor: 'required' } };
     await postern.api('PATCH', `/admin/v1/users/${who.user.id}`, change);
@@ -183,7 +183,7 @@ describe('what a browser signs', () => {
     await key.replace({ ...credential, signCount: credential.signCount + 9 });
     const { body: pending } = await startWithPassword(who);
     expect(await page.evaluate((login) => complete(login), pending)).toMatchObject({ status: 'approved' });
-    // The browser keeps to what is asked for; a page may ask for less.
+    // The browser enforces the requested user verification, but a page can request less.
     await expect(page.evaluate((session) => prove(session), who.bearer)).rejects.toThrow('NotAllowedError');
     const { body: begun } = await ask<StartedProof>(who, 'POST', '/proofs', { type: 'passkey' });
     const less = { ...begun.challenge, userVerification: 'discouraged' };

@@ -12,16 +12,16 @@ export interface Outcome {
 
 export interface RunningCommand {
   readonly done: Promise<Outcome>;
-  /** What it has printed so far. */
+  /** The output so far. */
   printed(): string;
   signal(name: 'SIGTERM' | 'SIGINT'): void;
-  /** Listeners of signals that are left. */
+  /** The number of remaining listeners of signals. */
   listeners(): number;
 }
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** Starts a command in this process, with an environment, input and signals of its own. */
+/** Starts a command in this process, with its own environment, input and signals. */
 export function startCommand(args: readonly string[], env: Environment, input?: string): RunningCommand {
   const written = { stdout: '', stderr: '' };
   const signals = new EventEmitter();
@@ -45,7 +45,7 @@ export function startCommand(args: readonly string[], env: Environment, input?: 
 export const runCommand = (args: readonly string[], env: Environment = {}, input?: string): Promise<Outcome> =>
   startCommand(args, env, input).done;
 
-/** A folder for the time of a test file. */
+/** A temporary folder for one test file. */
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'postern-cli-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };

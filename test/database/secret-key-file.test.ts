@@ -11,13 +11,13 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('readSecretKeys', () => {
-  it('takes the keys of SECRET_KEY, in their order, and makes no file', async () => {
+  it('uses the keys of SECRET_KEY in their order, and creates no file', async () => {
     const SECRET_KEY = ['new', 'old'].map((key) => ({ reveal: () => key }));
     expect(await readSecretKeys({ SECRET_KEY, DATA_DIR: folder })).toEqual(['new', 'old']);
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('makes a key of 48 random bytes that only its owner can read, and keeps it', async () => {
+  it('creates a key of 48 random bytes that only its owner can read, and keeps it', async () => {
     const DATA_DIR = join(folder, 'data');
     const [key] = await readSecretKeys({ DATA_DIR });
     expect(key).toMatch(/^[A-Za-z0-9_-]{64}$/);
@@ -26,7 +26,7 @@ describe('readSecretKeys', () => {
     expect(await readSecretKeys({ DATA_DIR })).toEqual([key]);
   });
 
-  it('gives all who start at once the same key', async () => {
+  it('gives the same key to all processes that start at once', async () => {
     for (let round = 0; round < 20; round += 1) {
       const DATA_DIR = join(folder, String(round));
       const keys = await Promise.all(Array.from({ length: 8 }, () => readSecretKeys({ DATA_DIR })));
@@ -35,7 +35,7 @@ describe('readSecretKeys', () => {
     }
   });
 
-  it('refuses a damaged file instead of making another key', async () => {
+  it('refuses a damaged file and does not create another key', async () => {
     const file = join(folder, 'secret-key');
     await writeFile(file, 'short\n');
     await expect(readSecretKeys({ DATA_DIR: folder })).rejects.toThrow(SecretKeyError);

@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createImageDownload } from '../../src/delivery/image-download.js';
-import { checkTargetUrl, createOutbound, type OutboundOptions } from '../../src/delivery/outbound.js';
-import { faultsOf } from '../notifications/inbox.js';
+import { createOutbound, type OutboundOptions } from '../../src/delivery/outbound.js';
+import { checkTargetUrl } from '../../src/delivery/outbound-guard.js';
+import { faultsOf } from '../support/inbox.js';
 import { startHttp } from './local-server.js';
 
 function downloadWith(options: Partial<OutboundOptions> = {}) {
@@ -11,15 +12,15 @@ function downloadWith(options: Partial<OutboundOptions> = {}) {
   return createImageDownload(outbound, (url) => checkTargetUrl(url, all));
 }
 
-describe('fetching an image', () => {
-  it('gives the bytes of a 200', async () => {
+describe('an image download', () => {
+  it('returns the bytes of a 200', async () => {
     const host = await startHttp((_request, response) => response.end('bytes'));
     const download = downloadWith({ allowPrivateNetworkTargets: true });
     expect((await download(`${host.url}/a`)).toString()).toBe('bytes');
     expect(host.received[0]?.headers).toMatchObject({ accept: 'image/*', 'accept-encoding': 'identity' });
   });
 
-  it('takes 5 MiB, more than other calls may answer, and not a byte more', async () => {
+  it('accepts a response of 5 MiB and refuses one of a byte more', async () => {
     const host = await startHttp((request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)))));
     const download = downloadWith({ allowPrivateNetworkTargets: true });
     expect((await download(`${host.url}/5242880`)).length).toBe(5_242_880);
@@ -34,11 +35,11 @@ describe('fetching an image', () => {
     ['https://[::ffff:127.0.0.1]/', 'the address is not public'],
     ['https://2130706433/', 'the address is not public'],
     ['https://images.example.com:22/', 'the port must be 443 or at least 1024'],
-  ])('says what is wrong with the URL %s itself', async (url, reason) => {
+  ])('reports what is wrong with the URL %s', async (url, reason) => {
     expect(await faultsOf(downloadWith()(url))).toEqual([{ field: 'url', code: 'invalid_url', params: { reason } }]);
   });
 
-  it('does not tell a private address of a name from a name that nobody has or a host that is silent', async () => {
+  it('answers the same for a name with a private address, an unknown name and an unreachable host', async () => {
     const answers = [
       downloadWith({ resolve: async () => ['10.0.0.1'] }),
       downloadWith({ resolve: async () => ['93.184.216.34', '127.0.0.1'] }),

@@ -11,7 +11,7 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
-/** An HTTP server on loopback for the running test, and the requests that it got. */
+/** An HTTP server on loopback for the running test, with the requests that it received. */
 export async function startHttp(
   answer: RequestListener,
 ): Promise<{ url: string; port: number; received: ReceivedRequest[] }> {
@@ -32,7 +32,7 @@ export async function startTcp(connected: (socket: Socket) => void): Promise<{ p
   return { port: await listen(createTcpServer(connected)) };
 }
 
-/** A server that sends these bytes to a request and then resets the connection, and how often it has. */
+/** A server that answers a request with these bytes and then resets the connection. It counts the resets. */
 export async function startResetting(bytes: string): Promise<{ port: number; reset: () => number }> {
   let resets = 0;
   const { port } = await startTcp((socket) => {
@@ -46,7 +46,7 @@ export async function startResetting(bytes: string): Promise<{ port: number; res
   return { port, reset: () => resets };
 }
 
-/** An HTTPS server on loopback for the running test, with a key and certificate made for these tests only. */
+/** An HTTPS server on loopback for the running test, with a self-signed certificate. */
 export async function startSelfSigned(): Promise<number> {
   const pem = readFileSync(new URL('self-signed.pem', import.meta.url));
   return listen(createHttpsServer({ key: pem, cert: pem }, (_request, response) => response.end()));

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { checkTargetUrl, createOutbound, type OutboundOptions } from '../../src/delivery/outbound.js';
+import { createOutbound, type OutboundOptions } from '../../src/delivery/outbound.js';
+import { checkTargetUrl } from '../../src/delivery/outbound-guard.js';
 import { startHttp, startTcp } from './local-server.js';
 
 function outbound(options: Partial<OutboundOptions> = {}) {
@@ -27,7 +28,7 @@ const blocked = [
   ['6to4', '2002:7f00:1::', '2002:a00:1::1'],
   ['Teredo', '2001:0:4136:e378:8000:63bf:80ff:fffe'],
   ['other special purposes', '100::1', '2001:10::1', '2001:20::1', '5f00::1'],
-  ['never allotted', '4000::1', '1::1', '::1:0:0:1'],
+  ['never assigned', '4000::1', '1::1', '::1:0:0:1'],
 ].flatMap(([range, ...addresses]) => addresses.map((address) => [range, address] as const));
 
 const urlOf = (address: string) => (address.includes(':') ? `https://[${address}]/` : `https://${address}/`);
@@ -40,7 +41,7 @@ describe('the guard', () => {
     expect(checkTargetUrl(url, { allowPrivateNetworkTargets: true })).toBeUndefined();
   });
 
-  it.each(blocked)('refuses a name with one among public addresses, %s: %s', async (_range, address) => {
+  it.each(blocked)('refuses a name with a blocked address among public ones, %s: %s', async (_range, address) => {
     const out = guarded({ resolve: async () => ['93.184.215.14', address] });
     const request = out.request({ url: 'https://rebound.test/', method: 'GET' });
     await expect(request).rejects.toMatchObject({ code: 'blocked_target' });
@@ -62,26 +63,26 @@ describe('the guard', () => {
     '%31%32%37.0.0.1',
     '[::ffff:127.0.0.1]',
     '[0:0:0:0:0:ffff:7f00:0001]',
-  ])('refuses loopback spelt as %s', async (host) => {
+  ])('refuses loopback written as %s', async (host) => {
     const request = guarded().request({ url: `https://${host}/`, method: 'GET' });
     await expect(request).rejects.toMatchObject({ code: 'blocked_target' });
   });
 
-  it.each(['localhost', 'LOCALHOST'])('refuses the name %s by what it resolves to', async (name) => {
+  it.each(['localhost', 'LOCALHOST'])('refuses the name %s because of its address', async (name) => {
     const server = await startTcp(() => expect.unreachable('connected'));
     const url = `https://${name}:${server.port}/`;
     expect(checkTargetUrl(url, { allowPrivateNetworkTargets: false })).toBeUndefined();
     await expect(guarded().request({ url, method: 'GET' })).rejects.toMatchObject({ code: 'blocked_target' });
   });
 
-  it('refuses an address that cannot be read', async () => {
+  it('refuses an invalid address', async () => {
     const out = guarded({ resolve: async () => ['not an address'] });
     await expect(out.request({ url: 'https://a.test', method: 'GET' })).rejects.toMatchObject({
       code: 'blocked_target',
     });
   });
 
-  it('resolves a name once and connects to the address that it got', async () => {
+  it('resolves a name once and connects to that address', async () => {
     const server = await startHttp((_request, response) => response.end('pinned'));
     const resolve = vi.fn(async () => ['127.0.0.1']);
     const response = await outbound({ resolve }).request({ url: `http://name.test:${server.port}/`, method: 'GET' });
@@ -90,7 +91,7 @@ describe('the guard', () => {
     expect(server.received).toMatchObject([{ headers: { host: `name.test:${server.port}` } }]);
   });
 
-  it('connects by the system resolver to localhost where private targets are allowed', async () => {
+  it('connects to localhost through the system resolver if private targets are allowed', async () => {
     const server = await startHttp((_request, response) => response.end('local'));
     const out = outbound();
     const url = `http://localhost:${server.port}/`;
@@ -152,7 +153,7 @@ describe('a target URL', () => {
     ['http://example.com', 'the scheme must be https'],
     ['https://example.com:25', 'the port must be 443 or at least 1024'],
     ['https://example.com:80', 'the port must be 443 or at least 1024'],
-  ])('may be %s only where private targets are allowed', (url, reason) => {
+  ])('may be %s only if private targets are allowed', (url, reason) => {
     expect(checkTargetUrl(url, closed)).toBe(reason);
     expect(checkTargetUrl(url, open)).toBeUndefined();
   });

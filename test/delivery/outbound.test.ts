@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createOutbound, type OutboundError, type OutboundOptions } from '../../src/delivery/outbound.js';
+import { createOutbound, type OutboundOptions } from '../../src/delivery/outbound.js';
+import type { OutboundError } from '../../src/delivery/outbound-guard.js';
 import { startHttp, startResetting, startSelfSigned, startTcp } from './local-server.js';
 
-/** So long that a test ends by its own cause or by Vitest's limit, never by this one. */
+/** Long enough that a test never ends by this limit. */
 const NEVER_MS = 600_000;
 
 function outbound(options: Partial<OutboundOptions> = {}) {
@@ -14,7 +15,7 @@ function outbound(options: Partial<OutboundOptions> = {}) {
 
 const guarded = (options: Partial<OutboundOptions> = {}) => outbound({ allowPrivateNetworkTargets: false, ...options });
 
-/** A resolver that waits to be told to answer, always with a private address. */
+/** A resolver that waits for the test before it answers with a private address. */
 function slowResolver() {
   const asked: string[] = [];
   const answers = new Map<string, () => void>();
@@ -25,7 +26,7 @@ function slowResolver() {
   return { resolve, asked, answer: (hostname: string) => answers.get(hostname)?.() };
 }
 
-/** Sends chunks for as long as the client takes them. */
+/** Sends chunks as long as the client reads them. */
 function trickle(response: ServerResponse, chunk: string) {
   const timer = setInterval(() => response.write(chunk), 5);
   response.on('close', () => clearInterval(timer));
@@ -78,7 +79,7 @@ describe('an outgoing request', () => {
     expect(await outbound().request({ url: server.url, method: 'GET' })).toMatchObject({ status });
   });
 
-  it.each(['HTTP/1.0', 'HTTP/1.1'])('takes an answer of %s whose end is that of the connection', async (version) => {
+  it.each(['HTTP/1.0', 'HTTP/1.1'])('accepts a response of %s that ends with its connection', async (version) => {
     const server = await startTcp((socket) => socket.resume().end(`${version} 200 OK\r\n\r\n{"approved":true}`));
     const response = await outbound().request({ url: `http://127.0.0.1:${server.port}`, method: 'GET' });
     expect(response.body.toString()).toBe('{"approved":true}');
@@ -94,7 +95,7 @@ describe('an outgoing request', () => {
     expect(proxy.received).toEqual([]);
   });
 
-  it('is refused once the way out is closed', async () => {
+  it('fails after the client was closed', async () => {
     const server = await startHttp((_request, response) => response.end());
     const closed = createOutbound({ allowPrivateNetworkTargets: true });
     await closed.close();
@@ -104,7 +105,7 @@ describe('an outgoing request', () => {
 });
 
 describe('the limits', () => {
-  it('accepts a body of exactly the limit and cuts one of a byte more', async () => {
+  it('accepts a body of exactly the limit and refuses one of a byte more', async () => {
     const server = await startHttp((request, response) => response.end('x'.repeat(Number(request.url?.slice(1)))));
     const out = outbound();
     const atLimit = await out.request({ url: `${server.url}/65536`, method: 'GET' });
@@ -115,7 +116,7 @@ describe('the limits', () => {
     await expect(own).rejects.toMatchObject({ code: 'too_large' });
   });
 
-  it('cuts an endless body, and its connection', async () => {
+  it('stops an endless body and closes its connection', async () => {
     let cut = () => {};
     const closed = new Promise<void>((resolve) => {
       cut = resolve;
@@ -133,13 +134,13 @@ describe('the limits', () => {
     await closed;
   });
 
-  it('ends a body that trickles for ever', async () => {
+  it('stops a body that trickles forever', async () => {
     const server = await startHttp((_request, response) => trickle(response, '.'));
     const slow = outbound({ totalTimeoutMs: 200 }).request({ url: server.url, method: 'GET' });
     await expect(slow).rejects.toMatchObject({ code: 'timeout', status: 200 });
   });
 
-  it('ends a head that trickles for ever', async () => {
+  it('stops a head that trickles forever', async () => {
     const server = await startTcp((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nX-Slow: ');
       const timer = setInterval(() => socket.write('.'), 5);
@@ -149,7 +150,7 @@ describe('the limits', () => {
     await expect(slow).rejects.toMatchObject({ code: 'timeout', status: undefined });
   });
 
-  it("ends a request without an answer by the request's own time or by the general one", async () => {
+  it("stops a request without a response after the request's own timeout or the general one", async () => {
     const server = await startHttp(() => {});
     const general = outbound({ totalTimeoutMs: 100 }).request({ url: server.url, method: 'POST', body: '{}' });
     await expect(general).rejects.toMatchObject({ code: 'timeout' });
@@ -157,20 +158,20 @@ describe('the limits', () => {
     await expect(own).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  it('gives a silent TLS handshake only the time to connect', async () => {
+  it('applies the connect timeout to a TLS handshake without an answer', async () => {
     const server = await startTcp(() => {});
     const out = outbound({ connectTimeoutMs: 100, totalTimeoutMs: NEVER_MS });
     const silent = out.request({ url: `https://127.0.0.1:${server.port}`, method: 'GET' });
     await expect(silent).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  it('gives a silent name server only the time to connect', async () => {
+  it('applies the connect timeout to a name server without an answer', async () => {
     const resolve = () => new Promise<never>(() => {});
     const out = guarded({ connectTimeoutMs: 100, totalTimeoutMs: NEVER_MS, resolve });
     await expect(out.request({ url: 'https://silent.test', method: 'GET' })).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  it('ends in time although connecting takes longer', async () => {
+  it('applies the total timeout while it still connects', async () => {
     const { resolve, answer } = slowResolver();
     const out = guarded({ connectTimeoutMs: NEVER_MS, resolve });
     const request = out.request({ url: 'https://silent.test', method: 'GET', totalTimeoutMs: 50 });
@@ -178,7 +179,7 @@ describe('the limits', () => {
     answer('silent.test');
   });
 
-  it('resolves one name once for many and two names at a time, so that silent name servers take few threads', async () => {
+  it('resolves a name once for parallel requests and two names at a time, to block few threads', async () => {
     const { resolve, answer, asked } = slowResolver();
     const out = guarded({ resolve });
     const requests = ['a.test', 'a.test', 'b.test', 'c.test', 'd.test'].map((name) =>
@@ -195,16 +196,16 @@ describe('the limits', () => {
   });
 });
 
-describe('what cannot be reached', () => {
+describe('an unreachable target', () => {
   it.each([
     ['closes at once', ''],
-    ['speaks another protocol', '220 mail.test ESMTP\r\n'],
+    ['uses another protocol', '220 mail.test ESMTP\r\n'],
     ['breaks off within the head', 'HTTP/1.1 200 OK\r\nContent-'],
     ['breaks off within the body', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
     ['breaks off within the body of HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
     ['sends no last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'],
     [
-      'sends no last chunk and says that it closes',
+      'sends no last chunk and announces the close',
       'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n',
     ],
     ['sends a head without end', `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`],
@@ -231,30 +232,30 @@ describe('what cannot be reached', () => {
     ['of an encoding other than chunks', complete, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n'],
     ['without the last chunk', chunk, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n'],
     [
-      'without the last chunk, to be closed',
+      'without the last chunk, with connection: close',
       chunk,
       'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n',
     ],
     ['shorter than its length', complete, 'HTTP/1.1 200 OK\r\nContent-Length: 18\r\n'],
     [
-      'shorter than its length, to be closed',
+      'shorter than its length, with connection: close',
       complete,
       'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 18\r\n',
     ],
     ['shorter than its length, as HTTP/1.0', complete, 'HTTP/1.0 200 OK\r\nContent-Length: 18\r\n'],
-  ])('is a server that resets the connection in an answer %s', async (_what, body, head = 'HTTP/1.1 200 OK\r\n') => {
+  ])('is a server that resets the connection in a response %s', async (_what, body, head = 'HTTP/1.1 200 OK\r\n') => {
     const { port, reset } = await startResetting(`${head}\r\n${body}`);
     const request = outbound().request({ url: `http://127.0.0.1:${port}`, method: 'POST', body: '{}' });
     await expect(request).rejects.toMatchObject({ code: 'unreachable', status: 200 });
     expect(reset()).toBe(1);
   });
 
-  it('is a port without a server, and the message keeps the path of the URL to itself', async () => {
+  it('is a port without a server, and the message does not hold the path of the URL', async () => {
     const request = outbound().request({ url: 'http://127.0.0.1:1/secret-path', method: 'GET' });
     await expect(request).rejects.toThrow('127.0.0.1 cannot be reached (ECONNREFUSED)');
   });
 
-  it('is a server with a certificate that nobody vouches for, whatever the environment says', async () => {
+  it('is a server with an untrusted certificate, even if the environment disables the check', async () => {
     const port = await startSelfSigned();
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     onTestFinished(() => void vi.unstubAllEnvs());

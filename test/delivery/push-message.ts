@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PushMessage } from '../../src/notifications/push/sender.js';
 
-/** A push of a notification of its own. */
+/** A push message of a new notification. */
 export function pushMessage(): PushMessage {
   return {
     deliveryId: randomUUID(),

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sql } from '../../src/database/database.js';
 import { type Queue, startQueue } from '../../src/delivery/queue.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
+import { testSql } from '../support/sql.js';
 
 let own: TestDatabase;
 let queue: Queue | undefined;
@@ -14,19 +14,19 @@ afterAll(async () => {
   await own.drop();
 });
 
-test('a line that could not read the names of its tasks at its start takes jobs once it can', async () => {
+test('a group that could not read the ids of its tasks at its start takes jobs once it can', async () => {
   const { database, target } = own;
   const warnings: string[] = [];
   const log = { info: () => undefined, warn: (_fields: object, message: string) => void warnings.push(message) };
   const done: unknown[] = [];
   const tasks = { 'test.job': async (payload: unknown) => void done.push(payload) };
 
-  await database.query(sql('alter table graphile_worker._private_tasks rename to _private_tasks_away'));
-  queue = await startQueue({ target, log, lines: [{ tasks, concurrency: 2 }], connections: 2 });
-  await eventually('a look-up that failed', async () => warnings.find((line) => line.includes('cannot ask for jobs')));
-  await database.query(sql('alter table graphile_worker._private_tasks_away rename to _private_tasks'));
+  await database.everyone.query(testSql('alter table graphile_worker._private_tasks rename to _private_tasks_away'));
+  queue = await startQueue({ target, log, groups: [{ tasks, concurrency: 2 }], connections: 2 });
+  await eventually('a look-up that failed', async () => warnings.find((line) => line.includes('cannot fetch jobs')));
+  await database.everyone.query(testSql('alter table graphile_worker._private_tasks_away rename to _private_tasks'));
 
-  await database.query(sql(`select graphile_worker.add_job('test.job', '{"is":"done"}')`));
+  await database.everyone.query(testSql(`select graphile_worker.add_job('test.job', '{"is":"done"}')`));
   await eventually('the job', async () => done[0]);
   expect(done).toEqual([{ is: 'done' }]);
 });

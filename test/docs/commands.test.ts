@@ -8,7 +8,7 @@ import { type Fence, fencesOf, root } from './markdown.js';
 
 const pages = ['README.md', 'docs/guide.md', 'docs/account.md', 'docs/second-factors.md'];
 
-/** `sh` is run here; `json` and `http` are what the block before them answers; the others are not for this shell. */
+/** `sh` is run here. `json` and `http` show the answer to the block before them. The others are not run in this shell. */
 const languages = ['sh', 'json', 'http', 'console', 'js', ''];
 
 let service: TestService;
@@ -18,17 +18,19 @@ beforeAll(async () => {
 }, BUILD_TIMEOUT);
 afterAll(() => service.stop());
 
-/** What the commands of one block did. */
-interface Done {
+/** The results of one block of commands. */
+interface BlockResult {
   readonly output: string;
-  /** Of each curl, in order. */
+  /** The HTTP status of each curl, in order. */
   readonly statuses: readonly string[];
 }
 
 const separator = '-- end of block --';
 
-/** Runs the blocks of a page in one shell. `curl` is curl, and also tells each answer's status on descriptor 3. */
-async function runBlocks(blocks: readonly Fence[]): Promise<{ exitCode: number; stderr: string; done: Done[] }> {
+/** Runs the blocks of a page in one shell. `curl` is curl, and also writes the status of each answer to descriptor 3. */
+async function runBlocks(
+  blocks: readonly Fence[],
+): Promise<{ exitCode: number; stderr: string; results: BlockResult[] }> {
   const script = [
     `curl() { command curl --disable --write-out '%{stderr}%{http_code}\\n' "$@" 2>&3; }`,
     ...blocks.map((block) => `${block.text}\necho; echo '${separator}'; echo '${separator}' >&3`),
@@ -46,17 +48,17 @@ async function runBlocks(blocks: readonly Fence[]): Promise<{ exitCode: number; 
     once(shell, 'close') as Promise<[number]>,
   ]);
   const statusesOfBlocks = statuses.split(separator);
-  const done = stdout.split(separator).map((output, index) => ({
+  const results = stdout.split(separator).map((output, index) => ({
     output: output.trim(),
     statuses: statusesOfBlocks[index]?.trim().split(/\s+/).filter(Boolean) ?? [],
   }));
-  return { exitCode, stderr: `${stderr}${exitCode === 0 ? '' : statuses}`, done };
+  return { exitCode, stderr: `${stderr}${exitCode === 0 ? '' : statuses}`, results };
 }
 
 const expectedStatuses = ({ text }: Fence) => [...text.matchAll(/# -> (\d{3})/g)].map(([, status]) => status);
 
-/** Tokens, ids and times are others each time, and so is the port. */
-const withoutChance = (text: string) =>
+/** Replaces tokens, ids, times and the port, which differ in each run. */
+const normalise = (text: string) =>
   text
     .replaceAll(service.url, 'http://127.0.0.1:8080')
     .replaceAll(/(ps[ask]_)(?:[\w-]{60,80}|…)/g, '$1…')
@@ -70,7 +72,7 @@ const linesOf = (text: string) =>
     .filter(Boolean);
 const headerName = (line: string) => line.split(/[\s:]/, 1)[0];
 
-/** Of an answer with headers those that the page shows. */
+/** The headers of an answer that the page shows. */
 function shownHeaders(output: string, shown: readonly string[]): string[] {
   const names = new Set(shown.map(headerName));
   return linesOf(output).filter((line) => names.has(headerName(line)));
@@ -79,7 +81,7 @@ function shownHeaders(output: string, shown: readonly string[]): string[] {
 describe.each(pages)('%s', (page) => {
   const fences = fencesOf(page);
   const blocks = fences.filter(({ language }) => language === 'sh');
-  /** The block that a page shows right after the commands, if it is their answer. */
+  /** The block after the commands, which may show their answer. */
   const answerTo = (block: Fence) => fences[fences.indexOf(block) + 1];
 
   let run: Awaited<ReturnType<typeof runBlocks>>;
@@ -87,24 +89,24 @@ describe.each(pages)('%s', (page) => {
     run = await runBlocks(blocks);
   });
 
-  test('has commands, and no block of a kind that nobody looks at', () => {
+  test('has commands, and only blocks of known languages', () => {
     expect(blocks.length).toBeGreaterThan(2);
     expect(fences.map(({ language }) => language).filter((language) => !languages.includes(language))).toEqual([]);
   });
 
-  test('runs to its end in one shell without a command that fails', () => {
+  test('runs in one shell without a failing command', () => {
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(run.done).toHaveLength(blocks.length + 1);
+    expect(run.results).toHaveLength(blocks.length + 1);
   });
 
   test.each(blocks.map((block, index) => ({ ...block, block, index })))(
-    'line $line: the commands are answered as the page says',
+    'line $line: the commands get the answer that the page shows',
     ({ block, index }) => {
-      const { output, statuses } = run.done[index] ?? { output: '', statuses: ['the block did not run'] };
+      const { output, statuses } = run.results[index] ?? { output: '', statuses: ['the block did not run'] };
       expect(statuses).toEqual(expectedStatuses(block));
       const answer = answerTo(block);
       if (answer?.language === 'json') {
-        expect(JSON.parse(withoutChance(output))).toEqual(JSON.parse(withoutChance(answer.text)));
+        expect(JSON.parse(normalise(output))).toEqual(JSON.parse(normalise(answer.text)));
       } else if (answer?.language === 'http') {
         expect(shownHeaders(output, linesOf(answer.text))).toEqual(linesOf(answer.text));
       }

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Authentication } from '../../src/contract/authentication.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { codeOf, createUser, newPhone } from '../support/people.js';
+import { codeOf, createUser, newPhone } from '../support/users.js';
 import { root } from './markdown.js';
 
 const key = 'a key of more than thirty-two characters';
@@ -30,8 +30,8 @@ const start = (body: object) => postern.api<Authentication>('POST', '/v1/tokens'
 const answer = (id: string, secret: string, pin?: string) =>
   postern.api<Authentication>('POST', `/v1/tokens/${id}/secret`, { body: { secret, pin } });
 
-describe('the plug-in of the documentation', () => {
-  test('badge.js lets in who has a badge, and nobody else', async () => {
+describe('an example plug-in', () => {
+  test('badge.js approves only the right badge of the right user', async () => {
     await createUser(postern, { username: 'badgeholder' });
     await createUser(postern, { username: 'badgeless' });
     const login = async (value: string, secret: string) => {
@@ -43,7 +43,7 @@ describe('the plug-in of the documentation', () => {
     expect(await login('badgeholder', '0047 1139')).toBe('rejected');
   });
 
-  test('word.js sends a word to the user and takes it once', async () => {
+  test('word.js sends a word and accepts it once', async () => {
     const { phone } = await createUser(postern, { phone: newPhone() });
     const { body } = await start({ authenticator: 'word', identity: { type: 'phone', value: phone } });
     expect(body.status).toBe('created');
@@ -54,7 +54,7 @@ describe('the plug-in of the documentation', () => {
     expect((await answer(body.id, code, '2468')).status).toBe(400);
   });
 
-  test('ticket.js lets in whom the other service names, for its own nonce only', async () => {
+  test('ticket.js accepts a signed ticket once, for its own nonce only', async () => {
     const user = await createUser(postern);
     const sign = (nonce: unknown, id: string) =>
       `${id}.${createHmac('sha256', key).update(`${nonce}.${id}`).digest('base64url')}`;
@@ -70,7 +70,7 @@ describe('the plug-in of the documentation', () => {
   });
 });
 
-test('badge-receiver.js decides for who signs, and for nobody else', async () => {
+test('badge-receiver.js answers only requests with a valid signature', async () => {
   const secret = `whsec_${randomBytes(24).toString('base64')}`;
   const free = createServer();
   await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
@@ -107,7 +107,7 @@ test('badge-receiver.js decides for who signs, and for nobody else', async () =>
   expect(await login(theirs, badge)).toBe(503);
 });
 
-test('the examples are of the types that the package exports', { timeout: 60_000 }, async () => {
+test('the examples match the types that the package exports', { timeout: 60_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'postern-examples-'));
   const config = {
     extends: join(root, 'tsconfig.json'),

@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { allPages, readPage, root } from './markdown.js';
 
-/** Targets of links and images, without those to other sites. */
+/** Targets of links and images within the project. */
 function relativeTargets(page: string): string[] {
   const text = readPage(page).replaceAll(/```.*?```|`[^`\n]*`/gs, '');
   const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
   return targets.filter((target) => !/^[a-z]+:/.test(target));
 }
 
-/** The anchors of a page's headings, as the usual renderers of Markdown make them. */
+/** The anchors of a page's headings, as common Markdown renderers create them. */
 function anchorsOf(page: string): string[] {
   const headings = readPage(page)
     .replaceAll(/```.*?```/gs, '')
@@ -30,10 +30,10 @@ function isBroken(page: string, target: string): boolean {
   return anchor !== undefined && !anchorsOf(file).includes(anchor);
 }
 
-test('there are pages with links between them', () => {
+test('pages link to each other', () => {
   expect(allPages().flatMap(relativeTargets).length).toBeGreaterThan(20);
 });
 
-test.each(allPages())('every relative link of %s leads to a file, and to a heading where it names one', (page) => {
+test.each(allPages())('every relative link of %s has an existing file and heading', (page) => {
   expect(relativeTargets(page).filter((target) => isBroken(page, target))).toEqual([]);
 });

@@ -7,13 +7,13 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 export interface Fence {
   readonly language: string;
   readonly text: string;
-  /** Of the page, from 1: where the block's own text begins. */
+  /** The line of the page, from 1, where the text of the block begins. */
   readonly line: number;
 }
 
 export const readPage = (page: string): string => readFileSync(`${root}${page}`, 'utf8');
 
-/** Every page of the project, as paths from its root. */
+/** All pages of the project, as paths from its root. */
 export function allPages(): string[] {
   const inDocs = readdirSync(`${root}docs`, { recursive: true, encoding: 'utf8' }).map((path) => `docs/${path}`);
   return [...readdirSync(root), ...inDocs].filter((path) => path.endsWith('.md')).sort();

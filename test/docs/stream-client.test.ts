@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Notification } from '../../src/contract/notification.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { createUser, signIn } from '../support/people.js';
+import { createUser, signIn } from '../support/users.js';
 
 let postern: TestApp;
 let other: TestApp;
@@ -16,7 +16,7 @@ afterAll(async () => {
   await postern.close();
 });
 
-/** The guide's client, as it stands there. */
+/** The client in the guide. */
 interface Client {
   follow(
     base: string,
@@ -33,7 +33,7 @@ async function clientOfGuide(): Promise<Client> {
   return (await import(`data:text/javascript,${encodeURIComponent(`${code}\nexport { follow };`)}`)) as Client;
 }
 
-test('the client of the guide is told everything once, beyond a lost connection, until its session is revoked', async () => {
+test('the client in the guide gets every event once, across a lost connection, until its session is revoked', async () => {
   const { follow } = await clientOfGuide();
   const user = await createUser(postern);
   const { session } = await signIn(postern, user);

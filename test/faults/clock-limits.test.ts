@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/database.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { createUser, login, newPhone, passwordLogin, smsLogin } from '../support/people.js';
+import { testSql } from '../support/sql.js';
+import { createUser, login, newPhone, passwordLogin, smsLogin } from '../support/users.js';
 
-/** What was counted before the database's clock stepped back by a day lasts no longer than it would have without. */
+/** After the database's clock steps back by a day, earlier counts last no longer than without the step. */
 describe('a step of the database’s clock a day back', () => {
   let postern: TestApp;
   beforeEach(async () => {
@@ -13,20 +13,20 @@ describe('a step of the database’s clock a day back', () => {
   afterEach(() => postern.close());
 
   const step = (interval: string) =>
-    postern.database.query(
-      sql(`create or replace function db_now() returns timestamptz language sql volatile
+    postern.database.everyone.query(
+      testSql(`create or replace function db_now() returns timestamptz language sql volatile
            as $$ select clock_timestamp() + interval '${interval}' $$`),
     );
   const post = (body: object) => postern.api('POST', '/v1/tokens', { body });
   const retryAfter = ({ headers }: { headers: Readonly<Record<string, string>> }) => Number(headers['retry-after']);
-  const forgetAddress = () => postern.database.query(sql('delete from request_limits'));
+  const forgetAddress = () => postern.database.everyone.query(testSql('delete from request_limits'));
 
-  test('leaves an address its logins after a minute at most', async () => {
+  test('blocks logins of an address for at most a minute', async () => {
     const ask = () => post(passwordLogin(`user${crypto.randomUUID()}`, 'wrong'));
     for (let count = 0; count < 6; count += 1) expect((await ask()).status).toBe(201);
     expect((await ask()).status).toBe(429);
     await step('0');
-    // The first one afterwards is taken in good faith, and uses the budget up.
+    // The first one afterwards is accepted, and uses the rest of the budget.
     expect((await ask()).status).toBe(201);
     const refused = await ask();
     expect(refused.status).toBe(429);
@@ -37,7 +37,7 @@ describe('a step of the database’s clock a day back', () => {
     expect(later).toEqual([201, 201, 201, 201, 201, 201, 429]);
   });
 
-  test('leaves an identity its codes after a minute, and after an hour when five were sent', async () => {
+  test('blocks codes of an identity for a minute, and for an hour after five codes', async () => {
     const phone = newPhone();
     const ask = async () => {
       await forgetAddress();
@@ -62,7 +62,7 @@ describe('a step of the database’s clock a day back', () => {
     expect((await ask()).status).toBe(201);
   });
 
-  test('leaves an account that guesses have locked its lock, and no longer one', async () => {
+  test('does not change the length of an account’s lock by guesses', async () => {
     const user = await createUser(postern);
     const guess = async (secret?: string) => {
       await forgetAddress();
@@ -80,19 +80,22 @@ describe('a step of the database’s clock a day back', () => {
     expect((await login(postern, user)).body.status).toBe('approved');
   });
 
-  test('counts a guess of a process that died as wrong after 15 seconds', async () => {
+  test('counts a guess of a killed process as wrong after 15 seconds', async () => {
     const user = await createUser(postern);
-    await postern.database.query(
-      sql(`insert into guess_budgets (user_id, bucket, slots, slots_taken_at, updated_at)
+    await postern.database.everyone.query(
+      testSql(
+        `insert into guess_budgets (user_id, bucket, slots, slots_taken_at, updated_at)
            select $1, '00000000-0000-0000-0000-000000000000', array_agg(gen_random_uuid()), array_agg(now), max(now)
-           from generate_series(1, 5), (select db_now() as now) clock`),
+           from generate_series(1, 5), (select db_now() as now) clock`,
+        [user.id],
+      ),
+    );
+    const take = testSql(
+      `select outcome from take_guess($1, '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 5, 100, 30, 3600)`,
       [user.id],
     );
-    const take = sql(
-      `select outcome from take_guess($1, '00000000-0000-0000-0000-000000000000', gen_random_uuid(), 5, 100, 30, 3600)`,
-    );
     await step('0');
-    expect(await postern.database.query(take, [user.id])).toEqual([{ outcome: 'busy' }]);
+    expect(await postern.database.everyone.query(take)).toEqual([{ outcome: 'busy' }]);
     await step('16 seconds');
     expect((await login(postern, user)).status).toBe(423);
   });

@@ -3,11 +3,12 @@ import type { IssuedApiKey } from '../../src/contract/administration.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { Notification } from '../../src/contract/notification.js';
 import type { NewSession } from '../../src/contract/session.js';
-import { sql } from '../../src/database/database.js';
 import { codeTo } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { createPlace, type FaultyService, type Place } from '../support/faulty-service.js';
+import { createPlace, type FaultyService, type Place } from '../support/fault-injection/service.js';
+import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+import { testSql } from '../support/sql.js';
 import {
   codeOf,
   createUser,
@@ -18,8 +19,7 @@ import {
   signIn,
   smsLogin,
   wrongCode,
-} from '../support/people.js';
-import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+} from '../support/users.js';
 
 const day = 86_400_000;
 const minute = 60_000;
@@ -38,11 +38,11 @@ const publish = ({ api, adminKey }: Pick<TestApp, 'api' | 'adminKey'>, userId: s
     body: { user_id: userId, notification_type: 'payment', description: 'Lunch' },
     headers,
   });
-/** One that is no later than the one before it, if there is. */
+/** The first time that is not later than the one before it, if there is one. */
 const outOfOrder = (times: readonly string[]) =>
   times.find((time, index) => index > 0 && time <= (times[index - 1] ?? ''));
 
-/** Code that runs before the service and sets the clock of its process: `offset` gives milliseconds, at any moment anew. */
+/** Code that runs before the service and shifts the clock of its process: `offset` returns milliseconds at each call. */
 function setClock(offset: string): Readonly<Record<string, string>> {
   const code = `
     const Real = Date;
@@ -77,10 +77,10 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
   /** Milliseconds between a time of the service and the database's clock. */
   async function offClock(time: string): Promise<number> {
     const now = 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now';
-    const [clock] = await shared.database.query<{ now: number }>(sql(now));
+    const [clock] = await shared.database.everyone.query<{ now: number }>(testSql(now));
     return Math.abs(Date.parse(time) - (clock?.now ?? 0));
   }
-  /** Every host beside another one: what one has made, the other one judges. */
+  /** Pairs of hosts: one creates, and the other one checks. */
   const pairs = () => hosts.map((host, index) => [host, hosts[(index + 1) % hosts.length] ?? host] as const);
 
   test('have these clocks', () => {
@@ -89,7 +89,7 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
     expect(years.map((year) => Math.abs(Number(year) - here))).toEqual([1, 1, 1].map(() => expect.toBeOneOf([1, 2])));
   });
 
-  test('agree on logins and sessions, whose times are the database’s', async () => {
+  test('agree on logins and sessions, which use the database’s clock', async () => {
     for (const [one, other] of pairs()) {
       const { body: authentication } = await login(one, await createUser(one));
       expect(authentication.status).toBe('approved');
@@ -99,12 +99,14 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
       expect(await offClock(session.created_at)).toBeLessThan(minute);
       expect(Date.parse(session.expires_at) - Date.parse(session.created_at)).toBe(15 * minute);
       expect((await verify(one, session)).status).toBe(200);
-      await shared.database.query(sql('update sessions set expires_at = db_now() where id = $1'), [session.id]);
+      await shared.database.everyone.query(
+        testSql('update sessions set expires_at = db_now() where id = $1', [session.id]),
+      );
       expect([(await verify(one, session)).status, (await verify(other, session)).status]).toEqual([401, 401]);
     }
   });
 
-  test('agree on codes: sent, right on any of them, and over when the database says so', async () => {
+  test('agree on codes: each host accepts them, and they expire by the database’s clock', async () => {
     for (const [one, other] of pairs()) {
       const { phone } = await createUser(one, { phone: newPhone() });
       const { body: started } = await one.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(phone) });
@@ -113,18 +115,18 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
       const { phone: late } = await createUser(one, { phone: newPhone() });
       const { body: lapsed } = await one.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(late) });
       const code = await codeOf(one, lapsed.id);
-      await shared.database.query(sql('update authentications set challenge_ends_at = db_now() where id = $1'), [
-        lapsed.id,
-      ]);
+      await shared.database.everyone.query(
+        testSql('update authentications set challenge_ends_at = db_now() where id = $1', [lapsed.id]),
+      );
       expect((await answer(other, lapsed.id, code)).status).toBe(400);
     }
   });
 
-  test('agree on locks of operators and on those earned by guesses, to the second', async () => {
+  test('agree on locks by operators and by guesses, to the second', async () => {
     for (const [one, other] of pairs()) {
       const locked = await createUser(one);
-      const [hour] = await shared.database.query<{ later: string; before: string }>(
-        sql(`select db_now() + interval '1 hour' as later, db_now() - interval '1 minute' as before`),
+      const [hour] = await shared.database.everyone.query<{ later: string; before: string }>(
+        testSql(`select db_now() + interval '1 hour' as later, db_now() - interval '1 minute' as before`),
       );
       expect((await lock(one, locked.id, { until: hour?.before })).status).toBe(422);
       expect((await lock(one, locked.id, { until: hour?.later })).status).toBe(200);
@@ -143,7 +145,7 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
     }
   });
 
-  test('number and time one inbox in one order, and keep an Idempotency-Key for each other', async () => {
+  test('number an inbox in one order with increasing times, and share Idempotency-Keys', async () => {
     const [host] = hosts;
     const user = await createUser(host ?? expect.unreachable('no host'));
     const times: string[] = [];
@@ -163,8 +165,8 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
 
   test('agree on API keys', async () => {
     for (const [one, other] of pairs()) {
-      const [hour] = await shared.database.query<{ later: string }>(
-        sql(`select db_now() + interval '1 hour' as later`),
+      const [hour] = await shared.database.everyone.query<{ later: string }>(
+        testSql(`select db_now() + interval '1 hour' as later`),
       );
       const { body: key } = await one.api<IssuedApiKey>('POST', '/admin/v1/keys', {
         bearer: one.adminKey,
@@ -172,7 +174,9 @@ describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump betwe
       });
       const list = () => other.api('GET', '/admin/v1/users', { bearer: key.token });
       expect((await list()).status).toBe(200);
-      await shared.database.query(sql('update api_keys set expires_at = db_now() where id = $1'), [key.id]);
+      await shared.database.everyone.query(
+        testSql('update api_keys set expires_at = db_now() where id = $1', [key.id]),
+      );
       expect((await list()).status).toBe(401);
     }
   });
@@ -183,7 +187,7 @@ describe('a step of the database’s clock', () => {
   beforeAll(async () => {
     postern = await startTestApp({
       LOGIN_LIMIT_PER_ADDRESS: '0',
-      SMS_LIMIT_PER_ADDRESS: '0',
+      CODE_LIMIT_PER_ADDRESS: '0',
       GUESS_LIMIT_PERMANENT: '8',
     });
   });
@@ -191,11 +195,11 @@ describe('a step of the database’s clock', () => {
   afterAll(() => postern.close());
 
   const step = (interval: string) =>
-    postern.database.query(
-      sql(`create or replace function db_now() returns timestamptz language sql volatile
+    postern.database.everyone.query(
+      testSql(`create or replace function db_now() returns timestamptz language sql volatile
            as $$ select clock_timestamp() + interval '${interval}' $$`),
     );
-  /** Backwards by a little, by a lot, and by more than codes, sessions and locks last; at last forward again. */
+  /** Back by a little, by a lot, and by more than the lifetime of codes, sessions and locks; then forward again. */
   const steps = ['-10 seconds', '-1 day', '-400 days', '0'];
   const afterEachStep = async (look: () => Promise<void>) => {
     for (const interval of steps) {
@@ -209,13 +213,13 @@ describe('a step of the database’s clock', () => {
     return { user, id: body.id, code: await codeOf(postern, body.id) };
   }
 
-  test('back revives no code that was used', async () => {
+  test('back does not revive a used code', async () => {
     const { id, code } = await startSms();
     expect((await answer(postern, id, code)).status).toBe(201);
     await afterEachStep(async () => expect((await answer(postern, id, code)).status).toBe(400));
   });
 
-  test('back revives no authentication whose guesses are used up', async () => {
+  test('back does not revive an authentication without guesses', async () => {
     const { id, code, user } = await startSms();
     for (let guess = 0; guess < 5; guess += 1) await answer(postern, id, wrongCode(code));
     await postern.api('POST', `/admin/v1/users/${user.id}/unlock`, { bearer: postern.adminKey });
@@ -225,7 +229,7 @@ describe('a step of the database’s clock', () => {
     });
   });
 
-  test('back revives no token that was superseded or deleted, nor its sessions', async () => {
+  test('back does not revive a superseded or deleted token, or its sessions', async () => {
     const user = await createUser(postern);
     const device = { id: crypto.randomUUID() };
     const superseded = await signIn(postern, user, device);
@@ -244,7 +248,7 @@ describe('a step of the database’s clock', () => {
     });
   });
 
-  test('back by more than a minute refuses sessions that were made before it, until the clock has reached their time', async () => {
+  test('back by more than a minute refuses earlier sessions until the clock has reached their time', async () => {
     const { session } = await signIn(postern, await createUser(postern));
     for (const [interval, status] of [
       ['-10 seconds', 200],
@@ -286,8 +290,8 @@ describe('a step of the database’s clock', () => {
     test.each([
       ['the code of a login', login],
       ['the code of a recovery', recovery],
-      ['the repetition of an approved answer', repetition],
-    ])('refuses %s that was begun before it', async (_, begin) => {
+      ['a repeated approving request', repetition],
+    ])('refuses %s that was started before it', async (_, begin) => {
       await step('30 seconds');
       const [hasHalfAMinute, hasADay] = [await begin(), await step('1 day').then(begin)];
       await step('0');
@@ -298,11 +302,11 @@ describe('a step of the database’s clock', () => {
 
   test.each([
     ['was logged out', 'POST', '/logout', undefined, 401],
-    ['was locked for good', 'POST', '/lock', { permanent: true }, 403],
-    ['was given another password', 'PATCH', '', { password: 'a stable of batteries' }, 401],
+    ['was locked permanently', 'POST', '/lock', { permanent: true }, 403],
+    ['got another password', 'PATCH', '', { password: 'a stable of batteries' }, 401],
     ['was deactivated', 'PATCH', '', { status: 'deactivated' }, 400],
     ['was deleted', 'DELETE', '', undefined, 401],
-  ])('back revives no login of a user who %s', async (_what, method, path, body, refusal) => {
+  ])('back does not revive a login of a user who %s', async (_what, method, path, body, refusal) => {
     const user = await createUser(postern);
     const { token, session } = await signIn(postern, user);
     const { api, adminKey } = postern;
@@ -317,7 +321,7 @@ describe('a step of the database’s clock', () => {
     });
   });
 
-  test('back revives neither an API key that was revoked nor an account that guesses have locked for good', async () => {
+  test('back revives neither a revoked API key nor a permanently locked account', async () => {
     const { api, adminKey } = postern;
     const { body: key } = await api<IssuedApiKey>('POST', '/admin/v1/keys', {
       bearer: adminKey,
@@ -327,7 +331,9 @@ describe('a step of the database’s clock', () => {
     const user = await createUser(postern);
     for (let guess = 0; guess < 8; guess += 1) {
       await api('POST', '/v1/tokens', { body: passwordLogin(user.username, 'wrong') });
-      await postern.database.query(sql('update guess_budgets set locked_until = null where not permanent'));
+      await postern.database.everyone.query(
+        testSql('update guess_budgets set locked_until = null where not permanent'),
+      );
     }
     await afterEachStep(async () => {
       expect((await api('GET', '/admin/v1/users', { bearer: key.token })).status).toBe(401);
@@ -335,7 +341,7 @@ describe('a step of the database’s clock', () => {
     });
   });
 
-  test('back lets the newer of two logins on a device end the older one, though its time is earlier', async () => {
+  test('back lets the newer of two logins on a device end the older one, although its time is earlier', async () => {
     const user = await createUser(postern);
     const device = { id: crypto.randomUUID() };
     const older = await signIn(postern, user, device);
@@ -345,7 +351,7 @@ describe('a step of the database’s clock', () => {
     expect((await newSession(postern, older.token)).status).toBe(401);
   });
 
-  test('in any direction leaves the times of notifications growing with their numbers', async () => {
+  test('in any direction keeps the times of notifications in the order of their numbers', async () => {
     const user = await createUser(postern);
     const { session } = await signIn(postern, user);
     const published: Notification[] = [];
@@ -362,7 +368,7 @@ describe('a step of the database’s clock', () => {
     expect(outOfOrder(published.map(({ created_at }) => created_at))).toBeUndefined();
   });
 
-  test('back sends nothing a second time', async () => {
+  test('back sends no message twice', async () => {
     const { id } = await startSms();
     const { updated_at, attempts } = await messageOf(postern, id);
     await step('-1 day');

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { User } from '../../src/contract/user.js';
-import { sql } from '../../src/database/database.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { createUser, passwordLogin, signIn } from '../support/people.js';
+import { testSql } from '../support/sql.js';
+import { createUser, passwordLogin, signIn } from '../support/users.js';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Notifications of the user who lists; each has a text that is long to look through. */
+/** The notifications of the listing user. Each has a long text to search. */
 const rows = 20_000;
 
 let postern: TestApp;
@@ -21,33 +21,37 @@ beforeAll(async () => {
   if (first === undefined || second === undefined) throw new Error('nobody signed in');
   reader = first;
   other = second;
-  await postern.database.query(
-    sql(`insert into notifications (user_id, id, sequence, change_sequence, notification_type, object_data_string,
+  await postern.database.everyone.query(
+    testSql(
+      `insert into notifications (user_id, id, sequence, change_sequence, notification_type, object_data_string,
            description, created_at, updated_at)
          select $1, gen_random_uuid(), n, n, 'payment', '', repeat('A payment of the month ', 20) || n, at, at
-         from generate_series(1, ${rows}) n cross join lateral (select now() + n * interval '1 microsecond' as at) times`),
-    [reader.user.id],
+         from generate_series(1, ${rows}) n cross join lateral (select now() + n * interval '1 microsecond' as at) times`,
+      [reader.user.id],
+    ),
   );
-  await postern.database.query(
-    sql(`update inboxes set last_change_sequence = ${rows}, total = ${rows}, last_time = now() + interval '1 second'
-         where user_id = $1`),
-    [reader.user.id],
+  await postern.database.everyone.query(
+    testSql(
+      `update inboxes set last_change_sequence = ${rows}, total = ${rows}, last_time = now() + interval '1 second'
+         where user_id = $1`,
+      [reader.user.id],
+    ),
   );
 });
 afterAll(() => postern.close());
 
-/** Nothing matches, so all rows are looked through. */
+/** Nothing matches, so all rows are searched. */
 const costly = `filter=${Array.from({ length: 3 }, () => 'description:like:month').join(',')},description:like:nowhere`;
 const list = (bearer: string, query: string) => postern.api('GET', `/v1/notifications?${query}`, { bearer });
 
-test('40 costly lists of one user at once leave others their logins and lists, and the excess is 429', async () => {
+test('40 parallel expensive lists of one user do not affect other users, and the excess is 429', async () => {
   let ended = 0;
   const lists = Array.from({ length: 40 }, async () => {
     const { status, headers } = await list(reader.bearer, costly);
     if (status === 200) ended += 1;
     return { status, retryAfter: Number(headers['retry-after'] ?? 0) };
   });
-  // One after the other: each would wait behind the lists for a connection.
+  // One after the other, since each would wait for a connection if the lists took them all.
   for (let nth = 0; nth < 3; nth += 1) {
     const { status } = await postern.api('POST', '/v1/tokens', { body: passwordLogin(other.user.username) });
     expect(status).toBe(201);
@@ -65,7 +69,7 @@ test('40 costly lists of one user at once leave others their logins and lists, a
   }
 });
 
-test('a client that asks for a few lists at once is never refused, with or without a filter', async () => {
+test('a client with a few parallel lists is never refused, with or without a filter', async () => {
   const queries = ['', 'limit=100', 'page=2', 'filter=notification_type:payment', 'filter=description:like:month', ''];
   for (let round = 0; round < 10; round += 1) {
     const answers = await Promise.all(queries.map((query) => list(other.bearer, query)));
@@ -73,12 +77,12 @@ test('a client that asks for a few lists at once is never refused, with or witho
   }
 });
 
-test('lists without a filter have no such bound', async () => {
+test('lists without a filter have no such limit', async () => {
   const answers = await Promise.all(Array.from({ length: 150 }, () => list(other.bearer, 'limit=5')));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
 });
 
-test('operators may look into the inbox of a user whose own lists are refused', async () => {
+test('operators can list the inbox of a user whose own lists are refused', async () => {
   const lists = Array.from({ length: 40 }, () => list(reader.bearer, costly));
   const { status } = await postern.api('GET', `/admin/v1/users/${reader.user.id}/notifications?${costly}`, {
     bearer: postern.adminKey,

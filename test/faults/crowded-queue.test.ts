@@ -3,10 +3,10 @@ import { afterEach, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { type FaultyProvider, startFaultyProvider } from '../support/faulty-provider.js';
-import { createUser, messageOf, newPhone, passwordLogin, smsLogin } from '../support/people.js';
+import { type FaultyProvider, startFaultyProvider } from '../support/fault-injection/provider.js';
+import { createUser, messageOf, newPhone, passwordLogin, smsLogin } from '../support/users.js';
 
-/** As many messages as the queue of one instance sends at a time. */
+/** The number of messages that the queue of one instance sends in parallel. */
 const workers = 10;
 const crowd = 40;
 
@@ -15,13 +15,13 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** A service every worker of which waits for a provider that hangs. */
+/** A service whose workers all wait for a provider that hangs. */
 async function startCaught(): Promise<{ postern: TestApp; provider: FaultyProvider }> {
   const provider = await startFaultyProvider();
   cleanUps.push(() => provider.close());
   const postern = await startTestApp({
     ...{ ...provider.env, TRUST_PROXY: '127.0.0.1', NOTICES: 'sms', GUESS_LIMIT: '1', LOG_LEVEL: 'silent' },
-    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0' },
+    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' },
   });
   cleanUps.push(() => postern.close());
   provider.behave('hang');
@@ -41,7 +41,7 @@ async function startLogin(postern: TestApp, address: string, number?: string): P
   return { id: body.id, phone };
 }
 
-/** Before a worker has given the provider up, which it does after ten seconds. */
+/** Less than the ten seconds after which a worker gives up on the provider. */
 const isPending = ({ api }: TestApp, id: string) =>
   eventually(
     `${id} to be pending`,
@@ -52,7 +52,7 @@ const isPending = ({ api }: TestApp, id: string) =>
 const many = <T>(count: number, make: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => make(index)));
 
-test('codes to nobody wait for no worker, and show no difference to real ones that do', async () => {
+test('codes for unknown users need no worker, and this is not visible to the client', async () => {
   const { postern, provider } = await startCaught();
   const address = '192.0.2.1';
   const unknown = await many(crowd, () => startLogin(postern, address, newPhone()));
@@ -64,9 +64,9 @@ test('codes to nobody wait for no worker, and show no difference to real ones th
   provider.acceptLate();
 });
 
-/** What may stand before a real code in the queue. */
+/** Jobs that can be ahead of a real code in the queue. */
 const crowds = {
-  'those of an address that asks for many': (postern: TestApp) =>
+  'codes of an address that requests many': (postern: TestApp) =>
     many(crowd, async () => isPending(postern, (await startLogin(postern, '192.0.2.1')).id)),
   'notices of locks': async (postern: TestApp) => {
     const users = await many(crowd, () => newUser(postern));
@@ -82,7 +82,7 @@ const crowds = {
   },
 };
 
-test.each(Object.keys(crowds) as (keyof typeof crowds)[])('a code does not wait behind %s', async (which) => {
+test.each(Object.keys(crowds) as (keyof typeof crowds)[])('a code does not wait for %s', async (which) => {
   const { postern, provider } = await startCaught();
   await crowds[which](postern);
   const { id, phone } = await startLogin(postern, '203.0.113.7');
@@ -91,7 +91,7 @@ test.each(Object.keys(crowds) as (keyof typeof crowds)[])('a code does not wait 
   provider.behave('accept');
   provider.acceptLate();
   await messageOf(postern, id);
-  // It is among the first that are sent once workers are free, and not behind the crowd.
+  // It is among the first messages once workers are free, before the other jobs.
   const place = provider.received.slice(before).findIndex(({ to }) => to === phone);
   expect(place).toBeGreaterThanOrEqual(0);
   expect(place).toBeLessThan(crowd / 2);

@@ -5,27 +5,27 @@ import pg from 'pg';
 import { beforeAll, describe, expect, inject, type TestContext, test, vi } from 'vitest';
 import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
-import { type Load, type Request, type Sample, sendAll, startLoad } from '../support/faulty-load.js';
-import { startFaultyProvider } from '../support/faulty-provider.js';
-import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.js';
-import { createPlace, type FaultyService, isLong } from '../support/faulty-service.js';
-import { createUser, login, messageOf, newPhone, passwordLogin, signIn, smsLogin } from '../support/people.js';
+import { type Load, type Request, type Sample, sendAll, startLoad } from '../support/fault-injection/load.js';
+import { startFaultyProvider } from '../support/fault-injection/provider.js';
+import { type FaultyProxy, startFaultyProxy } from '../support/fault-injection/proxy.js';
+import { createPlace, type FaultyService, isLong } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+import { createUser, login, messageOf, newPhone, passwordLogin, signIn, smsLogin } from '../support/users.js';
 
 vi.setConfig({ testTimeout: isLong ? 600_000 : 120_000 });
 
-/** Milliseconds: 5 s are promised; in the short form the rest is for a machine that does other things too. */
+/** Milliseconds: the promise is 5 s; the short form adds a margin for a busy machine. */
 const longestAnswer = isLong ? 5000 : 6500;
-/** How long a database is away. */
+/** The duration of an outage. */
 const outage = isLong ? 30_000 : 2000;
 const longestRecovery = 8000;
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
-/** Cleans up when a test ends, in reverse. Tests that run at the same time each have their own. */
+/** Cleans up in reverse order when a test ends. Each parallel test has its own. */
 type OnTestFinished = TestContext['onTestFinished'];
 
-/** One request of each kind, with what it is answered as long as the database is there. */
+/** One request of each kind, with its response while the database is available. */
 async function everyRequest(service: FaultyService): Promise<Record<string, Request>> {
   const { api, adminKey } = service;
   const user = await createUser(service);
@@ -55,7 +55,7 @@ async function everyRequest(service: FaultyService): Promise<Record<string, Requ
       send: () => api('GET', `/v1/tokens/${authentication.id}`),
       expected: became('approved'),
     },
-    'a right password': { send: logIn(), expected: became('approved') },
+    'a correct password': { send: logIn(), expected: became('approved') },
     'a wrong password': { send: logIn('wrong'), expected: became('rejected') },
     'a code by SMS': {
       send: () => api('POST', '/v1/tokens', { body: smsLogin(newPhone()) }),
@@ -74,7 +74,7 @@ async function everyRequest(service: FaultyService): Promise<Record<string, Requ
         }),
       expected: status(201),
     },
-    'an operator who unlocks': {
+    'an unlock by an operator': {
       send: () => api('POST', `/admin/v1/users/${user.id}/unlock`, { bearer: adminKey }),
       expected: status(200),
     },
@@ -91,22 +91,22 @@ const slow = (samples: readonly Sample[]) =>
   samples
     .filter((sample) => duration(sample) >= longestAnswer)
     .map((sample) => `${sample.kind} took ${duration(sample)} ms`);
-/** Answers that are neither right nor a 503 with Retry-After: a "valid", "deleted" or "unknown" out of nothing. */
+/** Responses that are neither correct nor a 503 with Retry-After, such as a wrong "valid", "deleted" or "unknown". */
 const wrong = (samples: readonly Sample[]) =>
   samples.filter(({ right, unavailable }) => !right && !unavailable).map(({ kind, text }) => `${kind}: ${text}`);
 const unavailable = (samples: readonly Sample[]) => samples.filter((sample) => sample.unavailable);
 
-/** Waits until every kind of request is answered rightly, and gives how long after `since` that was. */
+/** Waits until every kind of request succeeds, and returns the time since `since`. */
 async function recovery(requests: Readonly<Record<string, Request>>, since: number): Promise<number> {
   await eventually(
-    'right answers again',
+    'correct responses again',
     async () => ((await sendAll(requests)).every(({ right }) => right) ? true : undefined),
     60_000,
   );
   return Math.round(performance.now() - since);
 }
 
-/** Answers to the load that ended before `from` or began after `to`. */
+/** Responses to requests that ended before `from` or started after `to`. */
 const outside = ({ samples }: Load, from: number, to: number) =>
   samples.filter(({ startedAt, endedAt }) => endedAt < from || startedAt > to);
 
@@ -119,7 +119,7 @@ describe('a PostgreSQL that is restarted under load', () => {
     'postern membership': 1,
   };
 
-  test('is away for a moment with 503 only, and leaves neither a wrong answer nor a lost connection', async ({
+  test('causes only 503 for a moment, and leaves neither a wrong response nor a lost connection', async ({
     onTestFinished,
   }) => {
     const place = await createPlace();
@@ -186,7 +186,7 @@ describe('a PostgreSQL that is restarted under load', () => {
         expect({ name, count: Number(count) <= (connectionsAtMost[String(name)] ?? 0) }).toEqual({ name, count: true });
       }
     }
-    // The whole pool is there to be used, and so is the queue.
+    // The whole pool is usable, and so is the queue.
     const many = Array.from({ length: 60 }, () => service.api('GET', '/readyz'));
     expect(new Set((await Promise.all(many)).map(({ status }) => status))).toEqual(new Set([200]));
     const { body } = await service.api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(newPhone()) });
@@ -195,7 +195,7 @@ describe('a PostgreSQL that is restarted under load', () => {
   });
 });
 
-// At the same time: they mostly wait.
+// In parallel, since they mostly wait.
 describe.concurrent('a PostgreSQL at the other end of a network', () => {
   async function startBehindProxy(onTestFinished: OnTestFinished, env: Readonly<Record<string, string>> = {}) {
     const test = await createTestDatabase();
@@ -216,7 +216,7 @@ describe.concurrent('a PostgreSQL at the other end of a network', () => {
     return { service, proxy };
   }
 
-  /** What is sent while the database is away, until the slowest is answered. */
+  /** The requests during the outage, until the slowest is answered. */
   async function expectUnavailable(service: FaultyService, requests: Readonly<Record<string, Request>>) {
     const [samples, alive] = await Promise.all([sendAll(requests), sendAll(liveness(service))]);
     expect(wrong(samples)).toEqual([]);
@@ -230,7 +230,7 @@ describe.concurrent('a PostgreSQL at the other end of a network', () => {
     expect(await recovery(requests, performance.now())).toBeLessThan(longestRecovery);
   }
 
-  test('may be gone for seconds: every answer is a quick 503, and messages under way are sent afterwards', async ({
+  test('can be down for seconds: every response is a quick 503, and pending messages are sent afterwards', async ({
     onTestFinished,
   }) => {
     const provider = await startFaultyProvider();
@@ -266,21 +266,23 @@ describe.concurrent('a PostgreSQL at the other end of a network', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  test('may hang: every answer is a 503 in bounded time, and all goes on when it does', async ({ onTestFinished }) => {
+  test('can hang: every response is a 503 in bounded time, and everything continues afterwards', async ({
+    onTestFinished,
+  }) => {
     const { service, proxy } = await startBehindProxy(onTestFinished);
     const requests = await everyRequest(service);
     const load = startLoad({ ...requests, ...liveness(service) });
     await eventually('some load', async () => (load.samples.length > 50 ? true : undefined));
     proxy.hang();
     const hangsSince = performance.now();
-    // First on connections that hang in the middle of something, then on connections that are never made.
+    // First on connections that hang during a query, then on connections that are never established.
     await wait(outage);
     await load.stop();
     expect(load.faults).toEqual([]);
     expect(wrong(load.samples)).toEqual([]);
     expect(slow(load.samples)).toEqual([]);
     const during = load.samples.filter(({ startedAt }) => startedAt > hangsSince);
-    // What was begun just before may last for all of the outage; then it is asked for below.
+    // A request that started just before may last for the whole outage. It is checked below.
     const answers = new Set(during.map(({ kind, right }) => (right ? kind : 'a 503')));
     expect([...answers].filter((answer) => answer !== 'a 503')).toEqual(['liveness']);
     await expectUnavailable(service, requests);
@@ -290,7 +292,7 @@ describe.concurrent('a PostgreSQL at the other end of a network', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  test('may forget the connections of now: requests and the queue go on with new ones', async ({ onTestFinished }) => {
+  test('can drop its open connections: requests and the queue continue with new ones', async ({ onTestFinished }) => {
     const { service, proxy } = await startBehindProxy(onTestFinished);
     const requests = await everyRequest(service);
     proxy.strand();
@@ -303,12 +305,12 @@ describe.concurrent('a PostgreSQL at the other end of a network', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  test('may hang while the service is told to stop: it answers, and stops all the same', async ({ onTestFinished }) => {
+  test('can hang while the service stops: it still answers and stops', async ({ onTestFinished }) => {
     const { service, proxy } = await startBehindProxy(onTestFinished);
     await everyRequest(service);
     proxy.hang();
     const answer = service.api('GET', '/readyz');
-    await eventually('the request to be under way', async () =>
+    await eventually('the request to start', async () =>
       (await service.api('GET', '/livez')).status === 200 ? true : undefined,
     );
     const exitCode = await service.stop();
@@ -316,7 +318,9 @@ describe.concurrent('a PostgreSQL at the other end of a network', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('has a user who logs in after all: what was refused changed nothing', async ({ onTestFinished }) => {
+  test('can fail during a login: the refused request changes nothing, and the user can log in afterwards', async ({
+    onTestFinished,
+  }) => {
     const { service, proxy } = await startBehindProxy(onTestFinished);
     const user = await createUser(service);
     proxy.down();

@@ -7,16 +7,16 @@ import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
 import type { ApiAnswer } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { createFaultyDisk, type FaultyDisk } from '../support/faulty-disk.js';
-import { createPlace, type FaultyService, type Place } from '../support/faulty-service.js';
-import { createUser, newPhone, password, passwordLogin, signIn, smsLogin } from '../support/people.js';
-import { noise } from '../support/pictures.js';
+import { createFaultyDisk, type FaultyDisk } from '../support/fault-injection/disk.js';
+import { createPlace, type FaultyService, type Place } from '../support/fault-injection/service.js';
+import { noise } from '../support/image-fixtures.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+import { createUser, newPhone, password, passwordLogin, signIn, smsLogin } from '../support/users.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
 const batchSize = 50;
-/** Writing is refused: storage_unavailable, or what HTTP calls a full disk. */
+/** A refused write: storage_unavailable, or the HTTP status of a full disk. */
 const refusals = [503, 507];
 
 let disk: FaultyDisk;
@@ -36,7 +36,7 @@ afterAll(async () => {
   await disk.remove();
 });
 
-/** What was acknowledged, and every answer that was neither that nor a refusal. */
+/** Acknowledged writes, and every response that was neither an acknowledgement nor a refusal. */
 interface Written {
   readonly users: string[];
   readonly tokens: string[];
@@ -61,7 +61,7 @@ async function write(user: User, written: Written): Promise<void> {
     user_id: user.id,
     notification_type: 'payment',
     notification_key: key,
-    // Of random characters: what can be compressed fills no disk.
+    // Random characters, since compressible data would not fill the disk.
     description: Array.from({ length: 100 }, () => crypto.randomUUID()).join(''),
   };
   const batch = Array.from({ length: batchSize }, () => notification);
@@ -95,7 +95,7 @@ async function count(text: string): Promise<number> {
   }
 }
 
-/** Everything that was acknowledged is there, and nothing half. */
+/** Checks that everything acknowledged exists, and nothing incomplete. */
 async function expectIntact(user: User, written: Written): Promise<void> {
   const { api, adminKey } = service;
   expect(written.wrong).toEqual([]);
@@ -135,7 +135,7 @@ async function expectIntact(user: User, written: Written): Promise<void> {
   ).toBe(0);
 }
 
-test('a full disk refuses what would be written, shows what is there, leaves nothing half, and recovers when there is room', async () => {
+test('a full disk refuses writes, allows reads, leaves nothing incomplete, and recovers when there is space', async () => {
   const { api } = service;
   const user = await createUser(service);
   const { session } = await signIn(service, user);
@@ -169,14 +169,14 @@ test('a full disk refuses what would be written, shows what is there, leaves not
     await write(user, written);
     return written.refused >= 20 ? true : undefined;
   });
-  // PostgreSQL itself is well: what needs no room is answered.
+  // PostgreSQL itself still works: requests that need no space succeed.
   expect((await verify()).status).toBe(200);
   expect((await api('GET', '/v1/notifications', { bearer: session.token })).status).toBe(200);
   await disk.free();
   await recovered(written);
   await expectIntact(user, written);
 
-  // Now the log has no room either: PostgreSQL ends, and cannot recover while the disk is full.
+  // Now the write-ahead log has no space either: PostgreSQL ends, and cannot recover while the disk is full.
   const starved = newWritten();
   await disk.fill();
   await disk.starve();

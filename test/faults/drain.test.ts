@@ -10,10 +10,10 @@ import type { Authentication } from '../../src/contract/authentication.js';
 import { processesWith } from '../database/embedded-postern.js';
 import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
-import { startLoad } from '../support/faulty-load.js';
-import { createPlace, type FaultyService, type Place } from '../support/faulty-service.js';
-import { createUser, passwordLogin, signIn } from '../support/people.js';
+import { startLoad } from '../support/fault-injection/load.js';
+import { createPlace, type FaultyService, type Place } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+import { createUser, passwordLogin, signIn } from '../support/users.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -41,7 +41,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** A connection of its own that is kept, as a client's or a load balancer's is. */
+/** A keep-alive connection, like that of a client or a load balancer. */
 function keepConnection(url: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const send = (method: string, path: string, body?: object) => {
@@ -50,7 +50,7 @@ function keepConnection(url: string) {
       request.on('response', (response) => resolve(read(response)));
       request.on('error', reject);
     });
-    // Whoever sends looks later than an early failure.
+    // An early failure may happen before the sender awaits it.
     answer.catch(() => undefined);
     const handedOver = once(request, 'finish');
     request.end(body === undefined ? undefined : JSON.stringify(body));
@@ -65,7 +65,7 @@ async function read(response: IncomingMessage): Promise<Answer> {
   return { status: response.statusCode, text: Buffer.concat(chunks).toString() };
 }
 
-/** Whether a new connection is refused; undefined as long as it is not. */
+/** Returns true once new connections are refused; undefined before. */
 function refused(url: string): Promise<true | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
@@ -77,8 +77,8 @@ function refused(url: string): Promise<true | undefined> {
   });
 }
 
-describe('a service that is told to stop', () => {
-  test('answers the 100 logins under way, refuses new connections, is not hurried by a second SIGTERM, and ends with 0', async () => {
+describe('a stopping service', () => {
+  test('answers 100 running logins, refuses new connections, ignores a second SIGTERM, and exits with 0', async () => {
     const database = await createTestDatabase();
     cleanUps.push(() => database.drop());
     const place = await newPlace({ DATABASE_URL: database.url });
@@ -94,7 +94,7 @@ describe('a service that is told to stop', () => {
       send('POST', '/v1/tokens', passwordLogin(user.username, index % 2 === 0 ? undefined : 'wrong')),
     );
     await Promise.all(logins.map(({ handedOver }) => handedOver));
-    // What the kernel was given before is read before the answer to this: now every login is under way.
+    // The service reads earlier data before it answers this, so every login has started now.
     expect((await service.api('GET', '/livez')).status).toBe(200);
 
     const ended = service.stop('SIGTERM');
@@ -115,12 +115,12 @@ describe('a service that is told to stop', () => {
     }
   });
 
-  test('answers a request that comes on an open connection meanwhile, then closes it', async () => {
+  test('answers a new request on an open connection, and then closes the connection', async () => {
     const database = await createTestDatabase();
     cleanUps.push(() => database.drop());
     const service = await start(await newPlace({ DATABASE_URL: database.url }));
     const user = await createUser(service);
-    // A request whose body is not complete keeps the service from ending and its connection open.
+    // An incomplete request keeps the service running and its connection open.
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(service.url).port) });
     await once(socket, 'connect');
     let received = '';
@@ -140,7 +140,7 @@ describe('a service that is told to stop', () => {
     const closed = once(socket, 'close');
     const ended = service.stop('SIGTERM');
     await eventually('new connections to be refused', () => refused(service.url));
-    // The rest, and one more request behind it.
+    // The rest of the body, and one more request.
     socket.write(`${body.slice(10)}GET /v1/notifications HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await closed;
     expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 201', 'HTTP/1.1 401']);
@@ -148,7 +148,7 @@ describe('a service that is told to stop', () => {
     expect(await ended).toBe(0);
   });
 
-  test('does not wait for the keep-alive of a connection whose request was under way', async () => {
+  test('does not wait for the keep-alive of a connection with a running request', async () => {
     const database = await createTestDatabase();
     cleanUps.push(() => database.drop());
     const service = await start(await newPlace({ DATABASE_URL: database.url }));
@@ -159,13 +159,13 @@ describe('a service that is told to stop', () => {
     const { answer, handedOver } = connection.send('POST', '/v1/tokens', passwordLogin(user.username));
     await handedOver;
     expect((await service.api('GET', '/livez')).status).toBe(200);
-    // `stop` gives up, with null, when it takes longer than is promised.
+    // `stop` returns null if it takes longer than promised.
     expect(await service.stop('SIGTERM')).toBe(0);
     expect((await answer).status).toBe(201);
   });
 });
 
-describe('a service that is told to stop while it starts', () => {
+describe('a service that is stopped while it starts', () => {
   const program = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
 
   function launch(place: Place): { child: ChildProcess; output: () => string } {
@@ -183,10 +183,10 @@ describe('a service that is told to stop while it starts', () => {
   }
 
   test.each([
-    ['has only begun', /Postern starts/],
+    ['has just started', /Postern starts/],
     ['has just started its database', /Started the embedded PostgreSQL/],
-    ['has just brought the schema up to date', /the schema was brought up to date|Server listening/],
-  ])('and %s ends with 0 and leaves no database running', async (_when, line) => {
+    ['has just migrated the schema', /the schema was brought up to date|Server listening/],
+  ])('and %s exits with 0 and leaves no database running', async (_when, line) => {
     const place = await newPlace();
     const { child, output } = launch(place);
     const ended = once(child, 'exit');

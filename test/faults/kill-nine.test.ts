@@ -5,13 +5,13 @@ import pg from 'pg';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { processesWith } from '../database/embedded-postern.js';
 import { eventually } from '../support/eventually.js';
-import { checkFacts, type Fact, type Ledger, passwordHash, startWriters } from '../support/faulty-ledger.js';
-import { createPlace, type FaultyService, killRounds } from '../support/faulty-service.js';
+import { checkFacts, type Fact, type Ledger, passwordHash, startWriters } from '../support/fault-injection/ledger.js';
+import { createPlace, type FaultyService, killRounds } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
-/** A kill comes after this many acknowledgements at least, and then within so many milliseconds. */
+/** The minimum number of acknowledgements before a kill, and the milliseconds within which it then happens. */
 const leastFacts = 15;
 const latestKill = 1000;
 
@@ -25,12 +25,12 @@ test(
     const lost: string[] = [];
     const starts: number[] = [];
 
-    /** Ends PostgreSQL as a crash would; its children follow it by themselves. */
+    /** Kills PostgreSQL like a crash. Its child processes then end by themselves. */
     const killDatabase = () => {
       const pid = Number.parseInt(readFileSync(join(place.dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
       process.kill(pid, 'SIGKILL');
     };
-    /** What dies, and in which order. */
+    /** The processes to kill, in order. */
     const deaths: readonly ((service: FaultyService) => Promise<unknown>)[] = [
       (service) => service.stop('SIGKILL'),
       async (service) => {
@@ -41,7 +41,7 @@ test(
         await service.stop('SIGKILL');
         killDatabase();
       },
-      // While the database is being restarted.
+      // While the database restarts.
       async (service) => {
         killDatabase();
         await wait(Math.random() * 300);
@@ -67,7 +67,7 @@ test(
       service = await start();
       lost.push(...(await checkFacts(service, ledger.facts.slice(from))));
     }
-    // What an early round acknowledged has lived through all the later ones.
+    // Data that an early round acknowledged has survived all later rounds.
     lost.push(...(await checkFacts(service, ledger.facts)));
 
     const [first, ...restarts] = starts;
@@ -79,10 +79,10 @@ test(
     expect(lost).toEqual([]);
     expect(ledger.facts.length).toBeGreaterThan(leastFacts * killRounds);
 
-    // What deleted users left is removed, and no job was lost or is stuck with a worker that was killed.
+    // The data of deleted users is removed, and no job is lost or locked by a killed worker.
     await eventually('an empty queue', async () => ((await leftOver(place.dataDir)) === 0 ? true : undefined), 30_000);
 
-    // The killed ones left their server running, and the last one stops it.
+    // The killed instances left their server running. The last one stops it.
     expect(await service.stop()).toBe(0);
     expect(existsSync(join(place.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
     expect(processesWith(place.dataDir)).toEqual([]);

@@ -1,17 +1,17 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { User } from '../../src/contract/user.js';
-import { sql } from '../../src/database/database.js';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { median } from '../support/faulty-service.js';
-import { createUser, passwordLogin, signIn } from '../support/people.js';
+import { median } from '../support/fault-injection/service.js';
+import { testSql } from '../support/sql.js';
+import { createUser, passwordLogin, signIn } from '../support/users.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
 /** Milliseconds that the service waits for a lock. */
 const lockWait = 2000;
-/** The same, and some for a machine that does other things too. */
+/** The same, with a margin for a busy machine. */
 const longestAnswer = 8000;
 const samples = 30;
 
@@ -27,7 +27,7 @@ afterAll(() => postern.close());
 let release: () => Promise<unknown> = async () => undefined;
 afterEach(() => release());
 
-/** Locks a row as a transaction does that somebody has left open. */
+/** Locks a row, like an open transaction. */
 async function lockRow(table: string, condition: string, value: string): Promise<void> {
   const client = new pg.Client({ connectionString: postern.config.DATABASE_URL });
   await client.connect();
@@ -53,7 +53,7 @@ const verify = (bearer: string) => postern.api('POST', '/v1/sessions/verify', { 
 interface Case {
   readonly what: string;
   readonly lock: (user: User) => Promise<void>;
-  /** What needs the row. */
+  /** A request that needs the row. */
   readonly blocked: (user: User, token: string) => Promise<ApiAnswer<unknown>>;
 }
 
@@ -81,7 +81,7 @@ async function timed<T>(work: () => Promise<T>): Promise<{ answer: T; time: numb
   return { answer, time: performance.now() - startedAt };
 }
 
-/** How long requests of another user take, one after the other. They must succeed. */
+/** The duration of requests of another user, one after the other. They must succeed. */
 async function othersTimes(): Promise<number[]> {
   const times = [];
   for (let sample = 0; sample < samples; sample += 1) {
@@ -96,8 +96,8 @@ async function othersTimes(): Promise<number[]> {
 }
 
 const waiting = async (): Promise<number> => {
-  const [row] = await postern.database.query<{ count: number }>(
-    sql(`select count(*)::int as count from pg_stat_activity
+  const [row] = await postern.database.everyone.query<{ count: number }>(
+    testSql(`select count(*)::int as count from pg_stat_activity
          where datname = current_database() and application_name = 'postern' and wait_event_type = 'Lock'`),
   );
   return row?.count ?? 0;
@@ -112,7 +112,7 @@ describe.each(cases)('a locked $what', ({ lock, blocked }) => {
   }
 
   test.each([1, 100])(
-    'ends %i requests that need it in 503 in bounded time, and slows nobody else meanwhile',
+    'answers %i requests that need it with 503 in bounded time, and slows no other user',
     async (count) => {
       const { user, token } = await lockedUser();
       const before = median(await othersTimes());
@@ -126,16 +126,16 @@ describe.each(cases)('a locked $what', ({ lock, blocked }) => {
       }
       await release();
       expect((await blocked(user, token)).status).toBeLessThan(300);
-      // Before and afterwards: else a machine that gets busier in between would fail this too.
+      // Measured before and afterwards, since the machine may get busier in between.
       const otherwise = Math.max(before, median(await othersTimes()));
       expect(median(meanwhile) / otherwise).toBeLessThan(3);
-      // With every connection at the lock the first would wait for it, and the others not.
+      // If every connection waited for the lock, the first request would wait too, and the others would not.
       expect(Math.max(...meanwhile)).toBeLessThan(lockWait / 2);
     },
   );
 });
 
-test('a locked user logs in, has sessions and is read as ever: no reader waits for the row', async () => {
+test('a user whose row is locked can log in and use sessions, since readers do not wait for the row', async () => {
   const user = await createUser(postern);
   const { session, token } = await signIn(postern, user);
   await lockRow('users', 'id = $1', user.id);

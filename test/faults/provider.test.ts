@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { OutboxMessage } from '../../src/contract/administration.js';
 import type { Authentication } from '../../src/contract/authentication.js';
-import { type Queryable, sql } from '../../src/database/database.js';
+import type { Database } from '../../src/database/database.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -10,14 +10,15 @@ import {
   type Misbehaviour,
   misbehaviours,
   startFaultyProvider,
-} from '../support/faulty-provider.js';
-import { createPlace, median } from '../support/faulty-service.js';
-import { createUser, messageOf, newPhone, smsLogin } from '../support/people.js';
+} from '../support/fault-injection/provider.js';
+import { createPlace, median } from '../support/fault-injection/service.js';
 import { buildService } from '../support/process.js';
+import { testSql } from '../support/sql.js';
+import { createUser, messageOf, newPhone, smsLogin } from '../support/users.js';
 
 type Client = Pick<TestApp, 'api' | 'adminKey'>;
 
-/** As many messages as the queue of one instance sends at a time. */
+/** The number of messages that the queue of one instance sends in parallel. */
 const workers = 10;
 const settled = ['sent', 'failed', 'expired', 'dropped'];
 
@@ -33,18 +34,18 @@ async function newProvider(): Promise<FaultyProvider> {
 }
 
 async function newPostern(provider: FaultyProvider): Promise<TestApp> {
-  const postern = await startTestApp({ ...provider.env, LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0' });
+  const postern = await startTestApp({ ...provider.env, LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' });
   cleanUps.push(() => postern.close());
   return postern;
 }
 
-/** A user's phone; without a password, which only costs time. */
+/** A user's phone. The user has no password, since hashing one takes time. */
 async function newRecipient(client: Client): Promise<string> {
   const { phone } = await createUser(client, { phone: newPhone(), password: undefined });
   return phone ?? '';
 }
 
-/** Starts a login by SMS, and gives its id. */
+/** Starts a login by SMS and returns its id. */
 async function start(client: Client, phone: string): Promise<string> {
   const { status, body } = await client.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(phone) });
   expect(status).toBe(201);
@@ -56,10 +57,12 @@ const startMany = async (client: Client, count: number) => {
   return Promise.all(phones.map(async (phone) => ({ phone, id: await start(client, phone) })));
 };
 
-/** Lets the time until the next attempt pass at once. */
-async function hurry(database: Queryable): Promise<void> {
-  await database.query(sql('update graphile_worker._private_jobs set run_at = now() where locked_by is null'));
-  await database.query(sql(`select pg_notify('jobs:insert', '{"count":10}')`));
+/** Makes the next attempt due now. */
+async function hurry(database: Database): Promise<void> {
+  await database.everyone.query(
+    testSql('update graphile_worker._private_jobs set run_at = now() where locked_by is null'),
+  );
+  await database.everyone.query(testSql(`select pg_notify('jobs:insert', '{"count":10}')`));
 }
 
 const attemptsAt = (client: Client, id: string, attempts: number) =>
@@ -70,10 +73,10 @@ const attemptsAt = (client: Client, id: string, attempts: number) =>
 
 const seen = (provider: FaultyProvider, phone: string) => provider.received.filter(({ to }) => to === phone);
 
-/** Ends the life of a login's code, as time would. */
-async function expire(database: Queryable, id: string): Promise<void> {
-  await database.query(sql('update outbox set expires_at = db_now() where authentication_id = $1'), [id]);
-  await database.query(sql('update authentications set challenge_ends_at = db_now() where id = $1'), [id]);
+/** Expires the code of a login. */
+async function expire(database: Database, id: string): Promise<void> {
+  await database.everyone.query(testSql('update outbox set expires_at = db_now() where authentication_id = $1', [id]));
+  await database.everyone.query(testSql('update authentications set challenge_ends_at = db_now() where id = $1', [id]));
 }
 
 describe('a provider that hangs', () => {
@@ -95,7 +98,7 @@ describe('a provider that hangs', () => {
     bad.heal();
   });
 
-  test('keeps nobody from getting a message once it heals, though it had caught every worker', async () => {
+  test('blocks every worker, but all messages are sent once it works again', async () => {
     const provider = await newProvider();
     const postern = await newPostern(provider);
     provider.behave('hang');
@@ -113,7 +116,7 @@ describe('a provider that hangs', () => {
     }
   });
 
-  test('does not keep a deleted user’s rows, though more messages wait than are sent at a time', async () => {
+  test('does not delay the erasure of a deleted user, even with more messages than workers', async () => {
     const provider = await newProvider();
     const postern = await newPostern(provider);
     provider.behave('hang');
@@ -126,19 +129,19 @@ describe('a provider that hangs', () => {
     const deleted = await postern.api('DELETE', `/admin/v1/users/${user.id}`, { bearer: postern.adminKey });
     expect(deleted.status).toBe(204);
     await eventually('the erasure', async () => {
-      const left = await postern.database.query(sql('select 1 from outbox where user_id = $1'), [user.id]);
+      const left = await postern.database.everyone.query(testSql('select 1 from outbox where user_id = $1', [user.id]));
       return left.length === 0 ? true : undefined;
     });
-    // Meanwhile messages have waited for their first attempt, and none was sent.
-    const states = await postern.database.query<{ state: string; attempts: number }>(
-      sql('select distinct state, attempts from outbox'),
+    // Meanwhile messages waited for their first attempt, and none was sent.
+    const states = await postern.database.everyone.query<{ state: string; attempts: number }>(
+      testSql('select distinct state, attempts from outbox'),
     );
     expect(states).toContainEqual({ state: 'queued', attempts: 0 });
     expect(states.map(({ state }) => state)).not.toContain('sent');
     provider.heal();
   });
 
-  test('never gets a code that expired while it waited', async () => {
+  test('never receives a code that expired in the queue', async () => {
     const provider = await newProvider();
     const postern = await newPostern(provider);
     provider.behave('hang');
@@ -151,10 +154,10 @@ describe('a provider that hangs', () => {
   });
 });
 
-describe('a provider that misbehaves to some', () => {
+describe('a provider that fails for some numbers', () => {
   const bad = Object.keys(misbehaviours).filter((how): how is Misbehaviour => how !== 'accept');
 
-  test(`(${bad.join(', ')}) delays no other, and gets the same message again when it has healed`, async () => {
+  test(`(${bad.join(', ')}) delays no other message, and receives the same message again once it works`, async () => {
     const provider = await newProvider();
     const postern = await newPostern(provider);
     const victims = await Promise.all(bad.map(async (how) => ({ how, phone: await newRecipient(postern), id: '' })));
@@ -180,17 +183,19 @@ describe('a provider that misbehaves to some', () => {
   });
 });
 
-describe('a provider that fails for good', () => {
+describe('a provider that keeps failing', () => {
   interface Job {
     readonly attempts: number;
     readonly delay: number;
   }
-  const jobs = (database: Queryable) =>
-    database.query<Job>(
-      sql('select attempts, extract(epoch from run_at - now())::float8 as delay from graphile_worker._private_jobs'),
+  const jobs = (database: Database) =>
+    database.everyone.query<Job>(
+      testSql(
+        'select attempts, extract(epoch from run_at - now())::float8 as delay from graphile_worker._private_jobs',
+      ),
     );
 
-  /** Lets attempts fail until one more would be `attempts + 1`, and gives the pauses after each. */
+  /** Runs this many failing attempts, and returns the pause after each. */
   async function failures(postern: TestApp, id: string, attempts: number): Promise<number[]> {
     const delays: number[] = [];
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
@@ -204,7 +209,7 @@ describe('a provider that fails for good', () => {
     return delays;
   }
 
-  test('is asked again after longer and longer pauses until the eighth failure, then the message has failed', async () => {
+  test('is retried after increasing pauses until the eighth failure, then the message has failed', async () => {
     const provider = await newProvider();
     const postern = await newPostern(provider);
     provider.behave('answer 500');
@@ -221,7 +226,7 @@ describe('a provider that fails for good', () => {
     await eventually('an empty queue', async () => ((await jobs(postern.database)).length === 0 ? true : undefined));
   });
 
-  test('is not asked any more when the code has expired, and the message has failed', async () => {
+  test('is not retried when the code has expired, and the message has failed', async () => {
     const provider = await newProvider();
     const postern = await newPostern(provider);
     provider.behave('answer 500');
@@ -236,7 +241,7 @@ describe('a provider that fails for good', () => {
     expect(seen(provider, phone)).toHaveLength(1);
   });
 
-  test('does not show in the status of a login', async () => {
+  test('is not visible in the status of a login', async () => {
     const provider = await newProvider();
     const postern = await newPostern(provider);
     provider.behave('answer 500');
@@ -250,7 +255,7 @@ describe('a provider that fails for good', () => {
 });
 
 describe('a message that an instance is sending', () => {
-  test('is sent by the next start, under the same id, when the instance is killed', async () => {
+  test('is sent after the next start with the same id if the instance is killed', async () => {
     await buildService();
     const provider = await newProvider();
     const test = await createTestDatabase();
@@ -274,7 +279,7 @@ describe('a message that an instance is sending', () => {
     expect(await next.stop()).toBe(0);
   }, 200_000);
 
-  test('is left to it when another one starts', async () => {
+  test('is not taken over when another instance starts', async () => {
     const provider = await newProvider();
     const postern = await newPostern(provider);
     const phone = await newRecipient(postern);
@@ -284,7 +289,7 @@ describe('a message that an instance is sending', () => {
 
     const second = await postern.another();
     cleanUps.push(() => second.close());
-    // More than the first instance's free workers can take up: the second one's have looked for jobs.
+    // More messages than the first instance has free workers, so the second instance's workers have searched for jobs.
     for (const other of await startMany(second, 2 * workers)) await messageOf(second, other.id);
     provider.acceptLate();
     expect(await messageOf(postern, id)).toMatchObject({ state: 'sent', attempts: 1 });

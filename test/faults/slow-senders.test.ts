@@ -2,21 +2,21 @@ import { connect, type Socket } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
-import { createPlace, type FaultyService, isLong } from '../support/faulty-service.js';
-import { createUser, signIn } from '../support/people.js';
+import { createPlace, type FaultyService, isLong } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+import { createUser, signIn } from '../support/users.js';
 
 vi.setConfig({ testTimeout: 180_000 });
 
 const connections = isLong ? 1000 : 300;
-/** Milliseconds until a slow connection must be cut. */
+/** Milliseconds until a slow connection must be closed. */
 const longest = 30_000;
-/** How much longer others may wait, at the 99th percentile: twice is promised, on a machine that does nothing else. */
+/** How much longer other requests may take at the 99th percentile: the promise is twice, on an idle machine. */
 const mostOften = isLong ? 2 : 10;
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
-/** What is sent at once, and then a byte each second, for ever. */
+/** The bytes that are sent at once. Then one byte follows each second, without end. */
 const manners = {
   'a head that never ends': { start: 'GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow: ', drip: 'x' },
   'a body that never ends': {
@@ -36,11 +36,11 @@ interface SlowConnection {
   readonly manner: string;
   readonly socket: Socket;
   answer: string;
-  /** Milliseconds from its begin; undefined while it is open. */
+  /** Milliseconds from its start; undefined while it is open. */
   cutAfter: number | undefined;
 }
 
-/** Opens a slow connection; resolves when the service has taken it. */
+/** Opens a slow connection. Resolves when the service has accepted it. */
 async function open(port: number, manner: keyof typeof manners): Promise<SlowConnection> {
   const { start, drip } = manners[manner];
   const socket = connect({ host: '127.0.0.1', port });
@@ -60,7 +60,7 @@ async function open(port: number, manner: keyof typeof manners): Promise<SlowCon
   return connection;
 }
 
-/** The 99th percentile of the milliseconds that a session's check takes, while `goesOn` says so and 200 times at least. */
+/** The 99th percentile in milliseconds of session checks, while `goesOn` returns true and at least 200 times. */
 async function measure(service: FaultyService, session: string, goesOn: () => boolean): Promise<number> {
   const times: number[] = [];
   while (times.length < 200 || goesOn()) {
@@ -72,7 +72,7 @@ async function measure(service: FaultyService, session: string, goesOn: () => bo
 }
 
 describe(`${connections} connections that send slowly`, () => {
-  test('are cut within 30 s, with 408 where a request has begun, and others are answered as quickly meanwhile', async () => {
+  test('are closed within 30 s, with 408 if a request has started, and do not slow other requests', async () => {
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
     const place = await createPlace({ DATABASE_URL: database.url });

@@ -5,19 +5,20 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Notification } from '../../src/contract/notification.js';
 import type { User } from '../../src/contract/user.js';
-import { type Database, sql } from '../../src/database/database.js';
+import type { Database } from '../../src/database/database.js';
 import { createTestDatabase } from '../support/database.js';
 import { type EventStream, endOf, eventsOf, openStream } from '../support/event-stream.js';
 import { eventually } from '../support/eventually.js';
-import { createPlace, type FaultyService, isLong, type Place } from '../support/faulty-service.js';
-import { createUser, signIn } from '../support/people.js';
+import { createPlace, type FaultyService, isLong, type Place } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+import { testSql } from '../support/sql.js';
+import { createUser, signIn } from '../support/users.js';
 
 vi.setConfig({ testTimeout: isLong ? 900_000 : 120_000 });
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
-/** Milliseconds of publishing and breaking. */
+/** Milliseconds of publishing and fault injection. */
 const duration = isLong ? 300_000 : 12_000;
 const users = 3;
 const clientsPerUser = 3;
@@ -36,7 +37,7 @@ async function newPlace(): Promise<{ place: Place; database: Database }> {
   return { place, database: created.database };
 }
 
-/** A client that comes back whenever it loses its stream, with the id that it has seen last. */
+/** A client that reconnects whenever it loses its stream, with the last id that it has seen. */
 function startClient(bearer: string, nextUrl: () => string) {
   const received: string[] = [];
   const unexpected: string[] = [];
@@ -70,7 +71,7 @@ function startClient(bearer: string, nextUrl: () => string) {
     unexpected,
     isConnected: () => isConnected,
     connections: () => connections,
-    /** What it has, that of the open connection included. */
+    /** Everything it received, including the open connection. */
     count: () => received.length + (stream?.end === undefined ? (stream?.events.length ?? 0) : 0),
     cut: () => stream?.destroy(),
     async stop() {
@@ -81,7 +82,7 @@ function startClient(bearer: string, nextUrl: () => string) {
   };
 }
 
-test(`${duration / 1000} s of publishing, while clients, database connections and an instance are killed, loses and doubles nothing`, async () => {
+test(`${duration / 1000} s of publishing lose and repeat nothing while clients, database connections and an instance are killed`, async () => {
   const { place, database } = await newPlace();
   const steady = await start(place);
   let victim = await start(place);
@@ -103,7 +104,7 @@ test(`${duration / 1000} s of publishing, while clients, database connections an
   const end = performance.now() + duration;
   const acknowledged = new Set<string>();
   let rounds = 0;
-  // On a machine that is busy as well it lasts until enough has happened.
+  // On a busy machine it runs until enough has happened.
   const goesOn = () => performance.now() < end || rounds < 25 || acknowledged.size <= 100;
   const publish = async (): Promise<void> => {
     while (goesOn()) {
@@ -144,7 +145,7 @@ test(`${duration / 1000} s of publishing, while clients, database connections an
   console.table([
     {
       acknowledged: acknowledged.size,
-      told: clients.reduce((sum, { client }) => sum + client.received.length, 0),
+      received: clients.reduce((sum, { client }) => sum + client.received.length, 0),
       connections: clients.reduce((sum, { client }) => sum + client.connections(), 0),
       lost: clients.reduce((sum, { user, client }) => sum + lost(inboxes.get(user.id) ?? [], client.received), 0),
       doubled: clients.reduce((sum, { client }) => sum + client.received.length - new Set(client.received).size, 0),
@@ -164,13 +165,15 @@ function killConnections(database: Database, name: string, count: number): Promi
       select pid from pg_stat_activity
       where application_name = $1 and datname = current_database() and pid <> pg_backend_pid() order by random() limit $2
     ) some`;
-  // The one that asks may be among them: it has the service's name.
-  return database.query(sql(kill), [name, count]).catch(() => undefined);
+  // May include this connection, which has the service's name.
+  return database.everyone.query(testSql(kill, [name, count])).catch(() => undefined);
 }
 
 async function inboxOf(database: Database, user: User): Promise<string[]> {
-  const statement = sql('select id from notifications where user_id = $1 order by sequence');
-  return (await database.query<{ id: string }>(statement, [user.id])).map(({ id }) => id);
+  const statement = testSql<{ id: string }>('select id from notifications where user_id = $1 order by sequence', [
+    user.id,
+  ]);
+  return (await database.everyone.query(statement)).map(({ id }) => id);
 }
 
 function lost(inbox: readonly string[], received: readonly string[]): number {
@@ -178,7 +181,7 @@ function lost(inbox: readonly string[], received: readonly string[]): number {
   return inbox.filter((id) => !has.has(id)).length;
 }
 
-test('a restart of the database cuts no stream and loses nothing', async () => {
+test('a restart of the database closes no stream and loses nothing', async () => {
   const place = await createPlace();
   onTestFinished(() => place.remove());
   const service = await start(place);
@@ -199,14 +202,14 @@ test('a restart of the database cuts no stream and loses nothing', async () => {
     process.kill(Number.parseInt(readFileSync(join(place.dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10), signal);
     await eventually('the database to be back', publish, 30_000);
     await publish();
-    const told = await eventsOf<Notification>(stream, 'message', published.length);
-    expect(told.map(({ id }) => id)).toEqual(published);
+    const received = await eventsOf<Notification>(stream, 'message', published.length);
+    expect(received.map(({ id }) => id)).toEqual(published);
   }
   expect(stream.end).toBeUndefined();
   stream.destroy();
 });
 
-test('a service that is told to stop sends its 100 streams away, and they go on at another', async () => {
+test('a stopping service closes its 100 streams, and they continue on another instance', async () => {
   const { place } = await newPlace();
   const [leaving, staying] = [await start(place), await start(place)];
   const people = await Promise.all(

@@ -5,9 +5,9 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { commandLine, processesWith } from '../database/embedded-postern.js';
 import { eventually } from '../support/eventually.js';
-import { createPlace, type FaultyService, isLong, type Place } from '../support/faulty-service.js';
-import { createUser, passwordLogin } from '../support/people.js';
+import { createPlace, type FaultyService, isLong, type Place } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
+import { createUser, passwordLogin } from '../support/users.js';
 import {
   type Connection,
   connectToEach,
@@ -50,7 +50,7 @@ async function connections(service: FaultyService, each = 1): Promise<Connection
   return open;
 }
 
-/** The processes that the service has started and that run a worker's program, ready or not. */
+/** The worker processes of the service, ready or not. */
 function workerProcesses({ pid }: FaultyService): number[] {
   const children = readdirSync('/proc').filter((entry) => parentOf(entry) === pid);
   return children.map(Number).filter((child) => commandLine(child).includes('workers/worker.js'));
@@ -69,7 +69,7 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   if (isAlive(pid)) process.kill(pid, signal);
 }
 
-/** Clients that each send one request after the other. What got no answer, or not a 200, is a fault. */
+/** Clients that each send requests one after the other. A missing response, or one other than 200, is a fault. */
 function startClients(url: string, kinds: readonly { keepAlive: boolean; count: number }[], path = '/readyz') {
   const faults: string[] = [];
   let answered = 0;
@@ -108,7 +108,7 @@ const refused = (url: string) =>
     socket.once('error', (error) => resolve('code' in error && error.code === 'ECONNREFUSED' ? true : undefined));
   });
 
-/** A login under way: a worker has read its headers and waits for the rest of the body. */
+/** A running login: a worker has read its headers and waits for the rest of the body. */
 async function beginLogin(service: FaultyService, username: string | null) {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(service.url).port) });
   let received = '';
@@ -133,7 +133,7 @@ async function beginLogin(service: FaultyService, username: string | null) {
   };
 }
 
-/** Logins under way, at least two in each of both workers. */
+/** Running logins, at least two in each of both workers. */
 async function beginLogins(service: FaultyService) {
   const user = await createUser(service);
   const logins: Awaited<ReturnType<typeof beginLogin>>[] = [];
@@ -145,8 +145,8 @@ async function beginLogins(service: FaultyService) {
   });
 }
 
-describe('a worker that is killed', () => {
-  test('takes only what it was answering along, and another one comes in its place', async () => {
+describe('a killed worker', () => {
+  test('loses only its running requests, and is replaced', async () => {
     const service = await start(await newPlace());
     const rounds = isLong ? 20 : 3;
     const clients = startClients(service.url, [
@@ -162,7 +162,7 @@ describe('a worker that is killed', () => {
       expect(now).toEqual(expect.arrayContaining(workers.filter((pid) => pid !== victim)));
       const answeredBefore = clients.answered();
       await eventually('more answers', async () => clients.answered() > answeredBefore + 100 || undefined);
-      // Each client had one request under way at most, and none that goes unanswered for long or is refused.
+      // Each client lost at most one running request. No request is refused or waits for long.
       expect(clients.faults.length - faultsBefore).toBeLessThanOrEqual(16);
     }
     await clients.stop();
@@ -170,12 +170,12 @@ describe('a worker that is killed', () => {
     for (const connection of await connections(service)) {
       expect((await connection.send('GET', '/readyz')).status).toBe(200);
     }
-    const told = linesOf(service).filter(({ msg }) => msg === 'a worker has ended unexpectedly');
-    expect(told).toHaveLength(rounds);
+    const reports = linesOf(service).filter(({ msg }) => msg === 'a worker has ended unexpectedly');
+    expect(reports).toHaveLength(rounds);
     expect(await service.stop()).toBe(0);
   });
 
-  test('and the other one with it, are both replaced, on the same port', async () => {
+  test('and a second one killed with it are both replaced, on the same port', async () => {
     const service = await start(await newPlace());
     const before = workersOf(service);
     for (const pid of before) kill(pid, 'SIGKILL');
@@ -186,7 +186,7 @@ describe('a worker that is killed', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  test('leaves its jobs to the others', async () => {
+  test('leaves its jobs to the other workers', async () => {
     const service = await start(await newPlace());
     const user = await createUser(service, { phone: `+1555${String(Date.now()).slice(-7)}` });
     const [victim = 0] = workersOf(service);
@@ -196,22 +196,22 @@ describe('a worker that is killed', () => {
     await eventually('the code to be sent', async () => {
       const path = `/admin/v1/outbox?filter=authentication_id:eq:${started.body.id}`;
       const ask = service.api<{ state: string }[]>('GET', path, { bearer: service.adminKey });
-      // The victim may have had this connection.
+      // The killed worker may have had this connection.
       const answer = await ask.catch(() => undefined);
       return answer?.body[0]?.state === 'sent' || undefined;
     });
   });
 });
 
-describe('workers that die before they are ready, again and again,', () => {
+describe('workers that repeatedly die before they are ready', () => {
   test.each([
-    ['all of them', () => true],
-    ['only new ones', (pid: number, first: readonly number[]) => !first.includes(pid)],
+    ['all workers', () => true],
+    ['only new workers', (pid: number, first: readonly number[]) => !first.includes(pid)],
   ] as const)('%s, end the service with 1 and one message', async (_which, isVictim) => {
     const place = await newPlace();
     const service = await start(place);
     const first = workersOf(service);
-    // A place becomes free in both cases.
+    // A worker is missing in both cases.
     kill(first[0] ?? 0, 'SIGKILL');
     let ended = false;
     const hunt = eventually(
@@ -232,7 +232,7 @@ describe('workers that die before they are ready, again and again,', () => {
 });
 
 describe('SIGTERM', () => {
-  test('lets both workers answer what they have begun, also when it comes to all and twice', async () => {
+  test('lets both workers finish running requests, also if all processes get it twice', async () => {
     const place = await newPlace();
     const service = await start(place);
     const logins = await beginLogins(service);
@@ -246,7 +246,7 @@ describe('SIGTERM', () => {
     expect(processesWith(place.dataDir)).toEqual([]);
   });
 
-  test('while the workers start ends with 0 and leaves nothing behind', async () => {
+  test('while the workers start exits with 0 and leaves no process behind', async () => {
     const place = await newPlace();
     const service = await start(place);
     const before = workersOf(service);
@@ -258,9 +258,9 @@ describe('SIGTERM', () => {
     expect(processesWith(place.dataDir)).toEqual([]);
   });
 
-  test('to one worker alone only has it replaced', async () => {
+  test('to one worker only replaces that worker', async () => {
     const service = await start(await newPlace());
-    // Not whether it is ready: a worker that stops for such a reason says that it stops.
+    // Does not wait for readiness: a worker that stops for this reason reports that it stops.
     const clients = startClients(service.url, [{ keepAlive: false, count: 4 }], '/livez');
     const [worker = 0] = workersOf(service);
     kill(worker, 'SIGTERM');
@@ -270,8 +270,8 @@ describe('SIGTERM', () => {
   });
 });
 
-describe('a primary process that is killed', () => {
-  test('leaves workers that answer what they have begun and free the port, and the next start is ready', async () => {
+describe('a killed primary process', () => {
+  test('leaves workers that finish running requests and free the port, and the next start is ready', async () => {
     const place = await newPlace();
     const service = await start(place);
     const logins = await beginLogins(service);
@@ -289,14 +289,14 @@ describe('a primary process that is killed', () => {
 });
 
 describe('a rolling restart', () => {
-  test('lets the old workers answer what they have begun, however long that takes', async () => {
+  test('lets the old workers finish running requests, however long that takes', async () => {
     const service = await start(await newPlace());
     const before = workersOf(service);
     const logins = await beginLogins(service);
     process.kill(service.pid, 'SIGUSR2');
     const readyLines = () => linesOf(service).filter(({ msg }) => msg === 'a worker is ready');
     await eventually('a new worker', async () => readyLines().length === 3 || undefined);
-    // The first of the old ones takes no connections any more when many in a row are not its.
+    // The first old worker accepts no more connections if many in a row go to others.
     const oldest = Math.min(...logins.map(({ worker }) => worker));
     await eventually('answers of others only', async () => {
       const asked = Array.from({ length: 20 }, () =>
@@ -312,12 +312,12 @@ describe('a rolling restart', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  test('ends with as many workers as before, also when another one dies meanwhile', async () => {
+  test('ends with as many workers as before, even if another one dies meanwhile', async () => {
     const service = await start(await newPlace());
     const before = workersOf(service);
     process.kill(service.pid, 'SIGUSR2');
     await eventually('a third worker', async () => workerProcesses(service).length === 3 || undefined);
-    // The one that was started last is the one whose turn would come last.
+    // The worker that was started last would be replaced last.
     kill(Math.max(...before), 'SIGKILL');
     await newWorkers(service, 2, before);
     expect(await service.stop()).toBe(0);
@@ -331,7 +331,7 @@ describe('a rolling restart', () => {
     ]);
     const before = workersOf(service);
     process.kill(service.pid, 'SIGUSR2');
-    // One more asked for meanwhile is one too many.
+    // A second restart request during the first one is ignored.
     process.kill(service.pid, 'SIGUSR2');
     const done = () => linesOf(service).filter(({ msg }) => msg === 'the rolling restart is done');
     await eventually('the rolling restart', async () => done().length > 0 || undefined, 60_000);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { orderedId, orderedIds, parseId } from '../../src/lib/ids.js';
 
-test('ordered ids are UUIDs of version 7 that begin with the time of their making, and are all different', () => {
+test('ordered ids are different UUIDs of version 7 that begin with the time', () => {
   const before = Date.now();
   const ids = [...Array.from({ length: 5000 }, orderedId), ...orderedIds(5000)];
   const after = Date.now();
@@ -18,7 +18,7 @@ test('ordered ids are UUIDs of version 7 that begin with the time of their makin
 test.each([
   ['one by one', () => Array.from({ length: 5000 }, orderedId)],
   ['together', () => orderedIds(5000)],
-])('ordered ids that are made %s are random in every digit behind the version', (_, make) => {
+])('ordered ids that are created %s are random in every digit after the version', (_, make) => {
   const ids = make();
   const digitsAt = (place: number) => [...new Set(ids.map((id) => id[place]))].sort().join('');
   const places = [15, 16, 17, 20, 21, 22, ...Array.from({ length: 12 }, (_, nth) => 24 + nth)];

@@ -8,7 +8,7 @@ test.each([
   ['12:cpu:/old\n0::/a\n', '/sys/fs/cgroup/a/cpu.max', '150000 100000\n', 1.5],
   ['0::/\n', '/sys/fs/cgroup/cpu.max', 'max 100000\n', Number.POSITIVE_INFINITY],
   ['0::/\n', '/elsewhere', '200000 100000\n', Number.POSITIVE_INFINITY],
-])('a process of the groups %j, of which %s is %j, has %d cores', (groups, path, text, cores) => {
+])('a process in the groups %j, where %s is %j, has %d cores', (groups, path, text, cores) => {
   const files = new Map([
     ['/proc/self/cgroup', groups],
     [path, text],
@@ -21,14 +21,14 @@ test.each([
   expect(cpuQuota(read)).toBe(cores);
 });
 
-test('a quota leaves whole cores, one at least, and no more than there are', () => {
+test('a quota gives whole cores, at least one, and not more than the machine has', () => {
   expect([0.5, 1, 1.9].map(availableCores)).toEqual([1, 1, 1]);
   expect(availableCores(availableParallelism() + 0.5)).toBe(availableParallelism());
   expect(availableCores(Number.POSITIVE_INFINITY)).toBe(availableParallelism());
   expect(availableCores()).toBeLessThanOrEqual(availableParallelism());
 });
 
-test('no more memory is there than the machine has', () => {
+test('the memory is not more than the machine has', () => {
   expect(availableMemory()).toBeGreaterThan(0);
   expect(availableMemory()).toBeLessThanOrEqual(totalmem());
 });

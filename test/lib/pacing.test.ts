@@ -21,7 +21,7 @@ async function walk(pace: Pace, steps: number, step: () => void): Promise<void> 
   }
 }
 
-test('a loop waits for the next turn whenever it has taken its time, and never before', async () => {
+test('a loop waits for the next turn when it has used its time slice, and not before', async () => {
   const { counted, pacer } = createCounted(5);
   const pace = pacer.begin();
   const waits: number[] = [];
@@ -35,7 +35,7 @@ test('a loop waits for the next turn whenever it has taken its time, and never b
   expect(counted.turns).toBeGreaterThanOrEqual(4);
 });
 
-test('where it is not time yet there is nothing to wait for', () => {
+test('within its time slice a loop does not wait', () => {
   const { counted, pacer } = createCounted(5);
   const pace = pacer.begin();
   counted.time += 4;
@@ -44,7 +44,7 @@ test('where it is not time yet there is nothing to wait for', () => {
   expect(pace()).toBeInstanceOf(Promise);
 });
 
-test('of several loops one goes on in each turn, first come first served', async () => {
+test('one of several loops continues in each turn, in the order of arrival', async () => {
   const { counted, pacer } = createCounted(1);
   const steps: { loop: number; turn: number }[] = [];
   const loops = [0, 1, 2].map((loop) => ({ loop, pace: pacer.begin() }));
@@ -61,7 +61,7 @@ test('of several loops one goes on in each turn, first come first served', async
   expect(steps.slice(0, 6).map(({ loop }) => loop)).toEqual([0, 1, 2, 0, 1, 2]);
 });
 
-test('mapping at a pace keeps the order', async () => {
+test('mapAtPace keeps the order', async () => {
   const { counted, pacer } = createCounted(2);
   const made = await mapAtPace(pacer.begin(), [1, 2, 3, 4, 5, 6], (item) => {
     counted.time += 1;

@@ -53,7 +53,7 @@ describe('instantFromPg', () => {
     expect(() => instantFromPg(text)).toThrow(RangeError);
   });
 
-  it('writes any time as parseTime reads it', () => {
+  it('formats any time as parseTime reads it', () => {
     fc.assert(
       fc.property(moments, ({ date, fraction }) => {
         const { day, clock, instant } = parts(date, fraction);
@@ -80,7 +80,7 @@ describe('parseTime', () => {
     expect(parseTime(text)).toBe(instant);
   });
 
-  it('takes the space that a query string makes of a plus for one, behind a T only', () => {
+  it('reads a space as a plus, but only after a T', () => {
     expect(parseTime('2020-01-01T00:00:00 02:00')).toBe('2019-12-31T22:00:00.000000Z');
     expect(parseTime('2020-01-01 00:00:00 02:00')).toBeUndefined();
   });
@@ -140,7 +140,7 @@ describe('parseTime', () => {
     );
   });
 
-  it('gives for any text an instant that it reads back unchanged, or nothing', () => {
+  it('returns for any text an instant that it reads back unchanged, or undefined', () => {
     const timeLike = fc.stringMatching(
       /^\d{4}-[01]\d-[0-3]\d[T ][0-2]\d:[0-6]\d:[0-6]\d(\.\d{1,7})?(Z|[+-]\d\d:\d\d)?$/,
     );

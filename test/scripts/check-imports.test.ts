@@ -6,19 +6,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const SCRIPT = join(import.meta.dirname, '..', '..', 'scripts', 'check-imports.mjs');
 
-const MODULES = [
-  'src/main.ts',
-  'src/config.ts',
-  'src/cli/a.ts',
-  'src/http/a.ts',
-  'src/authentication/a.ts',
-  'src/notifications/a.ts',
-  'src/delivery/a.ts',
-  'src/database/a.ts',
-  'src/lib/a.ts',
-  'src/contract/a.ts',
-  'test/acceptance/a.test.ts',
+const FOLDERS = [
+  ...['cli', 'app', 'http', 'delivery', 'webhooks', 'account', 'login', 'users', 'sessions', 'notifications'],
+  ...['credentials', 'devices', 'identities', 'limits', 'messages', 'audit', 'config', 'database', 'lib', 'contract'],
 ];
+const MODULES = [...FOLDERS.map((folder) => `src/${folder}/a.ts`), 'src/http/lists/b.ts', 'test/acceptance/a.test.ts'];
 
 let root: string;
 beforeEach(() => {
@@ -52,67 +44,111 @@ function check(): Promise<{ code: number; stdout: string; stderr: string }> {
   });
 }
 
-test('imports along the arrows pass', async () => {
+test('imports of lower folders pass', async () => {
   writeModules([
-    'src/main.ts -> src/delivery/a.ts',
-    'src/main.ts -> src/config.ts',
-    'src/main.ts -> src/http/a.ts',
-    'src/cli/a.ts -> src/main.ts',
-    'src/cli/a.ts -> src/config.ts',
-    'src/cli/a.ts -> src/database/a.ts',
-    'src/http/a.ts -> src/authentication/a.ts',
+    'src/cli/a.ts -> src/app/a.ts',
+    'src/cli/a.ts -> src/config/a.ts',
+    'src/app/a.ts -> src/delivery/a.ts',
+    'src/app/a.ts -> src/config/a.ts',
+    'src/app/a.ts -> src/http/a.ts',
+    'src/http/a.ts -> src/http/lists/b.ts',
+    'src/http/a.ts -> src/login/a.ts',
     'src/http/a.ts -> src/notifications/a.ts',
     'src/http/a.ts => src/database/a.ts',
-    'src/authentication/a.ts -> src/database/a.ts',
-    'src/notifications/a.ts -> src/database/a.ts',
-    'src/delivery/a.ts => src/authentication/a.ts',
+    'src/delivery/a.ts => src/messages/a.ts',
     'src/delivery/a.ts => src/notifications/a.ts',
+    'src/account/a.ts -> src/login/a.ts',
+    'src/login/a.ts -> src/sessions/a.ts',
+    'src/sessions/a.ts -> src/identities/a.ts',
+    'src/notifications/a.ts -> src/database/a.ts',
+    'src/identities/a.ts -> src/limits/a.ts',
+    'src/limits/a.ts -> src/audit/a.ts',
+    'src/audit/a.ts -> src/database/a.ts',
     'src/database/a.ts -> src/lib/a.ts',
     'src/lib/a.ts -> src/contract/a.ts',
   ]);
-  expect(await check()).toEqual({ code: 0, stdout: '10 modules of src, 15 imports, 0 violations\n', stderr: '' });
+  expect(await check()).toEqual({ code: 0, stdout: '21 modules of src, 20 imports, 0 violations\n', stderr: '' });
 });
 
-test('imports against the arrows are refused, of types too, each by its rule', async () => {
+test('other imports are refused by the rule of their folder, type imports included', async () => {
   writeModules([
-    'src/config.ts -> src/database/a.ts',
+    'src/config/a.ts -> src/database/a.ts',
     'src/contract/a.ts => src/lib/a.ts',
     'src/lib/a.ts => src/database/a.ts',
-    'src/database/a.ts => src/authentication/a.ts',
-    'src/authentication/a.ts => src/notifications/a.ts',
-    'src/notifications/a.ts -> src/authentication/a.ts',
-    'src/delivery/a.ts -> src/authentication/a.ts',
+    'src/database/a.ts => src/audit/a.ts',
+    'src/login/a.ts => src/notifications/a.ts',
+    'src/notifications/a.ts -> src/identities/a.ts',
+    'src/sessions/a.ts -> src/login/a.ts',
+    'src/delivery/a.ts -> src/messages/a.ts',
     'src/delivery/a.ts => src/http/a.ts',
     'src/http/a.ts -> src/database/a.ts',
-    'src/http/a.ts => src/config.ts',
+    'src/http/a.ts => src/config/a.ts',
     'src/cli/a.ts -> src/delivery/a.ts',
-    'test/acceptance/a.test.ts -> src/main.ts',
-    'src/main.ts -> src/nowhere.ts',
+    'test/acceptance/a.test.ts -> src/app/a.ts',
+    'src/app/a.ts -> src/nowhere.ts',
   ]);
   const { code, stderr } = await check();
-  const found = stderr.trim().split('\n');
   expect(code).toBe(1);
-  expect(found.filter((line) => !line.startsWith('no-cycles')).sort()).toEqual([
-    'acceptance-tests-see-no-source: test/acceptance/a.test.ts -> src/main.ts',
-    'authentication-imports-database-lib-contract: src/authentication/a.ts -> src/notifications/a.ts',
-    'config-imports-lib-contract: src/config.ts -> src/database/a.ts',
-    'contract-imports-nothing: src/contract/a.ts -> src/lib/a.ts',
-    'database-imports-lib-contract: src/database/a.ts -> src/authentication/a.ts',
-    'delivery-imports-database-lib-contract: src/delivery/a.ts -> src/http/a.ts',
-    'delivery-knows-only-types-of-authentication-notifications: src/delivery/a.ts -> src/authentication/a.ts',
-    'http-imports-authentication-notifications-lib-contract: src/http/a.ts -> src/config.ts',
-    'http-knows-only-types-of-database: src/http/a.ts -> src/database/a.ts',
-    'lib-imports-contract: src/lib/a.ts -> src/database/a.ts',
-    'no-unresolved-imports: src/main.ts -> ./nowhere.js',
-    'notifications-imports-database-lib-contract: src/notifications/a.ts -> src/authentication/a.ts',
-    'only-main-and-cli-import-config: src/http/a.ts -> src/config.ts',
-    'only-main-imports-delivery: src/cli/a.ts -> src/delivery/a.ts',
+  expect(
+    stderr
+      .trim()
+      .split('\n')
+      .filter((line) => !line.startsWith('no-folder-cycles'))
+      .sort(),
+  ).toEqual([
+    'acceptance-tests-import-no-source: test/acceptance/a.test.ts -> src/app/a.ts',
+    'cli-imports-only-what-is-below: src/cli/a.ts -> src/delivery/a.ts',
+    'config-imports-only-what-is-below: src/config/a.ts -> src/database/a.ts',
+    'contract-imports-only-what-is-below: src/contract/a.ts -> src/lib/a.ts',
+    'database-imports-only-what-is-below: src/database/a.ts -> src/audit/a.ts',
+    'delivery-imports-only-types-of-its-consumers: src/delivery/a.ts -> src/messages/a.ts',
+    'delivery-imports-only-what-is-below: src/delivery/a.ts -> src/http/a.ts',
+    'http-imports-only-types-of-database: src/http/a.ts -> src/database/a.ts',
+    'http-imports-only-what-is-below: src/http/a.ts -> src/config/a.ts',
+    'lib-imports-only-what-is-below: src/lib/a.ts -> src/database/a.ts',
+    'login-imports-only-what-is-below: src/login/a.ts -> src/notifications/a.ts',
+    'no-unresolved-imports: src/app/a.ts -> ./../nowhere.js',
+    'notifications-imports-only-what-is-below: src/notifications/a.ts -> src/identities/a.ts',
+    'sessions-imports-only-what-is-below: src/sessions/a.ts -> src/login/a.ts',
   ]);
-  expect(found).toContain('no-cycles: src/authentication/a.ts -> src/notifications/a.ts');
 });
 
-test('a run that saw no modules does not pass', async () => {
+test('folders that import each other are refused, at every depth', async () => {
+  writeModules(['src/http/a.ts -> src/http/lists/b.ts', 'src/http/lists/b.ts -> src/login/a.ts']);
+  write('src/http/lists/c.ts', "export type T = 1;\nimport '../d.js';");
+  write('src/http/d.ts', 'export type T = 1;');
+  expect(await check()).toMatchObject({
+    code: 1,
+    stderr: 'no-folder-cycles: src/http -> src/http/lists -> src/http\n',
+  });
+});
+
+test('a folder of src without a position in the order is refused', async () => {
+  writeModules([]);
+  write('src/extra/a.ts', "import '../lib/a.js';\nexport type T = 1;");
+  expect(await check()).toMatchObject({
+    code: 1,
+    stderr: 'every-folder-has-a-place: src/extra/a.ts -> src/lib/a.ts\n',
+  });
+});
+
+test('folders with too many files, small files and tests without a source file are refused', async () => {
+  writeModules(['src/lib/a.ts -> src/contract/a.ts']);
+  for (let file = 0; file < 16; file += 1) write(`src/lib/f${file}.ts`, 'export type T = 1;\n');
+  write('src/audit/b.ts', 'export const b = 1;\n');
+  write('test/audit/a-more.test.ts', '');
+  write('test/audit/other.test.ts', '');
+  const { code, stderr } = await check();
+  expect(code).toBe(1);
+  expect(stderr.trim().split('\n')).toEqual([
+    'too-small: src/audit/b.ts has under 15 lines and defines no type',
+    'too-many-files: src/lib has 17, at most 16',
+    'no-source: test/audit/other.test.ts mirrors no file of src',
+  ]);
+});
+
+test('a check that found no modules fails', async () => {
   mkdirSync(join(root, 'src'));
-  write('test/lone.test.ts', '');
+  write('test/acceptance/lone.test.ts', '');
   expect(await check()).toMatchObject({ code: 1, stderr: 'Nothing was checked.\n' });
 });

@@ -11,9 +11,9 @@ import { appendFileSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
 console.error('npm runs');
 appendFileSync(process.env.FAKE + '/npm.log', JSON.stringify(process.argv.slice(2)) + '\\n');
 const starter = process.ppid;
-// Who started it may be gone with its test: then nobody lets go any more.
+// If the starter ends with its test, nobody removes the file, so this stops waiting.
 while (existsSync(process.env.FAKE + '/hold') && process.ppid === starter) await new Promise((resolve) => setTimeout(resolve, 10));
-// Absolute: with a relative path Node tries for ever where the working directory was removed meanwhile.
+// Absolute: with a relative path Node retries without end if the working directory was removed.
 mkdirSync(process.cwd() + '/node_modules/typescript/bin', { recursive: true });
 copyFileSync(process.env.FAKE + '/tsc.cjs', 'node_modules/typescript/bin/tsc');
 process.exitCode = existsSync(process.env.FAKE + '/offline') ? 1 : 0;
@@ -23,7 +23,7 @@ process.exitCode = existsSync(process.env.FAKE + '/offline') ? 1 : 0;
 const TSC = `
 const fs = require('node:fs');
 fs.appendFileSync(process.env.FAKE + '/tsc.log', 'built\\n');
-const source = fs.readFileSync('src/main.ts', 'utf8');
+const source = fs.readFileSync('src/app/main.ts', 'utf8');
 const out = process.argv[process.argv.indexOf('--outDir') + 1];
 fs.mkdirSync(out + '/cli', { recursive: true });
 fs.writeFileSync(out + '/cli/bin.js', 'console.log(' + JSON.stringify(source) + ', ...process.argv.slice(2))');
@@ -48,7 +48,7 @@ export interface Starter {
 export class FakeProject {
   readonly parent = mkdtempSync(join(tmpdir(), 'postern-scripts-'));
   readonly root = join(this.parent, 'project');
-  /** Where the fakes live, note their calls, and look for what the test tells them. */
+  /** The folder of the fakes, of the log of their calls, and of the files that a test prepares for them. */
   readonly fakes = join(this.parent, 'fakes');
 
   /** @param original a project to copy, with the calls noted so far */
@@ -63,7 +63,7 @@ export class FakeProject {
     this.write('tsconfig.json', '{}');
     this.write('tsconfig.build.json', '{}');
     this.write('migrations/0001_first.sql', 'select 1;');
-    this.write('src/main.ts', 'first');
+    this.write('src/app/main.ts', 'first');
     this.write('src/other.ts', '');
     this.write('../fakes/npm-cli.js', "import('./npm.mjs');");
     this.write('../fakes/npm.mjs', NPM);

@@ -34,7 +34,7 @@ describe('the first start', () => {
 describe('a later start', () => {
   beforeEach(prepared);
 
-  test('with nothing changed neither installs nor builds, nor says anything', async () => {
+  test('without changes installs nothing, builds nothing and prints nothing', async () => {
     const { stderr } = await project.start();
     expect({ installs: project.installs.length, builds: project.builds, stderr }).toEqual({
       installs: 1,
@@ -55,13 +55,13 @@ describe('a later start', () => {
     expect({ installs: project.installs.length, builds: project.builds }).toEqual(calls);
   });
 
-  test('after a source was deleted builds again', async () => {
+  test('builds again after a source file was deleted', async () => {
     project.remove('src/other.ts');
     await project.start();
     expect(project.builds).toBe(2);
   });
 
-  test('does not install over packages that agree with the lock', async () => {
+  test('does not install if the packages match the lock file', async () => {
     project.write('package-lock.json', '{"packages":{"":{},"node_modules/a":{"version":"1"}}}');
     project.write('node_modules/.package-lock.json', '{"packages":{"node_modules/a":{"version":"1"}}}');
     expect((await project.start()).code).toBe(0);
@@ -83,16 +83,16 @@ describe('a later start', () => {
 describe('a failure', () => {
   beforeEach(prepared);
 
-  test('of the compiler ends the start and leaves the last build as it was', async () => {
-    project.write('src/main.ts', 'type error');
+  test('of the compiler ends the start and keeps the last build', async () => {
+    project.write('src/app/main.ts', 'type error');
     const { code, stdout, stderr } = await project.start();
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('Building failed');
+    expect(stderr).toContain('The build failed');
     expect(project.read('dist/cli/bin.js')).toContain('first');
     expect(project.has('.prepare-lock')).toBe(false);
   });
 
-  test('of npm ends the start and leaves the installed packages as they were', async () => {
+  test('of npm ends the start and keeps the installed packages', async () => {
     project.write('node_modules/mark', 'old');
     project.write('package-lock.json', '{"packages":{"":{},"node_modules/a":{"version":"1"}}}');
     project.write('../fakes/offline', '');
@@ -121,7 +121,7 @@ describe('several starts at once', () => {
     expect(project.has('.prepare-lock')).toBe(false);
   });
 
-  test('go on when the one that works is killed', async () => {
+  test('continue when the installing one is killed', async () => {
     project.write('../fakes/hold', '');
     const first = project.starter();
     await first.said('npm runs');
@@ -134,7 +134,7 @@ describe('several starts at once', () => {
     expect(project.has('.prepare-lock')).toBe(false);
   });
 
-  test('go on when the one that works is told to stop', async () => {
+  test('continue when the installing one is stopped', async () => {
     project.write('../fakes/hold', '');
     const first = project.starter();
     await first.said('npm runs');
@@ -148,7 +148,7 @@ describe('several starts at once', () => {
 describe("npm's cache", () => {
   beforeEach(fresh);
 
-  test('is its own where it can be written', async () => {
+  test('is the default cache if it is writable', async () => {
     await project.start();
     expect(project.installs[0]).not.toContain('--cache');
   });

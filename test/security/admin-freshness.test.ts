@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { User } from '../../src/contract/user.js';
-import { sql } from '../../src/database/database.js';
 import { byPassword } from '../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
-import { openLineStream } from '../support/line-stream.js';
+import { openLineStream } from '../support/ndjson-stream.js';
 import { ageLogin, operate } from '../support/operators.js';
-import { createUser, newEmail, newPhone, password } from '../support/people.js';
+import { testSql } from '../support/sql.js';
+import { createUser, newEmail, newPhone, password } from '../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ afterAll(() => postern.close());
 
 const stale = [403, 'fresh_proof_required'];
 
-/** What would let a thief of a session stay. */
+/** Actions that would let an attacker with a stolen session keep access. */
 const privileged = (user: User) =>
   [
     ['POST', '/admin/v1/keys', { name: 'mine', scopes: ['admin'] }],
@@ -34,7 +34,7 @@ const privileged = (user: User) =>
   ] as const;
 
 describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
-  test('what would let a thief stay is refused and changes nothing; the rest goes on', async () => {
+  test('such actions are refused and change nothing, and all others work', async () => {
     const operator = await operate(postern, 'operator');
     const user = await createUser(postern, { role: 'support' });
     await ageLogin(postern, operator.user.id, 14);
@@ -65,14 +65,14 @@ describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
 
   test.each([
     ['lost its role', 'insufficient_scope', 403],
-    ['got too old', 'fresh_proof_required', 403],
-  ])('an import that is open ends at its next line after the session %s', async (what, code, status) => {
+    ['became too old', 'fresh_proof_required', 403],
+  ])('a running import ends at its next item after the session %s', async (what, code, status) => {
     const operator = await operate(postern, 'operator');
     const stream = openLineStream({ url: postern.url, adminKey: operator.bearer }, { path: '/admin/v1/users/import' });
     const line = () => `${JSON.stringify({ username: `u${randomUUID()}`, role: 'support' })}\n`;
     await stream.send(line());
     expect(await stream.next()).toMatchObject({ line: 1, result: 'created' });
-    if (what === 'got too old') await ageLogin(postern, operator.user.id, 16);
+    if (what === 'became too old') await ageLogin(postern, operator.user.id, 16);
     else {
       const path = `/admin/v1/users/${operator.user.id}`;
       expect((await postern.api('PATCH', path, { bearer: postern.adminKey, body: { role: 'support' } })).status).toBe(
@@ -84,7 +84,7 @@ describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
     stream.destroy();
   });
 
-  test('a proof in the session makes it fresh again, and for that session alone', async () => {
+  test('a proof makes the session fresh again, and no other session', async () => {
     const operator = await operate(postern, 'support');
     const user = await createUser(postern);
     await ageLogin(postern, operator.user.id, 16);
@@ -110,7 +110,7 @@ describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
     expect(events.body.map(({ type }) => type)).toContain('session.proven');
   });
 
-  test('the refusal says how to prove, and a login of the future is not fresh', async () => {
+  test('the refusal lists the proofs, and a login with a future time is not fresh', async () => {
     const operator = await operate(postern, 'operator');
     await ageLogin(postern, operator.user.id, -60);
     const { body } = await postern.api<ProblemAnswer & { detail: string }>('POST', '/admin/v1/keys', {
@@ -121,7 +121,7 @@ describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
     expect(body.detail).toContain('/v1/account/session-proof');
   });
 
-  test('a change of the own password is a fresh proof too', async () => {
+  test('a change of the user’s own password counts as a proof too', async () => {
     const operator = await operate(postern, 'operator');
     await ageLogin(postern, operator.user.id, 16);
     const key = { name: 'mine', scopes: ['users:read'] };
@@ -132,7 +132,7 @@ describe('with a session whose login is older than ADMIN_PROOF_MAX_AGE', () => {
   });
 });
 
-test('API keys need no fresh proof', async () => {
+test('API keys need no re-authentication', async () => {
   const user = await createUser(postern);
   const { status } = await postern.api('PATCH', `/admin/v1/users/${user.id}`, {
     bearer: postern.adminKey,
@@ -141,7 +141,7 @@ test('API keys need no fresh proof', async () => {
   expect(status).toBe(200);
 });
 
-test('ADMIN_PROOF_MAX_AGE says how old, by the clock of the database', async () => {
+test('ADMIN_PROOF_MAX_AGE sets the maximum age, by the database’s clock', async () => {
   const strict = await postern.another({ ADMIN_PROOF_MAX_AGE: '1h' });
   const operator = await operate(strict, 'operator');
   const key = { name: 'mine', scopes: ['users:read'] };
@@ -149,9 +149,10 @@ test('ADMIN_PROOF_MAX_AGE says how old, by the clock of the database', async () 
   expect(await operator.codeOf('POST', '/admin/v1/keys', key)).toEqual([201, undefined]);
   await ageLogin(postern, operator.user.id, 2);
   expect(await operator.codeOf('POST', '/admin/v1/keys', key)).toEqual(stale);
-  const [row] = await postern.database.query<{ made: number }>(
-    sql(`select count(*)::int as made from events where type = 'key.created' and actor = $1`),
-    [`user:${operator.user.id}`],
+  const [row] = await postern.database.everyone.query<{ made: number }>(
+    testSql(`select count(*)::int as made from events where type = 'key.created' and actor = $1`, [
+      `user:${operator.user.id}`,
+    ]),
   );
   expect(row?.made).toBe(1);
   await strict.close();

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Authentication } from '../../src/contract/authentication.js';
 import { type ApiAnswer, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { createUser } from '../support/people.js';
+import { createUser } from '../support/users.js';
 
 const secret = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
 
@@ -21,12 +21,12 @@ interface Question {
 type Decide = (question: Question, response: ServerResponse, request: IncomingMessage) => unknown;
 
 const asked: Question[] = [];
-/** `right` is right, of whomever. */
+/** `right` is the correct secret of every user. */
 const asItShould: Decide = (question, response) =>
   response.end(JSON.stringify({ approved: question.secret === 'right' }));
 let decide = asItShould;
 
-/** The operator's service. What is not signed, it does not read. */
+/** The operator's service. It refuses requests without a valid signature. */
 const service = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
@@ -72,7 +72,7 @@ const answer = (id: string, given: string, pin = '2468') =>
 const outcome = ({ status, body }: ApiAnswer<Body>) => (status === 201 ? body.status : status);
 
 describe('a service of the operator', () => {
-  test('decides on one step, by who the user is and the secret', async () => {
+  test('decides a one-step login by user and secret', async () => {
     const user = await createUser(postern, { email: `${nobody()}@example.com`, locale: 'en' });
     const approved = await login(user.username, 'right');
     expect(outcome(approved)).toBe('approved');
@@ -86,7 +86,7 @@ describe('a service of the operator', () => {
     expect(asked[1]?.id).not.toBe(asked[0]?.id);
   });
 
-  test('is told of a beginning, and decides on the second step', async () => {
+  test('receives the start of a two-step login, and decides the second step', async () => {
     const { id, username } = await createUser(postern, { pin: '2468' });
     const { body } = await login(username, 'ignored', 'call');
     expect(body.status).toBe('pending');
@@ -102,7 +102,7 @@ describe('a service of the operator', () => {
     );
   });
 
-  test('is asked for who there is not, and cannot let them in', async () => {
+  test('is called for unknown users too, and cannot approve them', async () => {
     expect(outcome(await login(nobody(), 'right'))).toBe('rejected');
     const { body } = await login(nobody(), 'x', 'call');
     expect(outcome(await answer(body.id, 'right'))).toBe(400);
@@ -115,36 +115,37 @@ describe('a service of the operator', () => {
 
   const approves = JSON.stringify({ approved: true });
   const failures: Record<string, Decide> = {
-    'a redirect to where it would be approved': (_question, response, { url }) =>
+    'a redirect to an approving URL': (_question, response, { url }) =>
       url === '/approve' ? response.end(approves) : response.writeHead(307, { location: '/approve' }).end(approves),
-    'another success': (_question, response) => response.writeHead(201).end(approves),
+    'another 2xx status': (_question, response) => response.writeHead(201).end(approves),
     'no content': (_question, response) => response.writeHead(204).end(),
-    'a refusal by status': (_question, response) => response.writeHead(401).end(approves),
-    'an error': (_question, response) => response.writeHead(500).end(approves),
+    'a 401': (_question, response) => response.writeHead(401).end(approves),
+    'a 500': (_question, response) => response.writeHead(500).end(approves),
     'too many requests': (_question, response) => response.writeHead(429).end(approves),
     'the text true': (_question, response) => response.end('true'),
-    'text for true': (_question, response) => response.end('{"approved":"true"}'),
-    'a number for true': (_question, response) => response.end('{"approved":1}'),
-    'a list': (_question, response) => response.end(`[${approves}]`),
-    'an object around it': (_question, response) => response.end(`{"result":${approves}}`),
-    'another spelling': (_question, response) => response.end('{"Approved":true}'),
-    'nothing at all': (_question, response) => response.end(),
+    'the string "true"': (_question, response) => response.end('{"approved":"true"}'),
+    'the number 1': (_question, response) => response.end('{"approved":1}'),
+    'an array': (_question, response) => response.end(`[${approves}]`),
+    'a nested object': (_question, response) => response.end(`{"result":${approves}}`),
+    'a capitalized name': (_question, response) => response.end('{"Approved":true}'),
+    'an empty body': (_question, response) => response.end(),
     rubbish: (_question, response) => response.end(Buffer.from([0, 255, 254, 123, 125])),
-    'half of it': (_question, response) => response.end(approves.slice(0, -1)),
-    'too much': (_question, response) => response.end(`{"approved":true,"x":"${'x'.repeat(70_000)}"}`),
-    'a length that is not reached': (_question, response) => {
+    'incomplete JSON': (_question, response) => response.end(approves.slice(0, -1)),
+    'a response over the size limit': (_question, response) =>
+      response.end(`{"approved":true,"x":"${'x'.repeat(70_000)}"}`),
+    'a body shorter than its length': (_question, response) => {
       response.writeHead(200, { 'content-length': '1000' }).write(approves);
       response.destroy();
     },
-    'an answer without a length that ends by a reset': (_question, { socket }) =>
+    'a response without a length that ends with a reset': (_question, { socket }) =>
       socket?.write(`HTTP/1.1 200 OK\r\n\r\n${approves}`, () => socket.resetAndDestroy()),
-    'chunks without the last one': (_question, response) => {
+    'a chunked body without the last chunk': (_question, response) => {
       response.write(approves, () => response.socket?.end());
     },
     'a broken connection': (_question, response) => response.destroy(),
   };
 
-  test.each(Object.keys(failures))('approves nothing by %s: that is 503', async (failure) => {
+  test.each(Object.keys(failures))('with %s approves nothing, and the answer is 503', async (failure) => {
     const { username } = await createUser(postern, { password: undefined });
     decide = failures[failure] ?? asItShould;
     const answers = await Promise.all([login(username, 'right'), login(nobody(), 'right')]);
@@ -154,7 +155,7 @@ describe('a service of the operator', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('approves nothing by an answer that does not come in time or drips, and delays nobody else', async () => {
+  test('with a late or trickling response approves nothing and delays no other login', async () => {
     const { username } = await createUser(postern);
     const drips: NodeJS.Timeout[] = [];
     decide = (question, response) => {
@@ -182,23 +183,26 @@ describe('a service of the operator', () => {
     for (const drip of drips) clearInterval(drip);
   });
 
-  test.each(['badge', 'call'])('by custom:%s takes as long for somebody as for nobody', async (authenticator) => {
-    const { username } = await createUser(postern);
-    decide = ({ user }, response) =>
-      setTimeout(() => response.end('{"approved":false}'), user === null ? 0 : 250) as unknown;
-    const quickest = { known: Number.POSITIVE_INFINITY, unknown: Number.POSITIVE_INFINITY };
-    const time = async (kind: keyof typeof quickest, name: string | null) => {
-      const since = performance.now();
-      const { body } = await login(name, 'wrong', authenticator);
-      if (authenticator === 'call') await answer(body.id, 'wrong');
-      quickest[kind] = Math.min(quickest[kind], performance.now() - since);
-    };
-    const unknown = nobody();
-    for (let round = 0; round < 4; round += 1) await Promise.all([time('known', username), time('unknown', unknown)]);
-    expect(Math.abs(quickest.known - quickest.unknown), JSON.stringify(quickest)).toBeLessThan(150);
-  });
+  test.each(['badge', 'call'])(
+    'with custom:%s takes the same time for known and unknown users',
+    async (authenticator) => {
+      const { username } = await createUser(postern);
+      decide = ({ user }, response) =>
+        setTimeout(() => response.end('{"approved":false}'), user === null ? 0 : 250) as unknown;
+      const quickest = { known: Number.POSITIVE_INFINITY, unknown: Number.POSITIVE_INFINITY };
+      const time = async (kind: keyof typeof quickest, name: string | null) => {
+        const since = performance.now();
+        const { body } = await login(name, 'wrong', authenticator);
+        if (authenticator === 'call') await answer(body.id, 'wrong');
+        quickest[kind] = Math.min(quickest[kind], performance.now() - since);
+      };
+      const unknown = nobody();
+      for (let round = 0; round < 4; round += 1) await Promise.all([time('known', username), time('unknown', unknown)]);
+      expect(Math.abs(quickest.known - quickest.unknown), JSON.stringify(quickest)).toBeLessThan(150);
+    },
+  );
 
-  test('leaves neither its secret nor that of a login in log and configuration', () => {
+  test('leaves neither its own secret nor a login’s secret in log and configuration', () => {
     const everything = `${postern.logged.join('\n')}${JSON.stringify(postern.config)}`;
     expect(everything).toContain('custom:badge answered 500');
     for (const kept of [secret, secret.slice(6), '"secret":"right"']) expect(everything).not.toContain(kept);

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
-import { sql } from '../../src/database/database.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { codeOf, createUser, login, newPhone, signIn, smsLogin } from '../support/people.js';
+import { testSql } from '../support/sql.js';
+import { codeOf, createUser, login, newPhone, signIn, smsLogin } from '../support/users.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -14,7 +14,7 @@ const rounds = 20;
 let one: TestApp;
 let other: TestApp;
 beforeAll(async () => {
-  one = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '1000' });
+  one = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '1000' });
   other = await one.another();
 });
 afterAll(async () => {
@@ -29,7 +29,7 @@ const answer = ({ api }: TestApp, id: string, code: string, headers = {}) =>
 const remove = ({ api }: TestApp, session: string, deviceId: string) =>
   api('DELETE', `/v1/devices/${deviceId}`, { bearer: session });
 
-/** A user with a session on one device, and another device that is logged in. */
+/** A user with a session on one device, and another logged-in device. */
 async function newPerson() {
   const user = await createUser(one, { phone: newPhone() });
   const lost = await signIn(one, user);
@@ -39,23 +39,22 @@ async function newPerson() {
 
 /** Step 1 of a login by SMS on a device, and its code. */
 async function begin(user: User, device: object) {
-  await one.database.query(sql('delete from message_limits'));
+  await one.database.everyone.query(testSql('delete from message_limits'));
   const { body } = await one.api<Authentication>('POST', '/v1/tokens', { body: smsLogin(user.phone, device) });
   return { id: body.id, code: await codeOf(one, body.id) };
 }
 
-/** Has requests of the user wait where they take a guess, until `meanwhile` is done. */
+/** Blocks the user's requests when they take a guess, until `meanwhile` is done. */
 async function heldAtGuess<T>(user: User, bucket: string, request: () => Promise<T>, meanwhile: () => Promise<void>) {
-  const requesting = await one.database.transaction(async (tx) => {
-    await tx.query(sql('insert into guess_budgets (user_id, bucket, updated_at) values ($1, $2, db_now())'), [
-      user.id,
-      bucket,
-    ]);
+  const requesting = await one.database.everyone.transaction(async (tx) => {
+    await tx.query(
+      testSql('insert into guess_budgets (user_id, bucket, updated_at) values ($1, $2, db_now())', [user.id, bucket]),
+    );
     const answering = request();
     await eventually('the request to wait', async () => {
-      // On another connection: a transaction sees the activity of its first look.
-      const waiting = await one.database.query(
-        sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+      // On another connection, since a transaction keeps its first snapshot of the activity.
+      const waiting = await one.database.everyone.query(
+        testSql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
                and query like '%take_guess%'`),
       );
       return waiting.length > 0 ? true : undefined;
@@ -66,8 +65,8 @@ async function heldAtGuess<T>(user: User, bucket: string, request: () => Promise
   return requesting.answering;
 }
 
-describe('a login that is under way on a device while it is removed', () => {
-  test('with a password that is right is rejected', async () => {
+describe('a login on a device that is removed meanwhile', () => {
+  test('is rejected with a correct password', async () => {
     const { user, session, device } = await newPerson();
     const { body } = await heldAtGuess(
       user,
@@ -79,7 +78,7 @@ describe('a login that is under way on a device while it is removed', () => {
     expect((await one.api('GET', `/v1/devices/${device.id}`, { bearer: session.token })).status).toBe(404);
   });
 
-  test('with a code that is right is refused', async () => {
+  test('is refused with a correct code', async () => {
     const { user, session, device } = await newPerson();
     const { id, code } = await begin(user, device);
     const { status } = await heldAtGuess(
@@ -102,7 +101,7 @@ describe('a login that is under way on a device while it is removed', () => {
   });
 });
 
-test(`a code answered, a token first used and sessions opened while a device is removed leave nothing, ${rounds} times`, async () => {
+test(`removing a device in parallel with codes, tokens and new sessions leaves none of them, ${rounds} times`, async () => {
   for (let round = 0; round < rounds; round += 1) {
     const { user, session, lost, device } = await newPerson();
     const { id, code } = await begin(user, device);
@@ -139,7 +138,7 @@ test(`a code answered, a token first used and sessions opened while a device is 
   }
 });
 
-test(`of many who remove one device at once one is told that it did, ${rounds} times, and logins go on meanwhile`, async () => {
+test(`one of many parallel removals of a device succeeds, ${rounds} times, and logins still work`, async () => {
   for (let round = 0; round < rounds; round += 1) {
     const { user, session, lost, device } = await newPerson();
     const logins = [one, other].map((instance) => login(instance, user, device));

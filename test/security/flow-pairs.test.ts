@@ -5,19 +5,19 @@ import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewPasskey, NewTotp } from '../../src/contract/factors.js';
 import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
-import { sql } from '../../src/database/database.js';
 import { byPassword, codesTo, codeTo, createSelfService, type Person } from '../support/account.js';
 import { createAdministration } from '../support/administration.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { createFactors, originOf } from '../support/factors.js';
 import { clientId, type Issuer, startIssuer } from '../support/issuer.js';
-import { codeOf, newEmail, newPhone, password, passwordLogin, smsLogin } from '../support/people.js';
 import { createRecoverySteps } from '../support/recovery.js';
 import { type CreationOptions, makePasskey, type SoftwareAuthenticator } from '../support/software-authenticator.js';
+import { testSql } from '../support/sql.js';
+import { codeOf, newEmail, newPhone, password, passwordLogin, smsLogin } from '../support/users.js';
 
 /**
- * Every flow that begins and completes, with everything that may happen between the two. What was begun when less stood
- * before the account, or with a password that is no longer the user's, must not complete.
+ * Every flow of two steps, with everything that may happen between the steps. A flow must not complete if the account has
+ * got stronger protection since its start, or another password.
  */
 
 let attic: Issuer;
@@ -25,7 +25,7 @@ let postern: TestApp;
 beforeAll(async () => {
   attic = await startIssuer();
   postern = await startTestApp({
-    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '50' },
+    ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '50' },
     ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', PIN_POLICY: 'optional' },
     OIDC_PROVIDERS: JSON.stringify({ attic: { issuer: attic.url, client_ids: [clientId] } }),
   });
@@ -42,11 +42,11 @@ const recoveries = createRecoverySteps(() => postern);
 const newPassword = 'nine dull horses';
 const pin = '2468';
 
-/** A user in two sessions: one begins and completes, in the other or beside it something happens. */
+/** A user with two sessions: one runs the flow, and the event happens in the other or without a session. */
 interface Scene {
   readonly who: Person;
   readonly elsewhere: Person;
-  /** What proves enough, each time that it is asked for. */
+  /** Returns a new valid proof. */
   proof(): object;
   readonly passkeyId: string;
   readonly authenticator: SoftwareAuthenticator | undefined;
@@ -65,12 +65,12 @@ async function scene(factor: Factor): Promise<Scene> {
   };
 }
 
-/** Completes what was begun, with a session of the device that began it. @returns the status */
+/** Completes the flow with a session of the device that started it. @returns the status */
 type Complete = (bearer: string) => Promise<number>;
 
 interface Flow {
   readonly begin: (scene: Scene) => Promise<Complete>;
-  /** Not for every account. */
+  /** Whether the flow does not exist for every account. */
   readonly needs?: Factor;
   readonly unless?: Factor;
 }
@@ -102,7 +102,7 @@ function recoveryOf(purpose: 'password' | 'pin'): Flow {
 const flows: Readonly<Record<string, Flow>> = {
   'a new phone number': changeOf('phone', newPhone),
   'a new mail address': changeOf('email', newEmail),
-  'an account elsewhere': {
+  'an external identity': {
     async begin({ who, proof }) {
       const path = '/external-identities/attic';
       const { body } = await ask<{ id: string; challenge: { nonce: string } }>(who, 'POST', path, { proof: proof() });
@@ -153,7 +153,7 @@ const flows: Readonly<Record<string, Flow>> = {
         const answer = await postern.api<Authentication>('POST', `/v1/tokens/${body.id}/secret`, {
           body: { secret, pin },
         });
-        // What asks for a second factor has let nobody in.
+        // A login that asks for a second factor is not approved.
         return answer.body.token === undefined ? 400 : answer.status;
       };
     },
@@ -163,9 +163,9 @@ const flows: Readonly<Record<string, Flow>> = {
 interface Happening {
   readonly act: (scene: Scene) => Promise<unknown>;
   readonly factor?: Factor;
-  /** What it lets complete; the rest must be refused. */
+  /** The flows that can still complete; all others must be refused. */
   readonly leaves?: readonly string[];
-  /** The password afterwards, where the session has ended and its device logs in again. */
+  /** The password afterwards, if the session has ended and its device logs in again. */
   readonly ends?: string;
 }
 
@@ -182,29 +182,29 @@ const post =
 
 const happenings: Readonly<Record<string, Happening>> = {
   nothing: { act: async () => undefined, leaves: all },
-  'nothing, to somebody with an app': { act: async () => undefined, factor: 'totp', leaves: allBut('a login by SMS') },
-  'nothing, to somebody with a passkey': { act: async () => undefined, factor: 'passkey', leaves: all },
-  'an app that is enrolled elsewhere': { act: ({ elsewhere, proof }) => enrolTotp(elsewhere, proof()) },
-  'an app that replaces another': {
+  'nothing, for a user with an app': { act: async () => undefined, factor: 'totp', leaves: allBut('a login by SMS') },
+  'nothing, for a user with a passkey': { act: async () => undefined, factor: 'passkey', leaves: all },
+  'an app enrolled in another session': { act: ({ elsewhere, proof }) => enrolTotp(elsewhere, proof()) },
+  'an app that replaces the former one': {
     factor: 'totp',
     act: ({ elsewhere, proof }) => enrolTotp(elsewhere, proof()),
   },
-  'a passkey that is enrolled elsewhere': {
+  'a passkey enrolled in another session': {
     act: ({ elsewhere, proof }) => enrolPasskey(elsewhere, { proof: proof() }),
     leaves: ['a login by SMS'],
   },
-  'an app that is enrolled beside a passkey': { factor: 'passkey', act: ({ elsewhere }) => enrolTotp(elsewhere) },
-  'an app that is removed': {
+  'an app enrolled in addition to a passkey': { factor: 'passkey', act: ({ elsewhere }) => enrolTotp(elsewhere) },
+  'a removed app': {
     factor: 'totp',
     act: ({ elsewhere, proof }) => ask(elsewhere, 'DELETE', '/totp', { proof: proof() }),
     leaves: ['a login by SMS'],
   },
-  'a passkey that is removed': {
+  'a removed passkey': {
     factor: 'passkey',
     act: ({ elsewhere, passkeyId }) => ask(elsewhere, 'DELETE', `/passkeys/${passkeyId}`, { proof: byPassword }),
     leaves: ['a login by SMS'],
   },
-  'an operator who removes the app': {
+  'an app removed by an operator': {
     factor: 'totp',
     act: ({ who }) => admin('DELETE', `/users/${who.user.id}/second-factors`),
     leaves: ['a login by SMS'],
@@ -216,11 +216,11 @@ const happenings: Readonly<Record<string, Happening>> = {
   'a new password by the same session': {
     act: ({ who }) => ask(who, 'PUT', '/password', { password: newPassword, proof: byPassword }),
   },
-  'a new password elsewhere': {
+  'a new password in another session': {
     act: ({ elsewhere }) => ask(elsewhere, 'PUT', '/password', { password: newPassword, proof: byPassword }),
     ends: newPassword,
   },
-  'an operator’s new password': { act: change({ password: newPassword }), ends: newPassword },
+  'a new password by an operator': { act: change({ password: newPassword }), ends: newPassword },
   'a recovered password': {
     async act({ who: { user } }) {
       const { path, secret } = await recoveries.begin(user, 'password');
@@ -228,7 +228,7 @@ const happenings: Readonly<Record<string, Happening>> = {
     },
     ends: newPassword,
   },
-  'a deactivation that is taken back': {
+  'a deactivation and reactivation': {
     async act(current) {
       await change({ status: 'deactivated' })(current);
       await change({ status: 'active' })(current);
@@ -236,7 +236,7 @@ const happenings: Readonly<Record<string, Happening>> = {
     ends: password,
   },
   'an operator’s logout': { act: post('logout'), ends: password },
-  'a lock that is taken back': {
+  'a lock and unlock': {
     async act(current) {
       await post('lock', { permanent: true })(current);
       await post('unlock')(current);
@@ -247,7 +247,7 @@ const happenings: Readonly<Record<string, Happening>> = {
     act: ({ elsewhere }) => ask(elsewhere, 'PUT', '/pin', { pin: '9876', proof: byPassword }),
     leaves: allBut('a recovery of the password', 'a recovery of the PIN', 'a login by SMS'),
   },
-  'a recovered PIN that waits': {
+  'a pending recovered PIN': {
     act: ({ who }) => recoveries.recoverPin(who.user, '9876'),
     leaves: all,
   },
@@ -266,7 +266,7 @@ async function sessionOf({ user, deviceId, bearer }: Person, secret: string | un
   return (await postern.api<NewSession>('POST', '/v1/sessions', { basic: login.body.token ?? '' })).body.token;
 }
 
-/** What a completion might change. */
+/** Everything that a completion can change. */
 async function stateOf({ user }: Person) {
   const { body } = await admin<User>('GET', `/users/${user.id}`);
   const { updated_at: _, ...state } = body;
@@ -280,8 +280,8 @@ const pairs = Object.entries(happenings).flatMap(([happening, { factor = 'none' 
     .map(([flow]) => ({ flow, happening })),
 );
 
-describe('what was begun', () => {
-  test.each(pairs)('$flow, and then $happening', async ({ flow, happening }) => {
+describe('a started flow', () => {
+  test.each(pairs)('$flow, then $happening', async ({ flow, happening }) => {
     const { act, factor = 'none', leaves = [], ends } = happenings[happening] as Happening;
     const current = await scene(factor);
     const complete = await (flows[flow] as Flow).begin(current);
@@ -298,16 +298,16 @@ describe('what was begun', () => {
   });
 });
 
-describe('a completion that is under way while a second factor is enrolled', () => {
+describe('a completion while a second factor is enrolled', () => {
   const marks: Readonly<Record<string, string>> = {
     'a new phone number': 'user.changed',
     'a new mail address': 'user.changed',
-    'an account elsewhere': 'external_identity.linked',
+    'an external identity': 'external_identity.linked',
     'a passkey': 'passkey.enrolled',
     'a proof by code': 'user.changed',
   };
 
-  test.each(Object.keys(marks))('%s comes before it, or not at all', async (flow) => {
+  test.each(Object.keys(marks))('%s completes before it, or not at all', async (flow) => {
     for (let round = 0; round < 6; round += 1) {
       const current = await scene('none');
       const complete = await (flows[flow] as Flow).begin(current);
@@ -320,13 +320,13 @@ describe('a completion that is under way while a second factor is enrolled', () 
       const types = (await eventsOf(current.who.user.id)).map(({ type }) => type);
       const [at, enrolledAt] = [types.indexOf(marks[flow] as never), types.indexOf('totp.enrolled')];
       expect(at !== -1).toBe(completed < 300);
-      // A passkey that was first has ended the enrolment of the app.
+      // A passkey that was enrolled first has ended the enrolment of the app.
       expect(enrolled.status).toBe(enrolledAt === -1 ? 400 : 200);
       if (at !== -1 && enrolledAt !== -1) expect(at).toBeLessThan(enrolledAt);
     }
   });
 
-  test('a password that was right a moment ago changes nothing after it', async () => {
+  test('a password that was verified just before changes nothing afterwards', async () => {
     for (let round = 0; round < 6; round += 1) {
       const { who, elsewhere } = await scene('none');
       const { body } = await ask<NewTotp>(elsewhere, 'POST', '/totp', { proof: byPassword });
@@ -344,23 +344,23 @@ describe('a completion that is under way while a second factor is enrolled', () 
   });
 });
 
-test('a proof that is begun while everything else ends is none', async () => {
+test('a proof that starts while all other challenges end is invalid', async () => {
   for (let round = 0; round < 6; round += 1) {
     const { who, elsewhere } = await scene('none');
     const seen = await codesTo(postern, who.user.phone ?? '');
-    const [begun] = await Promise.all([
+    const [started] = await Promise.all([
       ask<StartedProof>(who, 'POST', '/proofs', { type: 'sms' }),
       ask(elsewhere, 'PUT', '/password', { password: newPassword, proof: byPassword }),
     ]);
-    expect([201, 401]).toContain(begun.status);
-    const open = await postern.database.query(sql('select 1 from challenges where user_id = $1 and ended_at is null'), [
-      who.user.id,
-    ]);
+    expect([201, 401]).toContain(started.status);
+    const open = await postern.database.everyone.query(
+      testSql('select 1 from challenges where user_id = $1 and ended_at is null', [who.user.id]),
+    );
     expect(open).toEqual([]);
-    if (begun.status !== 201) continue;
+    if (started.status !== 201) continue;
     const secret = await codeTo(postern, who.user.phone ?? '', seen);
     const bearer = await sessionOf(who, newPassword);
-    const proof = { type: 'code', id: begun.body.id, secret };
+    const proof = { type: 'code', id: started.body.id, secret };
     expect(await account(bearer, 'PATCH', '', { username: `u${randomUUID().slice(0, 8)}`, proof })).toBe(400);
   }
 });

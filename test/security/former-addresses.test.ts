@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { codeOf, createUser, newPhone, smsLogin } from '../support/people.js';
+import { codeOf, createUser, newPhone, smsLogin } from '../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-/** The status of a login by SMS that was begun before a change of the user, and is answered with the right code after it. */
+/** The status of a login by SMS that started before a change of the user and gets the correct code afterwards. */
 async function loginAcross(change: object): Promise<number> {
   const { api, adminKey } = postern;
   const user = await createUser(postern, { phone: newPhone() });
@@ -19,11 +19,11 @@ async function loginAcross(change: object): Promise<number> {
   return (await api('POST', `/v1/tokens/${body.id}/secret`, { body: { secret, pin: '2468' } })).status;
 }
 
-test('a code that went to a number lets nobody in once the user has another number, or none', async () => {
+test('a code to a former number is refused', async () => {
   expect(await loginAcross({ phone: newPhone() })).toBe(400);
   expect(await loginAcross({ phone: null })).toBe(400);
 });
 
-test('a code that went to a number goes on to let in across a change of anything else', async () => {
+test('a code stays valid when anything but the number changes', async () => {
   expect(await loginAcross({ name: 'Ada', email: `ada-${newPhone().slice(1)}@example.com` })).toBe(201);
 });

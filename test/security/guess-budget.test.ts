@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { User } from '../../src/contract/user.js';
-import { sql } from '../../src/database/database.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { testSql } from '../support/sql.js';
 import {
   codeOf,
   createUser,
@@ -14,14 +14,14 @@ import {
   signIn,
   smsLogin,
   wrongCode,
-} from '../support/people.js';
+} from '../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0' });
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' });
 });
 afterAll(() => postern.close());
-beforeEach(() => postern.database.query(sql('delete from message_limits')));
+beforeEach(() => postern.database.everyone.query(testSql('delete from message_limits')));
 
 type LoginBody = Authentication & Pick<ProblemAnswer, 'errors'>;
 const attempt = (username: string | null, secret: string, device: object = {}, at = postern) =>
@@ -32,19 +32,20 @@ const wrong = async (username: string | null, times: number, device: object = {}
   for (let time = 0; time < times; time += 1) outcomes.push(outcome(await attempt(username, 'wrong', device)));
   return outcomes;
 };
-/** Lets a lock end, as time would. */
+/** Ends a lock, as if its time had passed. */
 const endLock = () =>
-  postern.database.query(sql('update guess_budgets set locked_until = db_now() where locked_until is not null'));
+  postern.database.everyone.query(
+    testSql('update guess_budgets set locked_until = db_now() where locked_until is not null'),
+  );
 const counted = async (user: User) => {
-  const rows = await postern.database.query<{ total: number }>(
-    sql('select coalesce(sum(total_failures), 0)::int as total from guess_budgets where user_id = $1'),
-    [user.id],
+  const rows = await postern.database.everyone.query<{ total: number }>(
+    testSql('select coalesce(sum(total_failures), 0)::int as total from guess_budgets where user_id = $1', [user.id]),
   );
   return rows[0]?.total;
 };
 
 describe('wrong secrets in a row', () => {
-  test('lock the account for 30 s, doubling with each further lock to an hour, with the exact seconds', async () => {
+  test('lock the account for 30 s, doubled with each further lock up to an hour, and report the exact seconds', async () => {
     const user = await createUser(postern);
     for (const expected of [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]) {
       expect(await wrong(user.username, 5)).toEqual(Array(5).fill('rejected'));
@@ -57,7 +58,7 @@ describe('wrong secrets in a row', () => {
     }
   });
 
-  test('while locked are not counted, and the right secret is refused too', async () => {
+  test('are not counted while the account is locked, and the correct secret is refused too', async () => {
     const user = await createUser(postern);
     await wrong(user.username, 5);
     expect(await wrong(user.username, 10)).toEqual(Array(10).fill(423));
@@ -66,7 +67,7 @@ describe('wrong secrets in a row', () => {
     expect(outcome(await attempt(user.username, password))).toBe('approved');
   });
 
-  test('are forgotten after a right one', async () => {
+  test('are reset by a correct one', async () => {
     const user = await createUser(postern);
     for (let round = 0; round < 3; round += 1) {
       await wrong(user.username, 4);
@@ -80,7 +81,7 @@ describe('wrong secrets in a row', () => {
     expect(Number(again.headers['retry-after'])).toBeLessThanOrEqual(30);
   });
 
-  test('lock the account for good after a hundred, until an operator unlocks it', async () => {
+  test('lock the account permanently after a hundred, until an operator unlocks it', async () => {
     const user = await createUser(postern);
     for (let lock = 0; lock < 20; lock += 1) {
       await wrong(user.username, 5);
@@ -93,10 +94,10 @@ describe('wrong secrets in a row', () => {
     expect(outcome(await attempt(user.username, password))).toBe('approved');
   });
 
-  test('lock an identity that names nobody exactly alike', async () => {
+  test('lock an unknown identity in the same way', async () => {
     const [known, unknown] = [(await createUser(postern)).username, `nobody${randomUUID().slice(0, 8)}`];
     for (let lock = 0; lock < 3; lock += 1) {
-      // At the same time, so that both are locked at about the same time even where logins take long.
+      // In parallel, so that both are locked at about the same time even if logins are slow.
       const [ofUnknown, ofKnown] = await Promise.all([wrong(unknown, 5), wrong(known, 5)]);
       expect(ofUnknown).toEqual(ofKnown);
       const [one, other] = [await attempt(known, 'x'), await attempt(unknown, 'x')];
@@ -109,7 +110,7 @@ describe('wrong secrets in a row', () => {
     }
   });
 
-  test('never end or block what was granted', async () => {
+  test('never end or block existing sessions', async () => {
     const user = await createUser(postern);
     const { token, session } = await signIn(postern, user);
     await wrong(user.username, 5);
@@ -118,7 +119,7 @@ describe('wrong secrets in a row', () => {
     expect((await postern.api('POST', '/v1/sessions/verify', { bearer: session.token })).status).toBe(200);
   });
 
-  test('show in the audit trail when they lock', async () => {
+  test('record an event when they lock', async () => {
     const user = await createUser(postern);
     await wrong(user.username, 5);
     const { body } = await postern.api<{ type: string }[]>('GET', `/admin/v1/users/${user.id}/activity`, {
@@ -146,7 +147,7 @@ describe('one budget', () => {
     expect((await attempt(user.username, password)).status).toBe(423);
   });
 
-  test('of a known device is apart from the one of all other devices', async () => {
+  test('of a known device is separate from that of all other devices', async () => {
     const user = await createUser(postern);
     const device = { id: randomUUID() };
     await signIn(postern, user, device);
@@ -164,7 +165,7 @@ describe('one budget', () => {
 describe('in parallel, over twenty rounds,', () => {
   const rounds = Array.from({ length: 20 }, (_, round) => round);
 
-  test('fifty wrong secrets get five evaluations', async () => {
+  test('of fifty wrong secrets five are evaluated', async () => {
     for (const _ of rounds) {
       const user = await createUser(postern);
       const answers = await Promise.all(Array.from({ length: 50 }, () => attempt(user.username, 'wrong')));
@@ -175,7 +176,7 @@ describe('in parallel, over twenty rounds,', () => {
     }
   });
 
-  test('twenty right secrets all succeed and lock nobody', async () => {
+  test('twenty correct secrets all succeed and cause no lock', async () => {
     const user = await createUser(postern);
     for (const _ of rounds) {
       const answers = await Promise.all(Array.from({ length: 20 }, () => attempt(user.username, password)));
@@ -184,7 +185,7 @@ describe('in parallel, over twenty rounds,', () => {
     }
   });
 
-  test('forty-nine wrong ones and a right one end as some serial order would', async () => {
+  test('forty-nine wrong secrets and a correct one end like some serial order', async () => {
     for (const _ of rounds) {
       const user = await createUser(postern);
       const secrets = Array.from({ length: 50 }, (_, index) => (index === 25 ? password : 'wrong'));
@@ -192,7 +193,7 @@ describe('in parallel, over twenty rounds,', () => {
       const approved = outcomes[25] === 'approved';
       const evaluated = outcomes.filter((one) => one === 'rejected').length;
       expect(['approved', 423]).toContain(outcomes[25]);
-      // Before the right one at most four wrong ones, after it five more; without it exactly five.
+      // At most four wrong secrets before the correct one and five after it; without it exactly five.
       expect(evaluated).toBeGreaterThanOrEqual(5);
       expect(evaluated).toBeLessThanOrEqual(approved ? 9 : 5);
       expect((await attempt(user.username, password)).status).toBe(423);
@@ -227,14 +228,16 @@ describe('two instances on one database', () => {
 /** The bucket of all unknown devices. */
 const nil = '00000000-0000-0000-0000-000000000000';
 
-describe('a guess whose process died', () => {
+describe('a guess of a killed process', () => {
   test('counts as wrong after fifteen seconds', async () => {
     const user = await createUser(postern);
-    await postern.database.query(
-      sql(`insert into guess_budgets (user_id, bucket, slots, slots_taken_at, updated_at)
+    await postern.database.everyone.query(
+      testSql(
+        `insert into guess_budgets (user_id, bucket, slots, slots_taken_at, updated_at)
            select $1, $2, array_agg(gen_random_uuid()), array_agg(db_now() - interval '15 seconds'), db_now()
-           from generate_series(1, 5)`),
-      [user.id, nil],
+           from generate_series(1, 5)`,
+        [user.id, nil],
+      ),
     );
     expect((await attempt(user.username, password)).status).toBe(423);
     expect(await counted(user)).toBe(5);
@@ -259,7 +262,7 @@ describe('limits and locks of any size', () => {
         expect(outcome(await attempt(user.username, 'wrong', {}, other))).toBe('rejected');
         const refused = await attempt(user.username, password, {}, other);
         if (seconds > 1) expect(refused.status).toBe(423);
-        await other.database.query(sql('update guess_budgets set locked_until = db_now()'));
+        await other.database.everyone.query(testSql('update guess_budgets set locked_until = db_now()'));
         if (count === 2 && seconds > 1) expect(Number(refused.headers['retry-after'])).toBeGreaterThan(seconds - 60);
       }
     } finally {
@@ -273,53 +276,53 @@ function guessesAt(user: User, { permanentLimit = 100 } = {}) {
   const limits = `5, ${permanentLimit}, 30, 3600`;
   return {
     slots: [randomUUID(), randomUUID()] as const,
-    take: (slot: string) => sql(`select outcome from take_guess('${user.id}', '${nil}', '${slot}', ${limits})`),
+    take: (slot: string) => testSql(`select outcome from take_guess('${user.id}', '${nil}', '${slot}', ${limits})`),
     settle: (slot: string, result: string) =>
-      sql(`select settle_guess('${user.id}', '${nil}', '${slot}', '${result}', ${limits})`),
+      testSql(`select settle_guess('${user.id}', '${nil}', '${slot}', '${result}', ${limits})`),
   };
 }
 
-describe('a right guess beside another one', () => {
-  test('leaves the other its place: wrong, it is counted', async () => {
+describe('a correct guess in parallel with another one', () => {
+  test('does not drop the other one: a wrong one still counts', async () => {
     const user = await createUser(postern);
     const { slots, take, settle } = guessesAt(user);
-    for (const slot of slots) expect(await postern.database.query(take(slot))).toEqual([{ outcome: 'taken' }]);
-    await postern.database.query(settle(slots[0], 'right'));
-    await postern.database.query(settle(slots[1], 'wrong'));
+    for (const slot of slots) expect(await postern.database.everyone.query(take(slot))).toEqual([{ outcome: 'taken' }]);
+    await postern.database.everyone.query(settle(slots[0], 'right'));
+    await postern.database.everyone.query(settle(slots[1], 'wrong'));
     expect(await counted(user)).toBe(1);
   });
 
-  test('does not end a lock for good that the other has brought about', async () => {
+  test('does not end a permanent lock that the other one has caused', async () => {
     const user = await createUser(postern);
     const { slots, take, settle } = guessesAt(user, { permanentLimit: 1 });
-    for (const slot of slots) await postern.database.query(take(slot));
-    await postern.database.query(settle(slots[0], 'wrong'));
-    await postern.database.query(settle(slots[1], 'right'));
-    expect(await postern.database.query(take(randomUUID()))).toEqual([{ outcome: 'permanent' }]);
+    for (const slot of slots) await postern.database.everyone.query(take(slot));
+    await postern.database.everyone.query(settle(slots[0], 'wrong'));
+    await postern.database.everyone.query(settle(slots[1], 'right'));
+    expect(await postern.database.everyone.query(take(randomUUID()))).toEqual([{ outcome: 'permanent' }]);
   });
 });
 
-test('a guess that waited for a row which was then deleted is counted all the same', async () => {
+test('a guess that waited for a deleted row is still counted', async () => {
   const user = await createUser(postern);
   const {
     slots: [first, second],
     take,
     settle,
   } = guessesAt(user);
-  await postern.database.query(take(first));
+  await postern.database.everyone.query(take(first));
   let waiting: Promise<unknown> | undefined;
-  await postern.database.transaction(async (tx) => {
+  await postern.database.everyone.transaction(async (tx) => {
     await tx.query(settle(first, 'right'));
-    waiting = postern.database.query(take(second));
+    waiting = postern.database.everyone.query(take(second));
     await eventually('the second guess to wait', async () => {
-      const blocked = await postern.database.query(
-        sql(`select 1 from pg_stat_activity
+      const blocked = await postern.database.everyone.query(
+        testSql(`select 1 from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock' and query like '%take_guess%'`),
       );
       return blocked.length > 0 ? true : undefined;
     });
   });
   expect(await waiting).toEqual([{ outcome: 'taken' }]);
-  await postern.database.query(settle(second, 'wrong'));
+  await postern.database.everyone.query(settle(second, 'wrong'));
   expect(await counted(user)).toBe(1);
 });

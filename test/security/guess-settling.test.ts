@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { User } from '../../src/contract/user.js';
-import { sql } from '../../src/database/database.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { codeOf, createUser, newPhone, password, passwordLogin, smsLogin } from '../support/people.js';
+import { testSql } from '../support/sql.js';
+import { codeOf, createUser, newPhone, password, passwordLogin, smsLogin } from '../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => postern.close());
 
-/** From an address of its own, so that no other login counts against it. */
+/** Uses an address of its own, so that other logins do not count. */
 const post = (path: string, body: unknown) => {
   const headers = { 'x-forwarded-for': `2001:db8:${randomUUID().slice(0, 4)}:${randomUUID().slice(0, 4)}::1` };
   return postern.api<Authentication>('POST', path, { body, headers });
@@ -26,19 +26,20 @@ interface Budget {
   readonly slots: number;
 }
 const budgets = (user: User) =>
-  postern.database.query<Budget>(
-    sql('select total_failures as failures, cardinality(slots) as slots from guess_budgets where user_id = $1'),
-    [user.id],
+  postern.database.everyone.query<Budget>(
+    testSql('select total_failures as failures, cardinality(slots) as slots from guess_budgets where user_id = $1', [
+      user.id,
+    ]),
   );
 
-/** Has the user's devices locked, as a transaction does that somebody has left open, until `meanwhile` is done. */
+/** Locks the user's devices, like an open transaction, until `meanwhile` is done. */
 const withLockedDevices = <T>(user: User, meanwhile: () => Promise<T>) =>
-  postern.database.transaction(async (tx) => {
-    expect(await tx.query(sql('select from devices where user_id = $1 for update'), [user.id])).not.toEqual([]);
+  postern.database.everyone.transaction(async (tx) => {
+    expect(await tx.query(testSql('select from devices where user_id = $1 for update', [user.id]))).not.toEqual([]);
     return { answer: await meanwhile() };
   });
 
-test('a right secret whose approval cannot be written down counts as no failure, in either step', async () => {
+test('a correct secret whose approval cannot be stored is not counted as wrong, in either step', async () => {
   const user = await createUser(postern, { phone: newPhone() });
   const device = { id: randomUUID() };
   expect((await logIn(user, password, device)).body.status).toBe('approved');
@@ -52,7 +53,7 @@ test('a right secret whose approval cannot be written down counts as no failure,
   }
 });
 
-test('a right secret of an account that an operator has locked neither counts nor clears', async () => {
+test('a correct secret of an account locked by an operator neither counts as wrong nor resets the budget', async () => {
   const user = await createUser(postern);
   expect((await logIn(user, 'wrong')).body.status).toBe('rejected');
   const lock = { bearer: postern.adminKey, body: { permanent: true } };
@@ -61,7 +62,7 @@ test('a right secret of an account that an operator has locked neither counts no
   expect(await budgets(user)).toEqual([{ failures: 1, slots: 0 }]);
 });
 
-test('a login that is too many for its account takes no guess', async () => {
+test('a login over the limit of its account uses no guess', async () => {
   const user = await createUser(postern);
   const statuses = [];
   for (let time = 0; time < 13; time += 1) statuses.push((await logIn(user, password, { id: randomUUID() })).status);

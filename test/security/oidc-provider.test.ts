@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.js';
-import { createUser } from '../support/people.js';
+import { createUser } from '../support/users.js';
 
 let house: OpenIdProvider;
 let neighbour: OpenIdProvider;
@@ -41,8 +41,8 @@ const link = async (subject: string) => {
   await postern.api('PUT', path, { bearer: postern.adminKey, body: { provider: 'house', subject } });
 };
 
-describe('a real provider, by the authorization code flow', () => {
-  test('lets in whom it knows, once', async () => {
+describe('a real provider with the authorization code flow', () => {
+  test('can log in a linked user, once for each token', async () => {
     await link('ada');
     const { id, nonce } = await begin();
     const token = await house.login('ada', nonce);
@@ -51,7 +51,7 @@ describe('a real provider, by the authorization code flow', () => {
     expect(await answer((await begin()).id, token)).toBe(400);
   });
 
-  test('lets nobody in by what it issued for another login, app, or person, nor its neighbour', async () => {
+  test('cannot log in with a token for another login, client or person, or from another issuer', async () => {
     await link('grace');
     const another = await begin();
     const tries: ((nonce: string) => Promise<string>)[] = [
@@ -66,10 +66,10 @@ describe('a real provider, by the authorization code flow', () => {
     }
   });
 
-  test('goes on after its keys have changed', async () => {
+  test('keeps working after its keys have changed', async () => {
     await link('edsger');
     await house.rotate();
-    // Another instance, which has not just read the keys.
+    // Another instance, which has not fetched the keys recently.
     const other = await postern.another();
     const { id, nonce } = await begin(other);
     expect(await answer(id, await house.login('edsger', nonce), other)).toBe('approved');

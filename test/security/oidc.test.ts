@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { ExternalIdentity } from '../../src/contract/external-identity.js';
 import type { User } from '../../src/contract/user.js';
-import { sql } from '../../src/database/database.js';
 import { createIdTokens } from '../../src/delivery/oidc/id-tokens.js';
 import { createOutbound } from '../../src/delivery/outbound.js';
 import { type ApiAnswer, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { clientId, type Issuer, startIssuer } from '../support/issuer.js';
-import { createUser } from '../support/people.js';
+import { testSql } from '../support/sql.js';
+import { createUser } from '../support/users.js';
 
 let attic: Issuer;
 let other: Issuer;
@@ -42,7 +42,7 @@ const answer = (id: string, secret: string) =>
 const identities = (user: User) => `/admin/v1/users/${user.id}/external-identities`;
 const link = (user: User, subject: string, provider = 'attic', bearer = postern.adminKey) =>
   postern.api<ExternalIdentity & ProblemAnswer>('PUT', identities(user), { bearer, body: { provider, subject } });
-/** A user whom this subject of the provider lets in. */
+/** A user linked to this subject of the provider. */
 const linked = async (provider = 'attic') => {
   const user = await createUser(postern);
   const subject = randomUUID();
@@ -53,7 +53,7 @@ const outcome = ({ status, body }: ApiAnswer<Body>) => (status === 201 ? body.st
 const now = () => Math.floor(Date.now() / 1000);
 
 describe('a login by id_token', () => {
-  test('begins with the issuer, the client ids and a nonce of its own', async () => {
+  test('starts with the issuer, the client ids and a new nonce', async () => {
     const [one, two] = [await begin(), await begin()];
     expect(one.challenge).toEqual({
       ...{ type: 'oidc', issuer: attic.url, client_ids: [clientId, 'the-other-app'] },
@@ -62,7 +62,7 @@ describe('a login by id_token', () => {
     expect(two.nonce).not.toBe(one.nonce);
   });
 
-  test('lets in whom issuer and subject are linked to, without a PIN, once', async () => {
+  test('approves the user linked to issuer and subject, without a PIN, once for each token', async () => {
     const { user, subject } = await linked();
     const { id, nonce } = await begin();
     const token = await attic.sign({ nonce, sub: subject });
@@ -74,7 +74,7 @@ describe('a login by id_token', () => {
     expect(session.body.user_id).toBe(user.id);
   });
 
-  test('is never linked by the mail address', async () => {
+  test('never finds a user by the mail address', async () => {
     const email = `${randomUUID()}@example.com`;
     await createUser(postern, { email });
     const { id, nonce } = await begin();
@@ -83,7 +83,7 @@ describe('a login by id_token', () => {
     );
   });
 
-  test('approves one of many parallel answers', async () => {
+  test('approves one of many parallel requests', async () => {
     const { subject } = await linked();
     for (let round = 0; round < 20; round += 1) {
       const { id, nonce } = await begin();
@@ -93,7 +93,7 @@ describe('a login by id_token', () => {
     }
   });
 
-  test('takes clocks that differ by less than a minute, and several audiences that are all ours', async () => {
+  test('accepts clocks that differ by less than a minute, and several audiences that are all configured', async () => {
     const { subject: sub } = await linked();
     const rights: object[] = [
       { exp: now() - 50, iat: now() - 300 },
@@ -109,7 +109,7 @@ describe('a login by id_token', () => {
     }
   });
 
-  test('answers every other token alike, whatever is wrong with it', async () => {
+  test('gives the same response to every invalid token', async () => {
     const { subject: sub } = await linked();
     await linked('other');
     const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -129,56 +129,56 @@ describe('a login by id_token', () => {
     const attacks: Record<string, (nonce: string) => Promise<string> | string> = {
       'another audience': (nonce) => attic.sign({ nonce, sub, aud: 'their-app' }),
       'no audience': (nonce) => attic.sign({ nonce, sub, aud: undefined }),
-      'a stranger among the audiences': (nonce) =>
+      'an unknown audience among several': (nonce) =>
         attic.sign({ nonce, sub, aud: [clientId, 'their-app'], azp: clientId }),
-      'several audiences and nobody who asked': (nonce) => attic.sign({ nonce, sub, aud: [clientId, 'the-other-app'] }),
-      'several audiences and a stranger who asked': (nonce) =>
+      'several audiences without azp': (nonce) => attic.sign({ nonce, sub, aud: [clientId, 'the-other-app'] }),
+      'several audiences with an unknown azp': (nonce) =>
         attic.sign({ nonce, sub, aud: [clientId, 'the-other-app'], azp: 'their-app' }),
       'another issuer': (nonce) => attic.sign({ nonce, sub, iss: other.url }),
-      'an issuer with a slash more': (nonce) => attic.sign({ nonce, sub, iss: `${attic.url}/` }),
+      'an issuer with a trailing slash': (nonce) => attic.sign({ nonce, sub, iss: `${attic.url}/` }),
       'the token of another provider': (nonce) => other.sign({ nonce, sub }),
       'the key of another provider': (nonce) => other.sign({ nonce, sub, iss: attic.url }),
-      'the key of another provider under our name': (nonce) => other.sign({ nonce, sub, iss: attic.url }, { kid }),
-      'the key of a stranger': (nonce) => attic.sign({ nonce, sub }, {}, stranger.privateKey),
-      'a key that it brings along': (nonce) =>
+      'the key of another provider with our key id': (nonce) => other.sign({ nonce, sub, iss: attic.url }, { kid }),
+      'an unknown key': (nonce) => attic.sign({ nonce, sub }, {}, stranger.privateKey),
+      'a key in its own header': (nonce) =>
         attic.sign({ nonce, sub }, { jwk: stranger.publicKey.export({ format: 'jwk' }) }, stranger.privateKey),
-      'a key that it says where to find': (nonce) =>
+      'a URL of a key in its header': (nonce) =>
         attic.sign({ nonce, sub }, { kid: 'theirs', jku: `${other.url}/keys` }, stranger.privateKey),
-      'another algorithm that is allowed': (nonce) => attic.sign({ nonce, sub }, { alg: 'ES256' }, curve.privateKey),
-      'another algorithm that is not': (nonce) => attic.sign({ nonce, sub }, { alg: 'RS512' }),
+      'another allowed algorithm': (nonce) => attic.sign({ nonce, sub }, { alg: 'ES256' }, curve.privateKey),
+      'a forbidden algorithm': (nonce) => attic.sign({ nonce, sub }, { alg: 'RS512' }),
       'no algorithm': (nonce) => unsigned(nonce, 'none'),
       'no algorithm, in capitals': (nonce) => unsigned(nonce, 'NONE'),
       'no signature': (nonce) => unsigned(nonce, 'RS256'),
       'the public key as a secret': (nonce) => symmetric(nonce, String(publicPem)),
       'the published key as a secret': (nonce) => symmetric(nonce, JSON.stringify(published)),
-      'an extension that nobody knows': (nonce) => attic.sign({ nonce, sub }, { crit: ['strange'], strange: 1 }),
+      'an unknown critical extension': (nonce) => attic.sign({ nonce, sub }, { crit: ['strange'], strange: 1 }),
       'the type of an access token': (nonce) => attic.sign({ nonce, sub }, { typ: 'at+jwt' }),
       'no nonce': () => attic.sign({ sub }),
       'another nonce': () => attic.sign({ sub, nonce: 'another' }),
-      'an end that is past': (nonce) => attic.sign({ nonce, sub, exp: now() - 70, iat: now() - 300 }),
-      'no end': (nonce) => attic.sign({ nonce, sub, exp: undefined }),
-      'a beginning to come': (nonce) => attic.sign({ nonce, sub, nbf: now() + 70 }),
-      'an issue to come': (nonce) => attic.sign({ nonce, sub, iat: now() + 70 }),
-      'an issue long ago': (nonce) => attic.sign({ nonce, sub, iat: now() - 700 }),
-      'no issue': (nonce) => attic.sign({ nonce, sub, iat: undefined }),
-      'text for times': (nonce) => attic.sign({ nonce, sub, exp: 'never' }),
+      'an expiry in the past': (nonce) => attic.sign({ nonce, sub, exp: now() - 70, iat: now() - 300 }),
+      'no expiry': (nonce) => attic.sign({ nonce, sub, exp: undefined }),
+      'a not-before time in the future': (nonce) => attic.sign({ nonce, sub, nbf: now() + 70 }),
+      'an issue time in the future': (nonce) => attic.sign({ nonce, sub, iat: now() + 70 }),
+      'an old issue time': (nonce) => attic.sign({ nonce, sub, iat: now() - 700 }),
+      'no issue time': (nonce) => attic.sign({ nonce, sub, iat: undefined }),
+      'text instead of a time': (nonce) => attic.sign({ nonce, sub, exp: 'never' }),
       'no subject': (nonce) => attic.sign({ nonce, sub: undefined }),
       'an empty subject': (nonce) => attic.sign({ nonce, sub: '' }),
-      'a number for a subject': (nonce) => attic.sign({ nonce, sub: 7 }),
-      'a list for a subject': (nonce) => attic.sign({ nonce, sub: [sub] }),
-      'a subject in other letters': (nonce) => attic.sign({ nonce, sub: sub.toUpperCase() }),
-      'a subject that nobody is linked to': (nonce) => attic.sign({ nonce, sub: randomUUID() }),
-      'a key that there is not': (nonce) => attic.sign({ nonce, sub }, { kid: randomUUID() }),
-      'a signature that was cut': async (nonce) => (await attic.sign({ nonce, sub })).slice(0, -4),
-      'claims that were changed': async (nonce) => {
+      'a number as subject': (nonce) => attic.sign({ nonce, sub: 7 }),
+      'an array as subject': (nonce) => attic.sign({ nonce, sub: [sub] }),
+      'a subject in upper case': (nonce) => attic.sign({ nonce, sub: sub.toUpperCase() }),
+      'an unlinked subject': (nonce) => attic.sign({ nonce, sub: randomUUID() }),
+      'an unknown key id': (nonce) => attic.sign({ nonce, sub }, { kid: randomUUID() }),
+      'a truncated signature': async (nonce) => (await attic.sign({ nonce, sub })).slice(0, -4),
+      'changed claims': async (nonce) => {
         const [head, , signature] = (await attic.sign({ nonce, sub: 'x' })).split('.');
         const [, claims] = (await attic.sign({ nonce, sub })).split('.');
         return `${head}.${claims}.${signature}`;
       },
       'four parts': async (nonce) => `${await attic.sign({ nonce, sub })}.x`,
       'five parts': () => 'a.b.c.d.e',
-      'no form': () => 'rubbish',
-      'the greatest length': () => `${'e'.repeat(8000)}.${'e'.repeat(8000)}.${'e'.repeat(300)}`,
+      'invalid text': () => 'rubbish',
+      'the maximum length': () => `${'e'.repeat(8000)}.${'e'.repeat(8000)}.${'e'.repeat(300)}`,
     };
     const reads = { ...attic.reads };
     const shapes = new Map<string, string[]>();
@@ -194,16 +194,16 @@ describe('a login by id_token', () => {
     expect(attic.reads.discovery - reads.discovery).toBeLessThanOrEqual(1);
   });
 
-  test("does not take a right token for another login's challenge, nor after the challenge has lapsed", async () => {
+  test("refuses a valid token for another login's challenge, and after the challenge has expired", async () => {
     const { subject: sub } = await linked();
     const [one, two] = [await begin(), await begin()];
     expect(outcome(await answer(one.id, await attic.sign({ nonce: two.nonce, sub })))).toBe(400);
-    const lapse = "update authentications set challenge_ends_at = db_now() - interval '1 s' where id = $1";
-    await postern.database.query(sql(lapse), [two.id]);
+    const expire = "update authentications set challenge_ends_at = db_now() - interval '1 s' where id = $1";
+    await postern.database.everyone.query(testSql(expire, [two.id]));
     expect(outcome(await answer(two.id, await attic.sign({ nonce: two.nonce, sub })))).toBe(400);
   });
 
-  test('is refused for a deactivated user as for nobody, and tells a lock to who has the right token', async () => {
+  test('is refused for a deactivated user like for an unknown one, and reports a lock only after a valid token', async () => {
     const [gone, locked] = [await linked(), await linked()];
     const bearer = postern.adminKey;
     await postern.api('PATCH', `/admin/v1/users/${gone.user.id}`, { bearer, body: { status: 'deactivated' } });
@@ -217,8 +217,8 @@ describe('a login by id_token', () => {
   });
 });
 
-describe('a provider that is away', () => {
-  test('is told by 503, delays nobody else, and is asked again when it is back', async () => {
+describe('an unavailable provider', () => {
+  test('causes 503, delays no other login, and is called again when it is back', async () => {
     const slow = await startIssuer();
     const apart = await postern.another({
       OIDC_PROVIDERS: JSON.stringify({
@@ -264,7 +264,10 @@ describe('a provider that is away', () => {
       ['no JSON', (_request, response) => response.end('<html>')],
       ['a redirect', (_request, response) => response.writeHead(302, { location: other.url }).end()],
       ['an error', (_request, response) => response.writeHead(500).end()],
-      ['too much', (_request, response) => response.end(`{"issuer":"${slow.url}","x":"${'x'.repeat(70_000)}"}`)],
+      [
+        'a response over the size limit',
+        (_request, response) => response.end(`{"issuer":"${slow.url}","x":"${'x'.repeat(70_000)}"}`),
+      ],
     ];
     for (const [what, behaviour] of wrongs) {
       slow.behave(behaviour);
@@ -290,7 +293,7 @@ describe('the keys of a provider', () => {
     return { issuer, read };
   };
 
-  test('may change: what is signed by the new one is taken, by the old one no longer', async () => {
+  test('can change: tokens of the new key are accepted, and tokens of the old key no longer', async () => {
     const { issuer, read } = await startReading(0);
     const before = await issuer.sign({ nonce: 'n' });
     expect(await read(before)).toBe('a-subject');
@@ -300,7 +303,7 @@ describe('the keys of a provider', () => {
     expect(issuer.reads).toEqual({ discovery: 1, keys: 3 });
   });
 
-  test('are read once for any number of tokens that name a key which there is not', async () => {
+  test('are fetched once for any number of tokens with an unknown key id', async () => {
     const { issuer, read } = await startReading(30_000);
     const junk = () => issuer.sign({ nonce: 'n' }, { kid: randomUUID() });
     const tokens = await Promise.all(Array.from({ length: 100 }, junk));
@@ -310,7 +313,7 @@ describe('the keys of a provider', () => {
     expect(issuer.reads).toEqual({ discovery: 1, keys: 1 });
   });
 
-  test('are not read for a token of another algorithm, nor for what is no token', async () => {
+  test('are not fetched for a token with another algorithm, nor for invalid text', async () => {
     const { issuer, read } = await startReading(0);
     const symmetric = new SignJWT({ nonce: 'n' }).setProtectedHeader({ alg: 'HS256' });
     expect(await read(await symmetric.sign(createSecretKey(Buffer.alloc(32))))).toBeUndefined();

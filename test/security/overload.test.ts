@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { createUser, passwordLogin, signIn } from '../support/people.js';
+import { createUser, passwordLogin, signIn } from '../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterAll(() => postern.close());
 const quantile = (values: readonly number[], part: number) =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length * part)] ?? 0;
 
-test('of 800 logins at once the excess is refused quickly with Retry-After, and sessions are verified meanwhile', {
+test('of 800 parallel logins the excess is refused quickly with Retry-After, and sessions are still verified', {
   timeout: 120_000,
 }, async () => {
   const user = await createUser(postern);
@@ -21,7 +21,7 @@ test('of 800 logins at once the excess is refused quickly with Retry-After, and 
   const start = performance.now();
   const flood = Promise.all(
     Array.from({ length: 800 }, async (_, index) => {
-      // Everybody tries another account: nothing but the hashing is scarce.
+      // Each login uses another account, so only hashing is limited.
       const answer = await postern.api<Authentication>('POST', '/v1/tokens', {
         body: passwordLogin(`stranger${index}`),
       });
@@ -43,7 +43,7 @@ test('of 800 logins at once the excess is refused quickly with Retry-After, and 
   expect(evaluated.length).toBeGreaterThanOrEqual(128);
   expect(refused.length).toBeGreaterThan(100);
   for (const { headers } of refused) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
-  // Refusals do not wait for the hashes of the others: half of them come before the last of the evaluated ones.
+  // Refusals do not wait for other hashes: half of them arrive before the last evaluated login.
   expect(
     quantile(
       refused.map(({ after }) => after),
@@ -55,7 +55,7 @@ test('of 800 logins at once the excess is refused quickly with Retry-After, and 
       0.9,
     ),
   );
-  // A session is verified between two hashes, not after them.
+  // Sessions are verified between hashes, not after all of them.
   const perHash =
     quantile(
       evaluated.map(({ after }) => after),

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewSession } from '../../src/contract/session.js';
-import { sql } from '../../src/database/database.js';
 import { byPassword } from '../support/account.js';
 import type { ProblemAnswer, TestApp } from '../support/app.js';
 import { startTestApp } from '../support/app.js';
-import { createUser, signIn } from '../support/people.js';
+import { testSql } from '../support/sql.js';
+import { createUser, signIn } from '../support/users.js';
 
 let postern: TestApp;
 let other: TestApp;
@@ -37,7 +37,7 @@ const change = (bearer: string, password = newPassword) =>
   });
 
 describe('a change of the password', () => {
-  test('gives the login that asked a new token, and the old string stops working on every instance', async () => {
+  test('gives the calling login a new token, and the old token stops working on every instance', async () => {
     const user = await createUser(postern);
     const { authentication, token, session } = await signIn(postern, user, { model: 'Phone' });
     const { status, body, headers } = await change(session.token);
@@ -57,7 +57,7 @@ describe('a change of the password', () => {
     expect((await postern.api('GET', `/v1/tokens/${authentication.id}`)).status).toBe(404);
   });
 
-  test('ends the other sessions of the old token, and keeps the end of the login', async () => {
+  test('ends the other sessions of the old token, and keeps the expiry of the login', async () => {
     const user = await createUser(postern);
     const { authentication, token, session } = await signIn(postern, user);
     const stolen = await sessionOf(postern, token);
@@ -65,9 +65,11 @@ describe('a change of the password', () => {
     const { body } = await change(session.token);
     expect(await isValid(other, stolen.body.token)).toBe(false);
     expect(await isValid(postern, stolen.body.token)).toBe(false);
-    const [row] = await postern.database.query<{ text: string; expires_at: string }>(
-      sql('select a::text as text, expires_at from authentications a where user_id = $1 and id = $2'),
-      [user.id, body.authentication_id],
+    const [row] = await postern.database.everyone.query<{ text: string; expires_at: string }>(
+      testSql('select a::text as text, expires_at from authentications a where user_id = $1 and id = $2', [
+        user.id,
+        body.authentication_id,
+      ]),
     );
     expect(row?.expires_at).toBe(authentication.expires_at);
     expect(row?.text).not.toContain(body.token);
@@ -78,7 +80,7 @@ describe('a change of the password', () => {
     expect(await isValid(other, session.token)).toBe(false);
   });
 
-  test('leaves no session of the old token, however many are asked for meanwhile', async () => {
+  test('leaves no session of the old token, even if some are requested in parallel', async () => {
     for (let round = 0; round < 10; round += 1) {
       const user = await createUser(postern);
       const { token, session } = await signIn(postern, user);
@@ -93,7 +95,7 @@ describe('a change of the password', () => {
     }
   });
 
-  test('of two at once in one session one wins, and its token is the one that works', async () => {
+  test('succeeds for one of two parallel requests in one session, and its token works', async () => {
     for (let round = 0; round < 10; round += 1) {
       const user = await createUser(postern);
       const { session } = await signIn(postern, user);
@@ -108,7 +110,7 @@ describe('a change of the password', () => {
     }
   });
 
-  test('leaves a client that lost the answer with its session, and with the way in by the new password', async () => {
+  test('lets a client that lost the response keep its session and log in with the new password', async () => {
     const user = await createUser(postern);
     const { token, session } = await signIn(postern, user);
     await change(session.token);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { byPassword, createSelfService } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { login, passwordLogin } from '../support/people.js';
+import { login, passwordLogin } from '../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -13,14 +13,14 @@ afterAll(() => postern.close());
 const { person, again, ask, isIn } = createSelfService(() => postern);
 const rounds = Array.from({ length: 20 }, (_, round) => round);
 
-/** How many of these authentication tokens still get a session. */
+/** How many of these authentication tokens can still create a session. */
 async function alive(authentications: readonly Authentication[]): Promise<number> {
   const tokens = authentications.flatMap(({ token }) => token ?? []);
   const answers = await Promise.all(tokens.map((basic) => postern.api('POST', '/v1/sessions', { basic })));
   return answers.filter(({ status }) => status === 201).length;
 }
 
-test('no login with the old password outlives its change, whenever it was approved', async () => {
+test('no login with the old password survives its change, whenever it was approved', async () => {
   for (const round of rounds) {
     const who = await person();
     const password = `nine dull horses ${round}`;
@@ -39,7 +39,7 @@ test('no login with the old password outlives its change, whenever it was approv
   }
 }, 120_000);
 
-test('of two devices that change it at once one goes on, and the other is out', async () => {
+test('if two devices change the password in parallel, one stays logged in and the other is logged out', async () => {
   for (const round of rounds) {
     const who = await person();
     const other = await again(who.user);
@@ -54,7 +54,7 @@ test('of two devices that change it at once one goes on, and the other is out', 
   }
 }, 120_000);
 
-test('a session that was logged out meanwhile changes nothing', async () => {
+test('a session that is logged out in parallel changes nothing', async () => {
   for (const _ of rounds) {
     const who = await person();
     const other = await again(who.user);

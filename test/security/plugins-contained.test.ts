@@ -40,23 +40,23 @@ async function login({ url }: TestService, authenticator: string, secret: string
 }
 const harm = (what: string) => login(postern, 'hostile', `${what}; ${canary}`);
 
-/** The plug-in approves again, after its thread was started again where that had to be. */
+/** The plug-in approves again. Its thread was restarted if necessary. */
 const recovered = () =>
   eventually('the plug-in to answer', async () => ((await harm('right')) === 'approved' ? true : undefined), 25_000);
 
-describe('a plug-in that does harm', () => {
+describe('a harmful plug-in', () => {
   test.each([
-    ['leaves a rejected promise behind', 'unawaited rejection', 'rejected'],
-    ['leaves a rejected text behind', 'unawaited text', 'rejected'],
+    ['leaves a rejected promise unhandled', 'unawaited rejection', 'rejected'],
+    ['leaves a promise rejected with text unhandled', 'unawaited text', 'rejected'],
     ['throws in a timer', 'late exception', 'rejected'],
     ['throws a proxy in a timer', 'late proxy', 'rejected'],
-    ['ends the process', 'exit', 503],
-    ['ends the process later', 'late exit', 503],
+    ['exits the process', 'exit', 503],
+    ['exits the process later', 'late exit', 503],
     ['aborts the process', 'abort', 503],
-    ['takes all memory', 'all memory', 503],
+    ['uses all memory', 'all memory', 503],
     ['prints', 'printing', 'rejected'],
-    ['prints by the console', 'console', 'rejected'],
-    ['throws an error of throwing getters', 'getters', 503],
+    ['prints to the console', 'console', 'rejected'],
+    ['throws an error with throwing getters', 'getters', 503],
     ['throws a proxy', 'proxy', 503],
     ['throws a proxy of a function', 'proxy of a function', 503],
     ['throws an error with a name of its own', 'name', 503],
@@ -67,7 +67,7 @@ describe('a plug-in that does harm', () => {
     ['throws null', 'null', 503],
     ['throws a symbol', 'symbol', 503],
     ['throws a text', 'text', 503],
-    ['throws what has no text', 'toString', 503],
+    ['throws a value without toString', 'toString', 503],
     ['returns a thenable that throws', 'thenable that throws', 503],
     ['returns a thenable that rejects', 'thenable that rejects', 503],
     ['returns a thenable that resolves twice', 'thenable that is wrong', 'rejected'],
@@ -79,18 +79,18 @@ describe('a plug-in that does harm', () => {
     ['sends messages of its own', 'messages', 'rejected'],
     ['removes handlers', 'own handlers', 'rejected'],
     ['changes prototypes', 'pollution', 'rejected'],
-  ])('that %s: the service lives on, and so do the others', async (_what, kind, outcome) => {
+  ])('that %s does not break the service or other plug-ins', async (_what, kind, outcome) => {
     const before = await fetch(`${postern.url}/readyz`);
     expect(before.status).toBe(200);
     const answered = await harm(kind);
-    // A thread may end before its answer is out.
+    // A thread may end before it sends its answer.
     if (kind === 'own handlers') expect([outcome, 503]).toContain(answered);
     else expect(answered).toBe(outcome);
     expect(await login(postern, 'password', password)).toBe('approved');
     await recovered();
   });
 
-  test('that loops for ever holds up neither other authenticators nor itself for long', async () => {
+  test('that loops forever delays neither other authenticators nor itself for long', async () => {
     const endless = harm('endless loop');
     const answers = await Promise.all(Array.from({ length: 5 }, () => login(postern, 'password', password)));
     expect(answers).toEqual(Array(5).fill('approved'));
@@ -98,23 +98,23 @@ describe('a plug-in that does harm', () => {
     await recovered();
   });
 
-  test('that never answers is 503, and answers others meanwhile', async () => {
+  test('that never answers one login causes 503 for it, and answers other logins', async () => {
     const never = harm('never');
     expect(await harm('right')).toBe('approved');
     expect(await never).toBe(503);
   });
 
-  test('sees the variables that it is handed, and no others', async () => {
+  test('sees only the environment variables that are passed to it', async () => {
     expect(await harm('own environment')).toBe('approved');
   });
 
-  test('leaves nothing of a secret in what the service writes, and is named there', async () => {
+  test('is named in the log, which holds no part of a secret', async () => {
     expect(`${postern.stdout()}${postern.stderr()}`).not.toContain(canary);
     expect(postern.stdout()).toContain('hostile.js');
     expect(postern.stdout()).toMatch(/"authenticator":"file:[^"]+hostile\.js".*unhandled/);
   });
 
-  test('does not keep the service from draining', async () => {
+  test('does not stop the service from draining', async () => {
     const other = await startService();
     const endless = login(other, 'hostile', 'endless loop');
     expect(await login(other, 'password', password)).toBe('approved');

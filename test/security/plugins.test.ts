@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { type ApiAnswer, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { createUser, passwordLogin } from '../support/people.js';
+import { createUser, passwordLogin } from '../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -31,20 +31,20 @@ const outcome = ({ status, body }: ApiAnswer<Body>) => (status === 201 ? body.st
 
 const fiveTimes = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: 5 }, work));
 
-/** The same must hold however many steps there are: `refused` is how a wrong secret is answered. */
+/** The same rules apply to one and two steps. `refused` is the response to a wrong secret. */
 const kinds = [
   { kind: 'of one step', attempt: single, refused: 'rejected' as string | number },
   { kind: 'of two steps', attempt: twoSteps, refused: 400 as string | number },
 ];
 
 describe.concurrent.each(kinds)('a plug-in $kind', ({ attempt, refused }) => {
-  test('lets in by the right secret, and never who there is not', async () => {
+  test('accepts the correct secret, and never an unknown user', async () => {
     const { username } = await createUser(postern);
     expect(outcome(await attempt(username, 'right'))).toBe('approved');
     expect(outcome(await attempt(nobody(), 'right'))).toBe(refused);
   });
 
-  test('has the guesses of the account: five wrong ones lock it for every authenticator', async () => {
+  test('shares the guess budget of the account: five wrong secrets lock it for every authenticator', async () => {
     const { username } = await createUser(postern);
     const answers = await fiveTimes(() => attempt(username, 'wrong'));
     expect(answers.map(outcome)).toEqual(Array(5).fill(refused));
@@ -53,7 +53,7 @@ describe.concurrent.each(kinds)('a plug-in $kind', ({ attempt, refused }) => {
     expect((await attempt(username, 'right')).headers['retry-after']).toMatch(/^\d+$/);
   });
 
-  test('counts a secret that it throws for, so that it cannot be asked for ever, and tells 503', async () => {
+  test('that throws for a secret counts as a wrong guess, and the answer is 503', async () => {
     const { username } = await createUser(postern);
     for (const name of [username, nobody()]) {
       for (const failed of await fiveTimes(() => attempt(name, 'secret-that-throws'))) {
@@ -72,13 +72,13 @@ describe.concurrent.each(kinds)('a plug-in $kind', ({ attempt, refused }) => {
     expect(outcome(await attempt(username, 'right'))).toBe(423);
   });
 
-  test('is nothing without the right PIN', async () => {
+  test('does not approve without the correct PIN', async () => {
     const { username } = await createUser(postern, { pin: '2468' });
     expect(outcome(await attempt(username, 'right', { pin: '1357' }))).toBe(refused);
     expect(outcome(await attempt(username, 'right', { pin: '2468' }))).toBe('approved');
   });
 
-  test('does not open what an operator has locked or deactivated', async () => {
+  test('does not log in a locked or deactivated user', async () => {
     const locked = await createUser(postern);
     const gone = await createUser(postern);
     const bearer = postern.adminKey;
@@ -89,7 +89,7 @@ describe.concurrent.each(kinds)('a plug-in $kind', ({ attempt, refused }) => {
     expect(outcome(await attempt(gone.username, 'right'))).toBe(refused);
   });
 
-  test('leaves its tracks in the activity of the user', async () => {
+  test('records its events in the user’s activity', async () => {
     const user = await createUser(postern);
     await attempt(user.username, 'wrong');
     await attempt(user.username, 'right');
@@ -101,11 +101,11 @@ describe.concurrent.each(kinds)('a plug-in $kind', ({ attempt, refused }) => {
   });
 
   /**
-   * Interleaved by nature: all at once, again and again, and of each the quickest. The plug-in takes 250 ms longer for
-   * somebody than for nobody.
+   * Sends all requests in parallel, repeatedly, and compares the fastest of each kind. The plug-in takes 250 ms longer
+   * for an existing user than for an unknown one.
    */
   test.each(['wrong', 'slow for somebody', 'secret-that-throws-later'])(
-    'takes as long for %j of somebody as of nobody',
+    'takes the same time for %j of a known and an unknown user',
     async (secret) => {
       const users = await Promise.all([createUser(postern), createUser(postern), createUser(postern, { pin: '2468' })]);
       const [known, deactivated, withPin] = users;
@@ -133,12 +133,12 @@ describe.concurrent.each(kinds)('a plug-in $kind', ({ attempt, refused }) => {
   );
 });
 
-test('only true lets in', async () => {
+test('only true approves', async () => {
   const { username } = await createUser(postern);
   for (const secret of ['text', 'number', 'object']) expect(outcome(await single(username, secret))).toBe('rejected');
 });
 
-test('a plug-in is told who it is, and nothing that is nobody else’s business', async () => {
+test('a plug-in receives the user’s identities and no other data', async () => {
   const user = await createUser(postern, { pin: '2468', metadata: { tier: 'gold' } });
   await single(user.username, 'right', { pin: '2468' });
   await single(nobody(), 'right');
@@ -154,12 +154,12 @@ test('a plug-in is told who it is, and nothing that is nobody else’s business'
   ).toSatisfy((lines: string[]) => lines.at(-1) === 'shown undefined');
 });
 
-test('a challenge that is larger than it may be begins nothing', async () => {
+test('a challenge over the size limit starts no login', async () => {
   const { username } = await createUser(postern, { username: `oversized${Date.now()}` });
   expect((await begin(username)).status).toBe(503);
 });
 
-test('the log hears that a plug-in failed and where, not for which secret', () => {
+test('the log shows that a plug-in failed and where, but not the secret', () => {
   const lines = postern.logged.filter((line) => line.includes('authenticator_unavailable'));
   expect(lines.length).toBeGreaterThan(0);
   expect(lines.some((line) => line.includes('unruly.js'))).toBe(true);

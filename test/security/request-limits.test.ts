@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
-import { network } from '../../src/authentication/request-limits.js';
 import type { Authentication } from '../../src/contract/authentication.js';
-import { sql } from '../../src/database/database.js';
+import { network } from '../../src/limits/request-limits.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { testSql } from '../support/sql.js';
 import {
   codeLogins,
   createUser,
@@ -14,7 +14,7 @@ import {
   passwordLogin,
   signIn,
   smsLogin,
-} from '../support/people.js';
+} from '../support/users.js';
 
 const running: TestApp[] = [];
 const start = async (env: Record<string, string>) => {
@@ -43,7 +43,7 @@ describe('logins of one address', () => {
       }),
     );
     const refused = answers.filter(({ status }) => status === 429);
-    // Refilled steadily: one more every three seconds.
+    // Refills continuously: one more every three seconds.
     expect(refused.length).toBeGreaterThanOrEqual(15);
     expect(refused.length).toBeLessThanOrEqual(20);
     for (const { headers } of refused) {
@@ -52,7 +52,7 @@ describe('logins of one address', () => {
     }
   });
 
-  test('are told apart by X-Forwarded-For only behind a trusted proxy', async () => {
+  test('are distinguished by X-Forwarded-For only behind a trusted proxy', async () => {
     const untrusting = await start({ LOGIN_LIMIT_PER_ADDRESS: '1' });
     const trusting = await start({ LOGIN_LIMIT_PER_ADDRESS: '1', TRUST_PROXY: '127.0.0.1' });
     const from = (postern: TestApp, address: string) =>
@@ -63,7 +63,7 @@ describe('logins of one address', () => {
     expect([await from(trusting, '192.0.2.1'), await from(trusting, '192.0.2.2')]).toEqual([201, 201]);
     expect([await from(trusting, '2001:db8::1'), await from(trusting, '2001:db8::2:1')]).toEqual([201, 429]);
     expect(await from(trusting, '::ffff:192.0.2.1')).toBe(429);
-    // What a client put there itself stands left of what the proxy added.
+    // Addresses that the client sent itself are left of the proxy's entry.
     expect(await from(trusting, '203.0.113.9, 192.0.2.2')).toBe(429);
   });
 
@@ -86,9 +86,9 @@ test('an address is counted by IPv4, or by the /64 of IPv6', () => {
 });
 
 describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, newAddress, loginOf }) => {
-  const unlimited = { LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0' };
+  const unlimited = { LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' };
 
-  test('are one a minute even when fifty ask at once on two instances, for unknown ones alike', async () => {
+  test('are limited to one a minute, even with fifty parallel requests on two instances, also for unknown identities', async () => {
     const postern = await start(unlimited);
     const other = await postern.another();
     running.unshift(other);
@@ -105,15 +105,15 @@ describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, n
     }
   });
 
-  test('are five an hour and ten a day', async () => {
+  test('are limited to five an hour and ten a day', async () => {
     const postern = await start(unlimited);
     const { [field]: address } = await createUser(postern, { [field]: newAddress() });
     const later = (time: string) =>
-      postern.database.query(
-        sql(
+      postern.database.everyone.query(
+        testSql(
           `update message_limits set sent_at = (select array_agg(t - $1::interval order by t desc) from unnest(sent_at) t)`,
+          [time],
         ),
-        [time],
       );
     const statuses = [];
     for (let count = 0; count < 7; count += 1) {
@@ -133,7 +133,7 @@ describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, n
     expect((await post(postern, loginOf(address))).status).toBe(201);
   });
 
-  test('are counted apart for a known device, so that a stranger cannot use up the owner’s', async () => {
+  test('have a limit of their own for a known device, so that a stranger cannot use up the owner’s', async () => {
     const postern = await start(unlimited);
     const user = await createUser(postern, { [field]: newAddress() });
     const device = { id: randomUUID() };
@@ -145,7 +145,7 @@ describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, n
     expect((await messageOf(postern, own.body.id, ['sent'])).recipient).toBe(user[field]);
   });
 
-  test('asked for through another identity of the same account answer 201 and are not sent', async () => {
+  test('requested through another identity of the same account get 201 and are not sent', async () => {
     const postern = await start(unlimited);
     const user = await createUser(postern, { [field]: newAddress() });
     const first = await post(postern, loginOf(user[field]));
@@ -159,15 +159,15 @@ describe.each(codeLogins)('codes by $authenticator of one identity', ({ field, n
 });
 
 describe('codes of one address, one prefix and in total', () => {
-  test('an address may ask for so many an hour, whoever for', async () => {
-    const postern = await start({ SMS_LIMIT_PER_ADDRESS: '3' });
+  test('an address has a limit of codes an hour, over all accounts', async () => {
+    const postern = await start({ CODE_LIMIT_PER_ADDRESS: '3' });
     const statuses = [];
     for (let count = 0; count < 5; count += 1) statuses.push((await post(postern, smsLogin(newPhone()))).status);
     expect(statuses).toEqual([201, 201, 201, 429, 429]);
   });
 
   test.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])(
-    'beyond %s nothing is sent and nobody is told',
+    'over %s nothing is sent, and the response does not change',
     async (limit) => {
       const postern = await start({ [limit]: '2' });
       const states = [];
@@ -178,7 +178,7 @@ describe('codes of one address, one prefix and in total', () => {
         states.push((await messageOf(postern, body.id, ['sent', 'dropped'])).state);
       }
       expect(states).toEqual(['sent', 'sent', 'dropped']);
-      // Mail costs nothing, and goes on.
+      // Mail is not limited.
       const { email } = await createUser(postern, { email: newEmail() });
       const { body } = await post(postern, emailLogin(email));
       expect((await messageOf(postern, body.id, ['sent', 'dropped'])).state).toBe('sent');
@@ -187,7 +187,7 @@ describe('codes of one address, one prefix and in total', () => {
 });
 
 test.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])(
-  '%s counts numbers that nobody has, and those that a name stands for, as it counts others',
+  '%s counts unknown numbers and numbers behind a username like all others',
   async (limit) => {
     const postern = await start({ [limit]: '2' });
     const numbers = ['+15551230001', '+15551230002', '+15551230003'] as const;
@@ -199,7 +199,7 @@ test.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])(
     const byName = (value: string) => stateOf({ ...smsLogin(null), identity: { type: 'username', value } });
     expect(await stateOf(smsLogin(numbers[0]))).toBe('dropped');
     expect(await byName('nobody-of-this-name')).toBe('dropped');
-    // A name says nothing of the number behind it, so names have a share of their own beside the prefixes.
+    // A username does not show the prefix of its number, so usernames have a limit of their own.
     const isFree = limit === 'SMS_LIMIT_PER_PREFIX';
     expect(await byName(name)).toBe(isFree ? 'sent' : 'dropped');
     expect(await stateOf(smsLogin(numbers[2]))).toBe(isFree ? 'sent' : 'dropped');
@@ -209,7 +209,7 @@ test.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])(
   },
 );
 
-test('a stranger who uses up the logins of an account does not shut out its known devices', async () => {
+test('a stranger who uses up an account’s logins does not lock out its known devices', async () => {
   const postern = await start({ LOGIN_LIMIT_PER_ADDRESS: '10', TRUST_PROXY: '127.0.0.1', GUESS_LIMIT: '1000' });
   const user = await createUser(postern);
   const device = { id: randomUUID() };
@@ -222,7 +222,7 @@ test('a stranger who uses up the logins of an account does not shut out its know
   expect(owner.body.status).toBe('approved');
 });
 
-test('what a proxy hands on as the address is taken without port and zone, and never breaks a login', async () => {
+test('the address from a proxy is used without port and zone, and never breaks a login', async () => {
   const postern = await start({ TRUST_PROXY: '1' });
   const user = await createUser(postern);
   const forwarded = {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ImportedLine } from '../../src/contract/user-import.js';
-import { sql } from '../../src/database/database.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
-import { createUser, newPhone, passwordLogin, signIn, smsLogin } from '../support/people.js';
+import { testSql } from '../support/sql.js';
+import { createUser, newPhone, passwordLogin, signIn, smsLogin } from '../support/users.js';
 
 const nil = '00000000-0000-0000-0000-000000000000';
-/** The buckets of guess budgets that belong to no device, and room for further ones. */
+/** Ids of guess budgets without a device, with some reserved for later. */
 const reserved = [nil, '00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-00000000000F'];
 
 let postern: TestApp;
@@ -32,14 +32,14 @@ describe('the id of API-key events', () => {
     expect(looked.status).toBe(404);
   });
 
-  it('is named together with the other faults of the user', async () => {
+  it('is reported together with the other errors of the user', async () => {
     const { errors } = await importOne({ id: nil, username: 'a b', created_at: 'yesterday' });
     expect(errors?.map(({ field }) => field).sort()).toEqual(['created_at', 'id', 'username']);
   });
 
-  it('is refused by the database too, whatever writes it', async () => {
-    const write = postern.database.query(
-      sql(`insert into users (id, username, name, role, metadata, created_at, updated_at)
+  it('is refused by the database too', async () => {
+    const write = postern.database.everyone.query(
+      testSql(`insert into users (id, username, name, role, metadata, created_at, updated_at)
            values ('${nil}', 'nil', '', 'user', '{}', now(), now())`),
     );
     await expect(write).rejects.toMatchObject({ constraint: 'users_id_is_not_reserved' });
@@ -49,7 +49,7 @@ describe('the id of API-key events', () => {
 describe('a reserved device id', () => {
   const refused = { field: 'device.id', code: 'reserved_id' };
 
-  it.each(reserved)('%s is refused at a login, whoever logs in and however', async (id) => {
+  it.each(reserved)('%s is refused at every kind of login', async (id) => {
     const user = await createUser(postern, { phone: newPhone() });
     const requests = [
       passwordLogin(user.username, undefined, { id }),
@@ -69,7 +69,7 @@ describe('a reserved device id', () => {
     expect([answer.status, answer.body.errors]).toEqual([422, [expect.objectContaining(refused)]]);
   });
 
-  it.each(reserved)('%s is no device of anybody', async (id) => {
+  it.each(reserved)('%s is not a device of any user', async (id) => {
     const user = await createUser(postern);
     const { session } = await signIn(postern, user);
     for (const method of ['GET', 'PUT', 'DELETE']) {
@@ -83,13 +83,13 @@ describe('a reserved device id', () => {
     expect(removed.status).toBe(404);
   });
 
-  it('is named together with the other faults of the request', async () => {
+  it('is reported together with the other errors of the request', async () => {
     const body = { authenticator: 'password', device: { id: nil, make: 7 } };
     const { errors } = (await postern.api<ProblemAnswer>('POST', '/v1/tokens', { body })).body;
     expect(errors.map(({ field }) => field).sort()).toEqual(['device.id', 'device.make', 'identity']);
   });
 
-  it('is refused for its value alone: other ids of any form stay', async () => {
+  it('is refused because of its value only: ids of other forms stay valid', async () => {
     const user = await createUser(postern);
     const ids = [randomUUID(), '582a5abb-1335-4794-4855-11e067b8c55e', '00000000-0000-0000-0000-000000000010'];
     for (const id of ids) {

@@ -3,7 +3,7 @@ import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
-import { createUser, login } from '../support/people.js';
+import { createUser, login } from '../support/users.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -40,9 +40,9 @@ async function newPerson(): Promise<Person> {
 interface Revocation {
   readonly what: string;
   readonly revoke: (person: Person) => Promise<ApiAnswer<unknown>>;
-  /** What POST /v1/sessions answers from then on. */
+  /** The response of POST /v1/sessions afterwards. */
   readonly refusal: number;
-  /** Whether a login that began before it, and ends after it, must fail or give a token that is good for nothing. */
+  /** Whether a login that started before and completes afterwards must fail or return an invalid token. */
   readonly endsLogins: boolean;
 }
 
@@ -63,7 +63,7 @@ const revocations: readonly Revocation[] = [
     endsLogins: false,
   },
   {
-    what: 'a token that was handed back',
+    what: 'a logout',
     revoke: ({ token }) => one.api('DELETE', '/v1/tokens', { basic: token }),
     refusal: 401,
     endsLogins: false,
@@ -76,7 +76,7 @@ const revocations: readonly Revocation[] = [
     endsLogins: false,
   },
   {
-    what: 'a device that an operator removes',
+    what: 'a device removed by an operator',
     revoke: (person) => asOperator('DELETE', `/devices/${person.authentication.device_id}`)(person),
     refusal: 401,
     endsLogins: false,
@@ -84,7 +84,7 @@ const revocations: readonly Revocation[] = [
   { what: 'an operator’s logout', revoke: asOperator('POST', '/logout'), refusal: 401, endsLogins: false },
   { what: 'a lock', revoke: asOperator('POST', '/lock', { permanent: true }), refusal: 403, endsLogins: true },
   {
-    what: 'another password',
+    what: 'a changed password',
     revoke: asOperator('PATCH', '', { password: 'a stable of batteries' }),
     refusal: 401,
     endsLogins: true,
@@ -98,7 +98,7 @@ const revocations: readonly Revocation[] = [
   { what: 'a deleted user', revoke: asOperator('DELETE', ''), refusal: 401, endsLogins: true },
 ];
 
-/** That nothing of these works any more, anywhere. */
+/** Checks that none of these works any longer, on any instance. */
 async function expectRevoked(tokens: readonly string[], sessions: readonly string[], refusals: readonly number[]) {
   for (const instance of [other, one]) {
     const verified = await Promise.all(sessions.map(async (session) => (await verify(instance, session)).status));
@@ -109,7 +109,7 @@ async function expectRevoked(tokens: readonly string[], sessions: readonly strin
 }
 
 describe.each(revocations)('$what', ({ revoke, refusal, endsLogins }) => {
-  test('holds on the next request, on another instance first', async () => {
+  test('takes effect on the next request, first on another instance', async () => {
     const person = await newPerson();
     expect((await verify(other, person.session.token)).status).toBe(200);
     expect((await revoke(person)).status).toBeLessThan(300);
@@ -118,7 +118,7 @@ describe.each(revocations)('$what', ({ revoke, refusal, endsLogins }) => {
     await expectRevoked([person.token], [person.session.token], [refusal]);
   });
 
-  test(`leaves nothing that was made while it happened, ${rounds} times`, async () => {
+  test(`leaves nothing that was created in parallel, ${rounds} times`, async () => {
     for (let round = 0; round < rounds; round += 1) {
       const person = await newPerson();
       const { user, token, session } = person;
@@ -132,7 +132,7 @@ describe.each(revocations)('$what', ({ revoke, refusal, endsLogins }) => {
       const revoking = revoke(person);
       const racing = [...ahead, ...race(), ...race()];
       expect((await revoking).status).toBeLessThan(300);
-      // From here on it holds, whatever of the race is still on its way.
+      // It takes effect from here on, even if requests of the race still run.
       expect((await verify(other, session.token)).status).toBe(401);
 
       for (const { verifying } of racing) expect([200, 401]).toContain((await verifying).status);
@@ -146,7 +146,7 @@ describe.each(revocations)('$what', ({ revoke, refusal, endsLogins }) => {
   });
 });
 
-test('an unlocked user has the sessions back that the lock had suspended, and none of the deleted tokens', async () => {
+test('unlocking restores the sessions that the lock suspended, but no deleted token', async () => {
   const kept = await newPerson();
   const { body: second } = await login(one, kept.user);
   await one.api('DELETE', `/v1/tokens/${second.id}`, { bearer: kept.session.token });

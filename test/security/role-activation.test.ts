@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Account } from '../../src/contract/account.js';
 import type { NewTotp } from '../../src/contract/factors.js';
 import type { EnrollmentLink, User } from '../../src/contract/user.js';
-import { sql } from '../../src/database/database.js';
 import { byPassword, type Person } from '../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { type AuthenticatorApp, createFactors } from '../support/factors.js';
 import { operate } from '../support/operators.js';
+import { testSql } from '../support/sql.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const linkFor = async ({ user }: Person) =>
 const isActive = async ({ user }: Person) => (await byAdmin<User>('GET', user.id)).body.role_active;
 const withRole = (role: User['role'] = 'operator') => person({ role });
 
-/** The status and the code of an answer. */
+/** The status and the error code of a response. */
 const refusalOf = async (asked: Promise<{ status: number; body: unknown }>) => {
   const { status, body } = await asked;
   return status < 300 ? [status] : [status, (body as ProblemAnswer).errors[0]?.code];
@@ -35,18 +35,18 @@ const refusalOf = async (asked: Promise<{ status: number; body: unknown }>) => {
 
 /** Enrols an app through a link. */
 async function enrolBy(who: Person, link: string, proof: object = byPassword) {
-  const begun = await ask<NewTotp & ProblemAnswer>(who, 'POST', '/totp', { proof, enrollment_secret: link });
-  if (begun.status !== 201) return { refusal: [begun.status, begun.body.errors[0]?.code] };
-  const app = appOf(who.user.id, begun.body.secret);
+  const started = await ask<NewTotp & ProblemAnswer>(who, 'POST', '/totp', { proof, enrollment_secret: link });
+  if (started.status !== 201) return { refusal: [started.status, started.body.errors[0]?.code] };
+  const app = appOf(who.user.id, started.body.secret);
   const confirm = async () => {
-    const confirmed = await ask(who, 'POST', `/totp/${begun.body.id}`, { secret: await app.code() });
+    const confirmed = await ask(who, 'POST', `/totp/${started.body.id}`, { secret: await app.code() });
     await app.rewind();
     return confirmed;
   };
   return { app, confirm };
 }
 
-/** What the admin API answers a new login by password and app. */
+/** The admin API's response to a new login by password and app. */
 async function administers(who: Person, app: AuthenticatorApp) {
   await app.rewind();
   const { body } = await startWithPassword(who);
@@ -57,7 +57,7 @@ async function administers(who: Person, app: AuthenticatorApp) {
 }
 
 describe('a role', () => {
-  test('takes no effect by a second factor that was enrolled without a link', async () => {
+  test('is not activated by a second factor that was enrolled without a link', async () => {
     const thief = await withRole();
     const { app } = await enrolTotp(thief);
     expect(await administers(thief, app)).toEqual(inactive);
@@ -66,7 +66,7 @@ describe('a role', () => {
     expect([body.role, body.role_active, await isActive(thief)]).toEqual(['operator', false, false]);
   });
 
-  test('takes effect when an app is enrolled through a link, once', async () => {
+  test('is activated once when an app is enrolled through a link', async () => {
     const who = await withRole();
     const link = await linkFor(who);
     const { app, confirm } = await enrolBy(who, link);
@@ -76,7 +76,7 @@ describe('a role', () => {
     expect((await ask<Account>(who, 'GET', '')).body.role_active).toBe(true);
     if (app === undefined) throw new Error('nothing was enrolled');
     expect(await administers(who, app)).toEqual([200]);
-    // The session that enrolled has shown one factor: it logs in first.
+    // The enrolling session has used one factor only, so it must log in again.
     expect(await refusalOf(postern.api('GET', '/admin/v1/users', { bearer: who.bearer }))).toEqual([
       ...[403, 'second_factor_required'],
     ]);
@@ -84,16 +84,16 @@ describe('a role', () => {
     expect((await enrolBy(who, link, proof)).refusal).toEqual(rejected);
   });
 
-  test('takes effect when a passkey is enrolled through a link', async () => {
+  test('is activated when a passkey is enrolled through a link', async () => {
     const who = await withRole('support');
     const link = await linkFor(who);
     expect((await enrolPasskey(who, { enrollment_secret: link })).status).toBe(201);
     expect(await isActive(who)).toBe(true);
-    // From now on a password alone proves nothing, also where the policy asks for no passkey.
+    // From now on a password alone is no valid proof, even if the policy does not require a passkey.
     expect((await startWithPassword(who)).body.challenge?.type).toBe('passkey');
   });
 
-  test('of who has a second factor takes effect by that factor, and not by the password', async () => {
+  test('of a user with a second factor is activated by that factor, and not by the password', async () => {
     const who = await withRole();
     const { app } = await enrolTotp(who);
     const link = await linkFor(who);
@@ -108,16 +108,16 @@ describe('a role', () => {
     expect(await activate({ type: 'totp', secret: await app.code() })).toEqual(rejected);
   });
 
-  test('takes no effect without a second factor, and the answer says what to do', async () => {
+  test('is not activated without a second factor, and the response says what to do', async () => {
     const who = await withRole();
     const link = await linkFor(who);
     const proof = { type: 'totp', secret: '123456' };
     expect(await refusalOf(ask(who, 'POST', '/role', { enrollment_secret: link, proof }))).toEqual(inactive);
     const { body } = await postern.api<{ detail: string }>('GET', '/admin/v1/users', { bearer: who.bearer });
-    expect(body.detail).toContain('link of an operator');
+    expect(body.detail).toContain("an operator's link");
   });
 
-  test('takes no effect by a factor that is removed in the same moment', async () => {
+  test('is not activated by a factor that is removed in parallel', async () => {
     for (let round = 0; round < 10; round += 1) {
       const who = await withRole();
       const { app } = await enrolTotp(who);
@@ -130,7 +130,7 @@ describe('a role', () => {
     }
   });
 
-  test('ends with the last second factor, and needs another link then', async () => {
+  test('is deactivated with the last second factor, and then needs another link', async () => {
     const who = await withRole();
     const { app, confirm } = await enrolBy(who, await linkFor(who));
     await confirm?.();
@@ -147,7 +147,7 @@ describe('a role', () => {
     expect([await isActive(who), app === undefined]).toEqual([false, false]);
   });
 
-  test('ends when it is raised, and goes on when it is lowered', async () => {
+  test('is deactivated when it is raised, and stays active when it is lowered', async () => {
     const who = await withRole('support');
     const { confirm } = await enrolBy(who, await linkFor(who));
     await confirm?.();
@@ -155,9 +155,11 @@ describe('a role', () => {
     expect(await roleOf('support')).toBe(true);
     const link = await linkFor(who);
     expect(await roleOf('operator')).toBe(false);
-    // A link was made for the role that there was.
+    // The link was made for the former role.
     expect((await enrolBy(who, link)).refusal).toEqual(rejected);
-    await postern.database.query(sql('update users set role_active_since = db_now() where id = $1'), [who.user.id]);
+    await postern.database.everyone.query(
+      testSql('update users set role_active_since = db_now() where id = $1', [who.user.id]),
+    );
     expect(await roleOf('support')).toBe(true);
     expect(await roleOf('user')).toBe(false);
     expect(await roleOf('support')).toBe(false);
@@ -165,7 +167,7 @@ describe('a role', () => {
 });
 
 describe('a link', () => {
-  test('is a page of the console with the secret in its fragment, of which only a digest is stored', async () => {
+  test('is a page of the console with a secret in its fragment, and only a digest is stored', async () => {
     const who = await withRole();
     const elsewhere = await postern.another({ PUBLIC_URL: 'https://auth.example.com/sub/' });
     const path = `/admin/v1/users/${who.user.id}/enrollment-links`;
@@ -178,10 +180,12 @@ describe('a link', () => {
     expect(headers['cache-control']).toContain('no-store');
     const minutes = (Date.parse(body.expires_at) - Date.now()) / 60_000;
     expect(Math.round(minutes)).toBe(30);
-    const rows = await postern.database.query<{ text: string }>(
-      sql(`select u::text as text from users u where id = $1
-           union all select e::text from events e where user_id = $1`),
-      [who.user.id],
+    const rows = await postern.database.everyone.query<{ text: string }>(
+      testSql(
+        `select u::text as text from users u where id = $1
+           union all select e::text from events e where user_id = $1`,
+        [who.user.id],
+      ),
     );
     const seen = [...rows.map(({ text }) => text), ...elsewhere.logged].join('\n');
     expect(seen).toContain('role.link_made');
@@ -189,32 +193,34 @@ describe('a link', () => {
     expect(seen).not.toContain(body.secret.slice(4));
   });
 
-  test('is replaced by the next one, lapses, and is for one account', async () => {
+  test('is replaced by the next one, expires, and works for one account', async () => {
     const [who, other] = [await withRole(), await withRole()];
     const first = await linkFor(who);
     const second = await linkFor(who);
     expect((await enrolBy(who, first)).refusal).toEqual(rejected);
     expect((await enrolBy(other, second)).refusal).toEqual(rejected);
     const { confirm } = await enrolBy(who, second);
-    await postern.database.query(sql('update users set role_link_expires_at = db_now() where id = $1'), [who.user.id]);
+    await postern.database.everyone.query(
+      testSql('update users set role_link_expires_at = db_now() where id = $1', [who.user.id]),
+    );
     expect((await enrolBy(who, second)).refusal).toEqual(rejected);
-    // Begun in time, completed too late: nothing was enrolled.
+    // Started in time and completed too late: nothing was enrolled.
     expect(await refusalOf(confirm?.() ?? Promise.reject())).toEqual(rejected);
     expect((await ask<Account>(who, 'GET', '')).body.second_factors).toEqual([]);
   });
 
-  test('activates once, whoever completes first', async () => {
+  test('activates once, for the first completed enrolment', async () => {
     const who = await withRole();
     const link = await linkFor(who);
     const sessions = await Promise.all(Array.from({ length: 5 }, () => again(who.user)));
-    const begun = await Promise.all(sessions.map((session) => enrolBy(session, link)));
-    const ends = await Promise.all(begun.map(({ confirm }) => confirm?.()));
+    const started = await Promise.all(sessions.map((session) => enrolBy(session, link)));
+    const ends = await Promise.all(started.map(({ confirm }) => confirm?.()));
     expect(ends.filter((end) => end?.status === 200)).toHaveLength(1);
     const { body } = await byAdmin<{ type: string }[]>('GET', `${who.user.id}/activity?filter=type:role.activated`);
     expect(body).toHaveLength(1);
   });
 
-  test('of the holder is no good to a thief of the password who completes an enrolment first', async () => {
+  test('does not help an attacker with the password who completes an enrolment first', async () => {
     const who = await withRole();
     const thief = await again(who.user);
     const { confirm } = await enrolBy(who, await linkFor(who));
@@ -223,7 +229,7 @@ describe('a link', () => {
     expect(await isActive(who)).toBe(false);
   });
 
-  test('is made by the scope admin, and for who has a role', async () => {
+  test('needs the scope admin and a user with a role', async () => {
     const user = await person();
     expect(await refusalOf(byAdmin('POST', `${user.user.id}/enrollment-links`))).toEqual([422, 'no_role']);
     const unknown = '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11';
@@ -236,11 +242,11 @@ describe('a link', () => {
   });
 });
 
-test('an upgrade leaves the role to who has a second factor, and to nobody else', async () => {
+test('an upgrade keeps the role active only for users with a second factor', async () => {
   const [withFactor, without, user] = [await withRole(), await withRole('support'), await person()];
   await enrolTotp(withFactor);
   await enrolTotp(user);
   const upgrade = await readFile(new URL('../../migrations/0022_active_roles.sql', import.meta.url), 'utf8');
-  await postern.database.query(sql(upgrade));
+  await postern.database.everyone.query(testSql(upgrade));
   expect(await Promise.all([withFactor, without, user].map(isActive))).toEqual([true, false, false]);
 });

@@ -3,10 +3,10 @@ import type { RecoveryCodes } from '../../src/contract/factors.js';
 import { codeTo, type Person } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type AuthenticatorApp, createFactors } from '../support/factors.js';
-import { passwordLogin, wrongCode } from '../support/people.js';
+import { passwordLogin, wrongCode } from '../support/users.js';
 
 const rounds = 20;
-/** Every round begins with logins by password, which cost what they cost. */
+/** Long, since every round starts with logins by password, which are slow to hash. */
 const timeout = 120_000;
 
 let postern: TestApp;
@@ -24,17 +24,17 @@ const times = <T>(count: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 const unlock = () => postern.api('POST', `/admin/v1/users/${who.user.id}/unlock`, { bearer: postern.adminKey });
 
-/** An account without failures or used codes, and the ids of logins that wait for the second factor. */
+/** An account without failures or used codes, with ids of logins that wait for the second factor. */
 async function afresh(count: number): Promise<string[]> {
   await unlock();
   await app.rewind();
-  const begun = await times(count, () => startWithPassword(who));
-  expect(begun.map(({ body }) => body.status)).toEqual(begun.map(() => 'pending'));
-  return begun.map(({ body }) => body.id);
+  const started = await times(count, () => startWithPassword(who));
+  expect(started.map(({ body }) => body.status)).toEqual(started.map(() => 'pending'));
+  return started.map(({ body }) => body.id);
 }
 
-describe('who knows the password', { timeout }, () => {
-  test('gets no more guesses at codes than the account has, in however many logins and at once', async () => {
+describe('an attacker with the password', { timeout }, () => {
+  test('gets no more guesses at codes than the account’s budget, even in many parallel logins', async () => {
     for (let round = 1; round <= rounds; round += 1) {
       const ids = await afresh(3);
       const guess = wrongCode(await app.code());
@@ -45,7 +45,7 @@ describe('who knows the password', { timeout }, () => {
     expect((await startWithPassword(who)).status).toBe(423);
   });
 
-  test('does not get new guesses by giving the right password between them', async () => {
+  test('gets no new guesses by entering the correct password between them', async () => {
     await afresh(0);
     const guess = wrongCode(await app.code());
     const statuses = [];
@@ -57,7 +57,7 @@ describe('who knows the password', { timeout }, () => {
   });
 });
 
-test('who reads the messages and recovers the password gets no new guesses at codes by it', async () => {
+test('an attacker who recovers the password by intercepted messages gets no new guesses at codes', async () => {
   const owner = await person();
   const own = await enrolTotp(owner);
   const wrong = wrongCode(await own.app.code());
@@ -74,8 +74,8 @@ test('who reads the messages and recovers the password gets no new guesses at co
   expect((await postern.api('POST', '/v1/tokens', { body: login })).status).toBe(423);
 });
 
-describe('of fifty at once', { timeout }, () => {
-  test('one uses a code of the app, in however many logins', async () => {
+describe('of fifty parallel requests', { timeout }, () => {
+  test('one can use a code of the app, even in different logins', async () => {
     for (let round = 1; round <= rounds; round += 1) {
       const ids = await afresh(3);
       const code = await app.code();
@@ -84,7 +84,7 @@ describe('of fifty at once', { timeout }, () => {
     }
   });
 
-  test('one uses a recovery code, in however many logins and proofs', async () => {
+  test('one can use a recovery code, even in different logins and proofs', async () => {
     for (let round = 1; round <= rounds; round += 1) {
       const ids = await afresh(2);
       const { body } = await renew(await app.code());

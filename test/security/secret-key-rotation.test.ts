@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKeyId } from '../../src/lib/secret-keys.js';
+import { createKeyId } from '../../src/lib/crypto/secret-keys.js';
 import type { ProblemAnswer } from '../support/app.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { createFactors } from '../support/factors.js';
-import { passwordLogin } from '../support/people.js';
+import { passwordLogin } from '../support/users.js';
 
 const oldKey = randomBytes(32).toString('hex');
 const newKey = randomBytes(32).toString('hex');
 
 let postern: TestApp;
-/** The same database with both keys, and with the new one alone. */
+/** The same database with both keys, and with only the new one. */
 let rotating: TestApp;
 let rotated: TestApp;
 beforeAll(async () => {
@@ -28,11 +28,11 @@ const withOldKey = createFactors(() => postern);
 const withBothKeys = createFactors(() => rotating);
 const withNewKey = createFactors(() => rotated);
 
-/** What tells the keys apart, and nothing of the keys themselves. */
+/** Fingerprints of the keys, which do not reveal the keys. */
 const logOf = ({ logged }: TestApp) => logged.join('');
 
-describe('an authenticator app whose secret no key opens', () => {
-  test('makes a login 503, the log names the key that is missing, and the login goes on when the key is back', async () => {
+describe('an authenticator app whose secret no key can decrypt', () => {
+  test('causes 503 in a login, the log names the missing key, and the login continues when the key is back', async () => {
     const who = await withOldKey.person();
     const { app } = await withOldKey.enrolTotp(who);
     const { body: begun } = await withNewKey.startWithPassword(who);
@@ -42,19 +42,19 @@ describe('an authenticator app whose secret no key opens', () => {
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     expect(logOf(rotated)).toContain(createKeyId(oldKey));
     for (const key of [oldKey, newKey]) expect(logOf(rotated)).not.toContain(key);
-    // A wrong code cannot be told from a right one, and no guess was lost by either.
+    // A wrong code and a correct one get the same response, and neither used a guess.
     expect((await withNewKey.answer(begun.id, '000000')).status).toBe(503);
     expect((await withBothKeys.answer(begun.id, await app.code())).status).toBe(201);
   });
 
-  test('leaves the answer to a wrong password as it is', async () => {
+  test('does not change the response to a wrong password', async () => {
     const who = await withOldKey.person();
     await withOldKey.enrolTotp(who);
     const { body, status } = await withNewKey.start(passwordLogin(who.user.username, 'a wrong password'));
     expect([status, body.status, body.error_code]).toEqual([201, 'rejected', 'invalid_credentials']);
   });
 
-  test('makes a proof 503, and locks nobody', async () => {
+  test('causes 503 in a proof, and does not lock the account', async () => {
     const who = await withOldKey.person();
     const { app } = await withOldKey.enrolTotp(who);
     for (let times = 0; times < 12; times += 1) {
@@ -68,7 +68,7 @@ describe('an authenticator app whose secret no key opens', () => {
     expect((await withOldKey.startWithPassword(who)).body.status).toBe('pending');
   });
 
-  test('is readable again after a login with both keys, without the old one', async () => {
+  test('can be decrypted without the old key after a login with both keys', async () => {
     const who = await withOldKey.person();
     const { app } = await withOldKey.enrolTotp(who);
     const { body: begun } = await withBothKeys.startWithPassword(who);
@@ -78,7 +78,7 @@ describe('an authenticator app whose secret no key opens', () => {
     expect((await withNewKey.answer(again.id, await app.code())).status).toBe(201);
   });
 
-  test('that is being enrolled cannot be confirmed', async () => {
+  test('cannot be confirmed during enrolment', async () => {
     const who = await withOldKey.person();
     const proof = { type: 'password', secret: 'a battery of horses' };
     const { body } = await withOldKey.ask<{ id: string }>(who, 'POST', '/totp', { proof });
@@ -90,7 +90,7 @@ describe('an authenticator app whose secret no key opens', () => {
   });
 });
 
-test('a stored answer that no key opens is 503, and the request does not run twice', async () => {
+test('a stored response that no key can decrypt causes 503, and the request does not run twice', async () => {
   const create = (app: TestApp, username: string) =>
     app.api<ProblemAnswer>('POST', '/admin/v1/users', {
       bearer: postern.adminKey,
@@ -104,7 +104,7 @@ test('a stored answer that no key opens is 503, and the request does not run twi
   expect((await create(rotating, username)).status).toBe(201);
 });
 
-test('a start without the old key says how much it cannot decrypt, and which key it needs', async () => {
+test('a start without the old key reports how many secrets it cannot decrypt, and which key is missing', async () => {
   const fresh = await postern.another({ SECRET_KEY: newKey });
   await fresh.close();
   expect(logOf(fresh)).toMatch(

@@ -1,14 +1,14 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sql } from '../../src/database/database.js';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { createUser, messageOf } from '../support/people.js';
+import { testSql } from '../support/sql.js';
+import { createUser, messageOf } from '../support/users.js';
 
 /**
- * Two flows that need no session, one after the other on the same identity: what the first leaves behind must not make the
- * second tell whether somebody has the identity. Every pair of flows goes through the same steps for each kind of identity,
- * and everything that an attacker sees is compared: status, body, headers, limits, locks, and messages to the attacker.
+ * Runs two flows without a session on the same identity. What the first leaves behind must not let the second show
+ * whether an account has the identity. Every pair of flows runs the same steps for each kind of identity. The test
+ * compares everything that an attacker sees: status, body, headers, limits, locks, and messages to the attacker.
  */
 
 interface Identity {
@@ -23,9 +23,9 @@ interface Ask {
 
 interface Flow {
   readonly name: string;
-  /** What sends a code; absent where one request is all. */
+  /** The request that sends a code; absent for flows of one request. */
   readonly begin?: (identity: Identity) => Ask;
-  /** A secret that is wrong. */
+  /** A wrong secret. */
   readonly guess: (identity: Identity, id: string) => Ask;
 }
 
@@ -65,14 +65,14 @@ const pairsOf = (type: Identity['type'], some: readonly Flow[]) =>
   some.flatMap((first) =>
     some.map((second) => [`${first.name}, then ${second.name}, by ${type}`, { type, first, second }] as const),
   );
-/** Of what is no phone number the flows differ in the channel alone: one of the comparisons has them all. */
+/** For other identities than phone numbers the flows differ only in the channel, so one comparison covers them. */
 const pairs = [...pairsOf('phone', flows), ...pairsOf('username', logins)];
 const allPairs = [...pairs, ...pairsOf('email', flows)];
 
 const kinds = ['unknown', 'known', 'deactivated', 'bare'] as const;
 type Kind = (typeof kinds)[number];
 
-/** Six digits of a country and a network, which no other identity of the test has. */
+/** Six digits of a country and a network that no other identity of the test uses. */
 const newPrefix = () => `+1${randomInt(20_000, 100_000)}`;
 const numberIn = (prefix: string) => `${prefix}${randomInt(10_000, 100_000)}`;
 
@@ -84,18 +84,18 @@ function startWith(env: Record<string, string>): void {
   beforeAll(async () => {
     ahead = 0;
     postern = await startTestApp({
-      ...{ TRUST_PROXY: '127.0.0.1', REGISTRATION: 'on', LOG_LEVEL: 'silent', SMS_LIMIT_PER_ADDRESS: '0' },
+      ...{ TRUST_PROXY: '127.0.0.1', REGISTRATION: 'on', LOG_LEVEL: 'silent', CODE_LIMIT_PER_ADDRESS: '0' },
       ...{ LOGIN_LIMIT_PER_ADDRESS: '0', GUESS_LIMIT: '2', GUESS_LOCK: '30m', ...env },
     });
   });
   afterAll(() => postern.close());
 }
 
-/** What must be free again after a minute is; locks are longer, and codes live on. */
+/** After a minute, limits per minute are reset, while locks and codes still exist. */
 async function passAMinute(): Promise<void> {
   ahead += 61;
-  await postern.database.query(
-    sql(`create or replace function db_now() returns timestamptz language sql volatile
+  await postern.database.everyone.query(
+    testSql(`create or replace function db_now() returns timestamptz language sql volatile
          as $$ select clock_timestamp() + interval '${ahead} seconds' $$`),
   );
 }
@@ -114,13 +114,13 @@ async function newIdentity(type: Identity['type'], kind: Kind): Promise<{ identi
   return { identity: { type, value: identities[type] }, prefix };
 }
 
-/** Somebody who tries: from another network each time, so that what is counted by address is out of the way. */
+/** An attacker that uses another network each time, so that limits by address do not apply. */
 async function ask({ path, body }: Ask): Promise<ApiAnswer<Record<string, unknown>>> {
   const address = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
   return postern.api('POST', path, { body, headers: { 'x-forwarded-for': address } });
 }
 
-/** All that is seen of an answer, but for what is new in each; of waits the minutes. */
+/** Everything visible in a response, except values that are new each time. Waits are rounded to minutes. */
 function shapeOf({ status, headers, body }: ApiAnswer<Record<string, unknown>>) {
   const fresh = new Set(['id', 'device_id', 'request_id', 'created_at', 'updated_at', 'expires_at']);
   const shape = JSON.parse(JSON.stringify(body, (key, value) => (fresh.has(key) ? typeof value : value))) as object;
@@ -128,29 +128,29 @@ function shapeOf({ status, headers, body }: ApiAnswer<Record<string, unknown>>) 
   return { status, shape, others, wait: wait === undefined ? undefined : Math.round(Number(wait) / 60) };
 }
 
-/** One identity that the steps go through, and what was seen of it. */
+/** One identity of the test, and what was visible of it. */
 function createTrial(identity: Identity) {
   const seen: unknown[] = [];
-  const begun = new Map<Flow, string>();
+  const started = new Map<Flow, string>();
   return {
     seen,
     async begin(flow: Flow): Promise<void> {
       if (flow.begin === undefined) return;
       const answer = await ask(flow.begin(identity));
-      seen.push([`${flow.name} begins`, shapeOf(answer)]);
+      seen.push([`${flow.name} starts`, shapeOf(answer)]);
       if (answer.status !== 201) return;
       const id = String(answer.body.id);
-      begun.set(flow, id);
+      started.set(flow, id);
       if (flow.begin(identity).path === '/v1/tokens') seen.push(await settledStatus(id));
     },
     async guess(flow: Flow): Promise<void> {
-      const answer = await ask(flow.guess(identity, begun.get(flow) ?? randomUUID()));
+      const answer = await ask(flow.guess(identity, started.get(flow) ?? randomUUID()));
       seen.push([`${flow.name} is guessed at`, shapeOf(answer)]);
     },
   };
 }
 
-/** The public status of a login once the queue has taken its message up. */
+/** The public status of a login once the queue has taken its message. */
 const settledStatus = (id: string) =>
   eventually(`the message of ${id} to be taken up`, async () => {
     const { body } = await postern.api('GET', `/v1/tokens/${id}`);
@@ -159,7 +159,7 @@ const settledStatus = (id: string) =>
 
 type Step = { readonly does: 'begin' | 'guess'; readonly flow: Flow } | 'a minute passes';
 
-/** Takes every kind through the same steps, side by side, and compares what was seen. */
+/** Runs the same steps for every kind of identity in parallel, and compares what was visible. */
 async function expectAlike(type: Identity['type'], steps: readonly Step[]): Promise<void> {
   const trials = await Promise.all(
     kinds.map(async (kind) => ({ kind, ...createTrial((await newIdentity(type, kind)).identity) })),
@@ -191,7 +191,7 @@ describe.each([
   });
 });
 
-describe('where requests to an account are limited', () => {
+describe('with a limit of requests to an account', () => {
   startWith({ LOGIN_LIMIT_PER_ADDRESS: '4', GUESS_LIMIT: '1000' });
 
   test.each(pairs)('%s', async (_, { type, first, second }) => {
@@ -205,7 +205,7 @@ describe('where requests to an account are limited', () => {
   });
 });
 
-describe('where codes of an identity are limited', () => {
+describe('with a limit of codes to an identity', () => {
   startWith({});
 
   test.each(pairs)('%s', async (_, { type, first, second }) => {
@@ -216,11 +216,11 @@ describe('where codes of an identity are limited', () => {
   });
 });
 
-describe.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])('where messages are limited by %s', (limit) => {
+describe.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])('with a limit of messages by %s', (limit) => {
   const most = 3;
   startWith({ [limit]: String(most) });
 
-  /** How many messages reach the attacker's own numbers, in the prefix of the identity that was tried before. */
+  /** How many messages reach the attacker's own numbers with the prefix of the identity that was tried before. */
   async function received(prefix: string): Promise<number> {
     const states = [];
     for (let count = 0; count < most; count += 1) {
@@ -237,7 +237,7 @@ describe.each(['SMS_LIMIT_PER_PREFIX', 'SMS_LIMIT_TOTAL'])('where messages are l
   test.each(pairs)('%s', async (_, { type, first, second }) => {
     const counts = new Map<Kind, number>();
     for (const kind of kinds) {
-      await postern.database.query(sql('delete from request_limits'));
+      await postern.database.everyone.query(testSql('delete from request_limits'));
       const { identity, prefix } = await newIdentity(type, kind);
       const trial = createTrial(identity);
       await trial.begin(first);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { User } from '../../src/contract/user.js';
-import { sql } from '../../src/database/database.js';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { type EventStream, endOf, openStream } from '../support/event-stream.js';
-import { createUser, password, signIn } from '../support/people.js';
+import { testSql } from '../support/sql.js';
+import { createUser, password, signIn } from '../support/users.js';
 
-/** Milliseconds: one second is promised; the rest is for a machine that does other things too. */
+/** Milliseconds: the promise is one second; the rest allows for a busy machine. */
 const longest = 2000;
 
 let one: TestApp;
@@ -40,7 +40,7 @@ const revocations: readonly (readonly [string, (person: Person) => Promise<ApiAn
     'a deleted token',
     ({ authentication, session }) => one.api('DELETE', `/v1/tokens/${authentication.id}`, { bearer: session.token }),
   ],
-  ['a token that was handed back', ({ token }) => one.api('DELETE', '/v1/tokens', { basic: token })],
+  ['a logout', ({ token }) => one.api('DELETE', '/v1/tokens', { basic: token })],
   [
     'a removed device',
     ({ authentication, session }) =>
@@ -48,9 +48,9 @@ const revocations: readonly (readonly [string, (person: Person) => Promise<ApiAn
   ],
   ['an operator’s logout', asOperator('POST', '/logout')],
   ['a lock', asOperator('POST', '/lock', { permanent: true })],
-  ['another password', asOperator('PATCH', '', { password: 'a stable of batteries' })],
+  ['a changed password', asOperator('PATCH', '', { password: 'a stable of batteries' })],
   [
-    'a password that was changed on another device',
+    'a password changed on another device',
     async ({ user }) => {
       const { session } = await signIn(one, user);
       const body = { password: 'a stable of batteries', proof: { type: 'password', secret: password } };
@@ -58,7 +58,7 @@ const revocations: readonly (readonly [string, (person: Person) => Promise<ApiAn
     },
   ],
   [
-    'an account that its owner deleted',
+    'an account deleted by its owner',
     ({ session }) =>
       one.api('DELETE', '/v1/account', {
         ...{ bearer: session.token, body: { proof: { type: 'password', secret: password } } },
@@ -68,13 +68,13 @@ const revocations: readonly (readonly [string, (person: Person) => Promise<ApiAn
   ['a deleted user', asOperator('DELETE', '')],
 ];
 
-/** Kills what hears signals, again and again, until it is told to stop. */
+/** Kills the connection that listens for signals, repeatedly until it is stopped. */
 function suppressSignals() {
   let isOver = false;
-  const kill = sql(`select pg_terminate_backend(pid) from pg_stat_activity
+  const kill = testSql(`select pg_terminate_backend(pid) from pg_stat_activity
                     where application_name = 'postern signals' and datname = current_database()`);
   const killing = (async () => {
-    while (!isOver) await one.database.query(kill);
+    while (!isOver) await one.database.everyone.query(kill);
   })();
   return async () => {
     isOver = true;
@@ -83,7 +83,7 @@ function suppressSignals() {
 }
 
 describe('the streams of a login, on two instances and without any signal,', () => {
-  test.each(revocations)('end within moments by %s, and no others do', async (_what, revoke) => {
+  test.each(revocations)('end within moments after %s, and no other streams end', async (_what, revoke) => {
     const restore = suppressSignals();
     try {
       const user = await createUser(one);
@@ -107,7 +107,7 @@ describe('the streams of a login, on two instances and without any signal,', () 
     }
   });
 
-  test('end when their token is superseded by the first use of a newer one of the device', async () => {
+  test('end when the first use of a newer token of the device supersedes their token', async () => {
     const user = await createUser(one);
     const { authentication, session } = await signIn(one, user);
     const stream = await openStream(other.url, { bearer: session.token });

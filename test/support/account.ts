@@ -5,7 +5,7 @@ import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
 import type { ApiAnswer, ProblemAnswer, TestApp } from './app.js';
 import { eventually } from './eventually.js';
-import { codeOf, createUser, newPhone, password, passwordLogin, smsLogin } from './people.js';
+import { codeOf, createUser, newPhone, password, passwordLogin, smsLogin } from './users.js';
 
 /** A user who is signed in. */
 export interface Person {
@@ -28,7 +28,7 @@ export async function codesTo(
   return body.flatMap(({ state, code }) => (state === 'sent' && code !== null ? [code] : []));
 }
 
-/** The code that a recipient gets, beside those that were seen before. */
+/** A new code to a recipient, which is not in `seen`. */
 export function codeTo(
   context: Pick<TestApp, 'api' | 'adminKey'>,
   recipient: string,
@@ -39,7 +39,7 @@ export function codeTo(
   );
 }
 
-/** What tests of self-service do. */
+/** The steps of tests of self-service. */
 export function createSelfService(current: () => TestApp) {
   const person = async (fields: { readonly pin?: string; readonly [name: string]: unknown } = {}): Promise<Person> =>
     again(await createUser(current(), { phone: newPhone(), ...fields }), fields.pin);
@@ -62,14 +62,14 @@ export function createSelfService(current: () => TestApp) {
     current().api<Body>(method, `/v1/account${path}`, { bearer, ...(body !== undefined && { body }) });
   return {
     ...{ person, again, ask },
-    /** Signs in by a code to the phone; for users without a PIN, of whom any will do. */
+    /** Signs in with a code to the phone. For users without a PIN, who may give any. */
     async bySms(user: User) {
       const { api } = current();
       const { body: begun } = await api<Authentication>('POST', '/v1/tokens', { body: smsLogin(user.phone) });
       const body = { secret: await codeOf(current(), begun.id), pin: '2468' };
       return enter(user, (await api<Authentication>('POST', `/v1/tokens/${begun.id}/secret`, { body })).body);
     },
-    /** The status of a refusal, with its codes. */
+    /** The status of an error, with the codes of its field errors. */
     async refused(who: Pick<Person, 'bearer'>, method: string, path: string, body?: unknown) {
       const answer = await ask<ProblemAnswer>(who, method, path, body);
       return [
@@ -77,7 +77,7 @@ export function createSelfService(current: () => TestApp) {
         ...answer.body.errors.map(({ field, code }) => (field === undefined ? code : `${field} ${code}`)),
       ];
     },
-    /** A proof by a code to the account's phone. */
+    /** A re-authentication with a code to the account's phone. */
     async byCode(who: Person) {
       const seen = await codesTo(current(), who.user.phone ?? '');
       const { body } = await ask<StartedProof>(who, 'POST', '/proofs', { type: 'sms' });

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type Config, readConfig } from '../../src/config.js';
+import { createLog } from '../../src/app/base/log.js';
+import { type StartOptions, startPostern } from '../../src/app/main.js';
+import { type Config, readConfig } from '../../src/config/config.js';
 import type { Database } from '../../src/database/database.js';
-import type { App } from '../../src/http/route.js';
-import type { Services } from '../../src/http/routes.js';
-import { createLog } from '../../src/log.js';
-import { type StartOptions, startPostern } from '../../src/main.js';
+import type { App } from '../../src/http/requests/route.js';
+import type { Services } from '../../src/http/routes/routes.js';
 import { createConformance, type OpenApi } from './conformance.js';
 import { createTestDatabase } from './database.js';
 
@@ -21,7 +21,7 @@ export interface ApiAnswer<Body> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The parsed JSON. The caller says what it expects; the conformance check has seen that it is so. */
+  /** The parsed JSON. The caller gives its type. The conformance check has compared it with the document. */
   readonly body: Body;
 }
 
@@ -46,9 +46,9 @@ export interface TestApp {
   readonly config: Config;
   /** ADMIN_API_KEY: every scope. */
   readonly adminKey: string;
-  /** What the console SMS provider printed. */
+  /** The output of the console SMS provider. */
   readonly printed: readonly string[];
-  /** What was logged, a line an entry. */
+  /** The lines of the log. */
   readonly logged: readonly string[];
   /** A request over real HTTP; the answer is checked against the OpenAPI document. */
   readonly api: Api;
@@ -106,7 +106,7 @@ export function createApi(url: string, document: OpenApi): Api {
     const headers: Record<string, string> = { ...options.headers };
     if (bearer !== undefined) headers.authorization = `Bearer ${bearer}`;
     if (basic !== undefined) headers.authorization = `Basic ${Buffer.from(basic).toString('base64')}`;
-    // A form brings its own content type, with the boundary.
+    // A form sets its own content type, with the boundary.
     if (body !== undefined && !(body instanceof FormData)) headers['content-type'] ??= 'application/json';
     const isReady = typeof body === 'string' || body instanceof FormData;
     const sent = body === undefined ? {} : { body: isReady ? body : JSON.stringify(body) };

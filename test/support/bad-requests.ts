@@ -1,10 +1,11 @@
 import { connect } from 'node:net';
 import { expect } from 'vitest';
 import type { Notification } from '../../src/contract/notification.js';
-import { type Database, sql } from '../../src/database/database.js';
+import type { Database } from '../../src/database/database.js';
 import type { TestApp } from './app.js';
 import { createConformance, type OpenApi, type SeenAnswer } from './conformance.js';
-import { createUser, signIn } from './people.js';
+import { testSql } from './sql.js';
+import { createUser, signIn } from './users.js';
 
 /** An answer to a request that should never have been sent. */
 export type BadAnswer = Omit<SeenAnswer, 'method' | 'path'>;
@@ -14,10 +15,10 @@ export interface Sent {
   readonly body?: string | Buffer | ReadableStream;
 }
 
-/** Who asks (a name of Known), a method, and a path whose placeholders are names of Known. */
+/** The caller (a name of Known), a method, and a path whose placeholders are names of Known. */
 export type Route = readonly [who: keyof Known, method: string, path: string];
 
-/** What exists, and what lets one in: whole Authorization headers. */
+/** Existing ids and valid Authorization headers. */
 export interface Known {
   readonly user: string;
   readonly username: string;
@@ -34,13 +35,13 @@ export interface BadRequests {
   send(method: string, path: string, sent?: Sent): Promise<BadAnswer>;
   /** The same, on a route and with its credentials. */
   ask(known: Known, route: Route, sent: Sent): Promise<BadAnswer>;
-  /** These very bytes, a string's as latin1. Undefined: the connection was closed without an answer. */
+  /** Sends exactly these bytes, a string as latin1. Undefined: the connection was closed without an answer. */
   sendRaw(request: string | Buffer): Promise<BadAnswer | undefined>;
-  /** Does something that must change nothing in the database, after which the service must still be alive. */
+  /** Runs work that must change nothing in the database. After it the service must still respond. */
   unchanged<T>(act: () => Promise<T>): Promise<T>;
   /** A user who is logged in and has a notification. */
   createKnown(): Promise<Known>;
-  /** What the service logged as its own failure. */
+  /** The internal errors in the log of the service. */
   failures(): readonly string[];
 }
 
@@ -132,7 +133,7 @@ async function sendRaw(port: number, request: string | Buffer): Promise<BadAnswe
       chunks = Buffer.concat([chunks, chunk]);
       if (isComplete(chunks)) end();
     });
-    // The server closes while we may still be sending: what it said before counts.
+    // The server may close the connection while the client still sends. The answer before that counts.
     socket.on('error', (error: NodeJS.ErrnoException) => (error.code === undefined ? reject(error) : end()));
     socket.on('end', end);
     socket.on('close', end);
@@ -155,12 +156,12 @@ function isComplete(bytes: Buffer): boolean {
   return Buffer.byteLength(text) >= Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
 }
 
-/** Every row of the product's own tables, but for the counters (refusals count) and what runs by itself. */
+/** Every row of Postern's own tables, except counters (refusals count) and rows of background work. */
 function createSnapshot(database: Database): () => Promise<unknown> {
   let statement: Promise<string> | undefined;
   const build = async () => {
-    const tables = await database.query<{ name: string }>(
-      sql(
+    const tables = await database.everyone.query<{ name: string }>(
+      testSql(
         `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'public'
            and tablename not in ('guess_budgets', 'request_limits', 'message_limits', 'chores',
              'session_changes', 'session_changes_floor') order by 1`,
@@ -175,6 +176,6 @@ function createSnapshot(database: Database): () => Promise<unknown> {
   };
   return async () => {
     statement ??= build();
-    return database.query(sql(await statement));
+    return database.everyone.query(testSql(await statement));
   };
 }

@@ -6,13 +6,13 @@ import { type Browser, type CDPSession, chromium, type Page } from 'playwright-c
 
 const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** The machine's own Chromium. */
+/** The Chromium of this machine. */
 export function launchBrowser(): Promise<Browser> {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const candidates = folders.flatMap((folder) => names.map((name) => join(folder, name)));
   const executablePath = candidates.find(isExecutable);
   if (executablePath === undefined) throw new Error(`there is none of ${names.join(', ')} in PATH`);
-  // Its sandbox wants rights that a container may not have; it sees nothing but the pages of the test.
+  // A container may lack the rights for its sandbox. It loads only the pages of the test.
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 
@@ -25,7 +25,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** An empty page on a port of its own, which is an origin of its own. */
+/** An empty page on its own port, which is its own origin. */
 export async function servePage(): Promise<{ port: number; close(): Promise<void> }> {
   const server: Server = createServer((_, response) => {
     response.setHeader('content-type', 'text/html').end('<!doctype html><title>A page</title>');
@@ -42,10 +42,10 @@ export async function servePage(): Promise<{ port: number; close(): Promise<void
   };
 }
 
-/** An authenticator that the browser pretends to have, as its developer tools offer it. */
+/** A virtual authenticator of the browser's developer tools. */
 export interface VirtualAuthenticator {
   credentials(): Promise<VirtualCredential[]>;
-  /** Puts this credential in place of all that there are. */
+  /** Replaces all credentials with this one. */
   replace(credential: VirtualCredential): Promise<void>;
 }
 

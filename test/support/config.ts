@@ -1,6 +1,6 @@
-import { ConfigError, readConfig } from '../../src/config.js';
+import { ConfigError, readConfig } from '../../src/config/config.js';
 
-/** What is wrong with a configuration. */
+/** The faults of a configuration. */
 export function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {
   try {
     readConfig(env);

@@ -22,14 +22,14 @@ export interface SeenAnswer {
   readonly text: string;
 }
 
-/** Headers that any HTTP answer may carry; all others must be in the document. */
+/** Headers that any HTTP response may have. All others must be in the document. */
 const ambient = new Set([
   ...['connection', 'keep-alive', 'date', 'content-length', 'content-type', 'transfer-encoding', 'cache-control'],
   ...['x-content-type-options', 'referrer-policy', 'content-security-policy', 'strict-transport-security', 'vary'],
   ...['idempotency-key', 'allow', 'content-language', 'access-control-allow-origin', 'access-control-expose-headers'],
 ]);
 
-/** Where one URL answers in several forms, the document describes the further ones at paths of their own. */
+/** If one URL has several forms of responses, the document describes the further ones at their own paths. */
 const furtherForms: Readonly<Record<string, readonly string[]>> = {
   'GET /v1/notifications': ['/v1/notifications/page', '/v1/notifications/stream'],
   'GET /admin/v1/users/{id}/notifications': ['/admin/v1/users/{id}/notifications/page'],

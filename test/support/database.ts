@@ -8,7 +8,7 @@ export type TestTarget = TestServer & { readonly database: string };
 
 export interface TestDatabase {
   readonly target: TestTarget;
-  /** The same as a connection string, for processes that are started by a test. */
+  /** The target as a connection string, for processes that a test starts. */
   readonly url: string;
   readonly database: Database;
   drop(): Promise<void>;
@@ -34,7 +34,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 
 function connectionString({ host, port, user, password, database }: TestTarget): string {
   const auth = password === undefined ? user : `${user}:${encodeURIComponent(password)}`;
-  // A socket's folder stands as a parameter: a host name cannot hold slashes.
+  // The folder of a socket is a parameter, because a host name cannot contain slashes.
   if (host.startsWith('/')) return `postgres://${auth}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
   return `postgres://${auth}@${host}:${port}/${database}`;
 }

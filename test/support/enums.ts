@@ -1,9 +1,9 @@
 /** A choice in the body of an operation. */
 export interface EnumOfBody {
   readonly method: string;
-  /** With an id in place of every parameter. */
+  /** The path, with an id for each parameter. */
   readonly path: string;
-  /** Where it is, such as `identity.type`; `0` stands for an item of an array. */
+  /** Its path, such as `identity.type`. `0` is an item of an array. */
   readonly field: string;
   readonly choices: readonly unknown[];
 }

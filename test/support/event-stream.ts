@@ -5,23 +5,23 @@ import { eventually } from './eventually.js';
 /** One event as a client of the WHATWG's standard dispatches it. */
 export interface StreamEvent {
   readonly event: string;
-  /** The last id that was given up to here. */
+  /** The last id before or in this event. */
   readonly id: string;
   readonly data: string;
 }
 
-/** A stream as its client has it. */
+/** A stream at its client. */
 export interface EventStream {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly events: readonly StreamEvent[];
-  /** Milliseconds that the server has asked for, the last time. */
+  /** The last `retry` of the server, in milliseconds. */
   readonly retry: number | undefined;
-  /** The id to go on from, also without any event. */
+  /** The last id, also without an event. */
   readonly lastEventId: string;
   /** Lines of comment. */
   readonly comments: number;
-  /** How it ended; undefined while it lasts. */
+  /** How it ended. Undefined while it is open. */
   readonly end: 'ended' | 'broken' | undefined;
   /** Everything that came, as text. */
   readonly text: string;
@@ -50,7 +50,7 @@ export async function openStream(url: string, options: StreamOptions): Promise<E
       ...options.headers,
     },
   });
-  // Whoever waits for the answer hears of it; later ones are told by the answer itself.
+  // An error before the response rejects the promise. Later errors arrive on the response.
   sent.on('error', () => undefined);
   sent.end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];

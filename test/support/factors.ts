@@ -1,23 +1,23 @@
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewPasskey, NewTotp, Passkey, RecoveryCodes } from '../../src/contract/factors.js';
-import { sql } from '../../src/database/database.js';
-import { totpCode } from '../../src/lib/totp.js';
+import { totpCode } from '../../src/lib/crypto/totp.js';
 import { byPassword, createSelfService, type Person } from './account.js';
 import type { ProblemAnswer, TestApp } from './app.js';
 import { eventually } from './eventually.js';
-import { passwordLogin } from './people.js';
 import { type CreationOptions, type MakingClaims, makePasskey } from './software-authenticator.js';
+import { testSql } from './sql.js';
+import { passwordLogin } from './users.js';
 
 /** An authenticator app: the code of the step that the database's clock is in, and of those around it. */
 export interface AuthenticatorApp {
   code(stepsFromNow?: number): Promise<string>;
-  /** Lets it be that no code was used yet: tests do not wait for the next half minute. */
+  /** Resets the last used code, so that tests do not wait for the next half minute. */
   rewind(): Promise<unknown>;
 }
 
 export type Answer = Authentication & Pick<ProblemAnswer, 'errors'>;
 
-const clock = sql(
+const clock = testSql<{ step: number; age: number }>(
   `select floor(epoch / 30)::int8 as step, (epoch % 30)::float8 as age from (select extract(epoch from db_now())) now (epoch)`,
 );
 
@@ -35,7 +35,7 @@ interface EnrolmentClaims extends MakingClaims {
   readonly enrollment_secret?: string;
 }
 
-/** What tests of second factors do, with people who are signed in. */
+/** The steps of tests of second factors, with signed-in users. */
 export function createFactors(current: () => TestApp) {
   const { ask, person, again } = createSelfService(current);
 
@@ -43,18 +43,19 @@ export function createFactors(current: () => TestApp) {
     const secret = fromBase32(base32);
     return {
       code: (stepsFromNow = 0) =>
-        // Not in the last moments of a step, so that it is still the same when the code arrives.
+        // Not at the end of a step, so that the step is the same when the code arrives.
         eventually('a step that has just begun', async () => {
-          const [row] = await current().database.query<{ step: number; age: number }>(clock);
+          const [row] = await current().database.everyone.query(clock);
           return row === undefined || row.age > 25 ? undefined : totpCode(secret, row.step + stepsFromNow);
         }),
-      rewind: () => current().database.query(sql('update totp set last_step = 0 where user_id = $1'), [userId]),
+      rewind: () =>
+        current().database.everyone.query(testSql('update totp set last_step = 0 where user_id = $1', [userId])),
     };
   };
 
   return {
     ...{ ask, person, again },
-    /** Enrols an app; its codes of now may be used afterwards. */
+    /** Enrols an app. Its current codes can be used afterwards. */
     async enrolTotp(who: Person, proof: object = byPassword) {
       const { body } = await ask<NewTotp>(who, 'POST', '/totp', { proof });
       const app = appOf(who.user.id, body.secret);
@@ -65,7 +66,7 @@ export function createFactors(current: () => TestApp) {
       return { app, secret: body.secret, recoveryCodes: confirmed.recovery_codes };
     },
     appOf,
-    /** Makes a passkey and enrols it. */
+    /** Creates a passkey and enrols it. */
     async enrolPasskey(who: Person, claims: EnrolmentClaims = {}) {
       const { proof = byPassword, name = 'Key', enrollment_secret } = claims;
       const asked = { proof, name, ...(enrollment_secret !== undefined && { enrollment_secret }) };
@@ -85,5 +86,5 @@ export function createFactors(current: () => TestApp) {
   };
 }
 
-/** Where the browser's page is, by default: see PASSKEY_ORIGINS. */
+/** The default origin of the page: see PASSKEY_ORIGINS. */
 export const originOf = ({ url }: Pick<TestApp, 'url'>) => `http://localhost:${new URL(url).port}`;

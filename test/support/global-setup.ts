@@ -25,8 +25,8 @@ export const templateName = 'postern_test_template';
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /**
- * One PostgreSQL for the whole run: that of TEST_DATABASE_URL, or an embedded one that is thrown away afterwards. Test
- * files clone its migrated template database.
+ * One PostgreSQL for the whole run: that of TEST_DATABASE_URL, or a temporary embedded one. Test files clone its migrated
+ * template database.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { server, isOurs, stop } = await openServer(process.env.TEST_DATABASE_URL);
@@ -34,7 +34,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await admin.connect();
   await admin.query(`drop database if exists ${templateName}`);
   await admin.query(`create database ${templateName}`);
-  // What is thrown away need not wait for a disk that others keep busy.
+  // A temporary database needs no fsync.
   if (isOurs) await admin.query('alter role current_user set synchronous_commit = off');
   await migrate({ ...server, database: templateName });
   await admin.end();
@@ -59,7 +59,7 @@ async function openServer(
   const { host, port, user } = embedded.address;
   return {
     isOurs: true,
-    // The socket's folder is reached by a descriptor of this process; the tests' processes go through it.
+    // The path of the socket's folder goes through a descriptor of this process, also for the processes of the tests.
     server: { host: host.replace('/proc/self/', `/proc/${process.pid}/`), port, user },
     stop: async () => {
       await embedded.stop();

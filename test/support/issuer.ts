@@ -3,18 +3,18 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
 
-/** A tiny OpenID provider that signs whatever it is asked to, for what a real one would never do. */
+/** A small OpenID provider that signs any claims, also those that a real one never signs. */
 export interface Issuer {
   readonly url: string;
-  /** Of the provider's documents, how often each was read. */
+  /** The number of reads of each document of the provider. */
   readonly reads: { discovery: number; keys: number };
-  /** Its keys in public, as they are published. */
+  /** Its published public keys. */
   readonly published: () => readonly PublicKey[];
-  /** Answers in another way from now on; undefined: as it should. */
+  /** Replaces its response from now on. Undefined: the correct response. */
   behave(listener: RequestListener | undefined): void;
   /** Signs with a new key from now on, and publishes that one only. */
   rotate(): void;
-  /** An id_token with what a right one has, and these changes; undefined removes. */
+  /** A valid id_token with these changes. Undefined removes a claim. */
   sign(claims: Record<string, unknown>, header?: Partial<JWTHeaderParameters>, key?: KeyObject): Promise<string>;
   close(): Promise<void>;
 }

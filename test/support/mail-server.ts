@@ -12,7 +12,7 @@ export interface ReceivedMail {
   /** By lower-case name, unfolded, encoded words decoded. */
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
-  /** Who logged in to send it. */
+  /** The user of the SMTP login. */
   readonly user: string | undefined;
   readonly encrypted: boolean;
 }
@@ -20,9 +20,9 @@ export interface ReceivedMail {
 export interface MailServer {
   readonly port: number;
   readonly received: readonly ReceivedMail[];
-  /** Every mail that was offered, taken or not: its recipient. */
+  /** The recipients of all mail, accepted or not. */
   readonly offered: readonly string[];
-  /** What the next mails are answered with, one each; after that they are taken. */
+  /** The responses to the next mails, one each. Later mails are accepted. */
   refuse(...answers: readonly { readonly status: number; readonly at: 'RCPT' | 'DATA' }[]): void;
   close(): Promise<void>;
 }
@@ -30,11 +30,11 @@ export interface MailServer {
 export interface MailServerOptions {
   /** TLS from the start, offered, or not at all. */
   readonly tls?: 'from_start' | 'starttls' | 'none';
-  /** Who must log in. */
+  /** The required user. */
   readonly login?: { readonly user: string; readonly password: string };
 }
 
-/** An SMTP server on loopback that keeps what it is given. */
+/** An SMTP server on loopback that stores its mail. */
 export async function startMailServer({ tls = 'none', login }: MailServerOptions = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
   const offered: string[] = [];
@@ -42,7 +42,7 @@ export async function startMailServer({ tls = 'none', login }: MailServerOptions
   const refusal = (at: 'RCPT' | 'DATA') => {
     if (refusals[0]?.at !== at) return null;
     const { status } = refusals.shift() ?? { status: 0 };
-    // As servers do that quote what they were sent.
+    // Some servers quote the text of the client.
     return Object.assign(new Error(`refused: ${at}`), { responseCode: status });
   };
   const options: SMTPServerOptions = {
@@ -73,7 +73,7 @@ export async function startMailServer({ tls = 'none', login }: MailServerOptions
     },
   };
   const server = new SMTPServer(options);
-  // A client that gives up is no fault of the server's.
+  // A client that closes the connection is not an error of the server.
   server.on('error', () => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
   const { port } = server.server.address() as AddressInfo;
@@ -120,7 +120,7 @@ function decodeQuoted(text: string): string {
   return text.replaceAll(/(?:=[0-9A-F]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('=', ''), 'hex').toString());
 }
 
-/** A server that says something else than SMTP, or nothing. */
+/** A server that does not speak SMTP. */
 export async function startRudeServer(
   connected: (socket: Socket) => void,
 ): Promise<{ port: number; close(): Promise<void> }> {

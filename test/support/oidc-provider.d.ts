@@ -1,4 +1,4 @@
-/** Of the package only what tests use; it brings no types. */
+/** The part of the package that tests use. The package has no types. */
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http';
 

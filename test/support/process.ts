@@ -12,26 +12,26 @@ import { eventually } from './eventually.js';
 const projectFile = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const program = projectFile('dist/cli/bin.js');
 
-/** Building is a no-op when dist/ is fresh; when it is not, the machine may be busy with other tests meanwhile. */
+/** A build does nothing if dist/ is up to date. Otherwise other tests may slow it down. */
 export const BUILD_TIMEOUT = 180_000;
-/** Below the tests' own time limit, so that a failure comes with what the service wrote. */
+/** Below the time limit of the tests, so that a failure includes the output of the service. */
 const startDeadline = 25_000;
-/** What the service promises for its drain. */
+/** The time in which the service stops. */
 const stopDeadline = 30_000;
 
-/** One address logs in and guesses more in a test than any client may. */
-const noLimits = { GUESS_LIMIT: '1000', LOGIN_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_ADDRESS: '0' };
+/** In tests, one address logs in and guesses more often than a client may. */
+const noLimits = { GUESS_LIMIT: '1000', LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' };
 
 export interface ProcessOptions {
-  /** All that the process gets beside PATH and HOME: nothing of the test's own environment leaks in. */
+  /** The environment beside PATH and HOME. Nothing else of the test's environment is passed on. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where it is started. Never the project's folder, whose `.env` it would read. */
+  /** The working directory. Not the project's folder, whose `.env` it would read. */
   readonly cwd: string;
 }
 
 /** A service that runs as a process of its own. */
 export interface ServiceProcess {
-  /** Where it says that it listens. */
+  /** The URL that it prints. */
   readonly url: string;
   readonly pid: number;
   stdout(): string;
@@ -47,14 +47,14 @@ export interface TestService extends ServiceProcess {
   readonly adminKey: string;
 }
 
-/** What a process that has ended leaves. */
+/** The result of a process. */
 export interface Ended {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Brings dist/ up to date. For `beforeAll`, with BUILD_TIMEOUT. */
+/** Builds dist/ if necessary. For `beforeAll`, with BUILD_TIMEOUT. */
 export async function buildService(): Promise<void> {
   await promisify(execFile)(process.execPath, [projectFile('scripts/build.mjs')]);
 }
@@ -76,7 +76,7 @@ export async function startProcess(options: ProcessOptions): Promise<ServiceProc
   return { url, ...running };
 }
 
-/** Runs `postern serve` where it is expected not to start. */
+/** Runs a `postern serve` that is expected to fail. */
 export async function runProcess(options: ProcessOptions): Promise<Ended> {
   const { child, stdout, stderr, stop } = launch(options);
   const deadline = AbortSignal.timeout(startDeadline);
@@ -124,7 +124,7 @@ function launch({ env = {}, cwd }: ProcessOptions) {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'close');
-  // A test run that is broken off must not leave services behind; they stop their own database on this signal.
+  // An aborted test run must not leave services running. They stop their own database on this signal.
   const endWithUs = () => void child.kill('SIGTERM');
   process.once('exit', endWithUs);
   ended.finally(() => process.off('exit', endWithUs));

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { vi } from 'vitest';
 
-/** A statement that went to the database. */
+/** A statement that was sent to the database. */
 export interface SentQuery {
   /** Of a prepared statement. */
   readonly name?: string;
@@ -10,8 +10,8 @@ export interface SentQuery {
 }
 
 /**
- * What this process sends to the database while `work` runs, one entry a round trip; but for the queue's own statements,
- * the look for messages to dispatch, and chores, which come at any time.
+ * The statements that this process sends to the database while `work` runs, one for each round trip. Without those of the
+ * queue, of the dispatch of messages and of maintenance tasks, which run at any time.
  */
 export async function queriesOf(work: () => Promise<unknown>): Promise<SentQuery[]> {
   const sent: { query: SentQuery; part: Part }[] = [];
@@ -22,8 +22,8 @@ export async function queriesOf(work: () => Promise<unknown>): Promise<SentQuery
     if (isQuery(query)) {
       const [begins, ends] = [query.text === 'begin', ['commit', 'rollback'].includes(query.text)];
       const part: Part = (begins ? undefined : parts.get(this)) ?? {};
-      if (query.name?.startsWith('chores_')) part.isChore = true;
-      else if (!begins && !ends) part.isChore ??= false;
+      if (query.name?.startsWith('chores_')) part.isMaintenance = true;
+      else if (!begins && !ends) part.isMaintenance ??= false;
       sent.push({ query, part });
       if (ends) parts.delete(this);
       else parts.set(this, part);
@@ -35,16 +35,16 @@ export async function queriesOf(work: () => Promise<unknown>): Promise<SentQuery
   } finally {
     spy.mockRestore();
   }
-  return sent.flatMap(({ query, part }) => (part.isChore === false ? [query] : []));
+  return sent.flatMap(({ query, part }) => (part.isMaintenance === false ? [query] : []));
 }
 
-/** A transaction on a connection, or what is sent there between two. Not every statement of a chore has a name. */
+/** A transaction on a connection, or the statements between two. Not every statement of a maintenance task has a name. */
 interface Part {
-  /** Undefined where only its begin or its end was seen: the rest came before the work, or comes after it. */
-  isChore?: boolean;
+  /** Undefined if only its begin or its end was seen, and the rest came before or after the work. */
+  isMaintenance?: boolean;
 }
 
-/** Our statements are objects; the queue's library names its schema in all of its own, in quotes. */
+/** Our statements are objects. All statements of the queue's library contain the quoted name of its schema. */
 function isQuery(query: unknown): query is SentQuery {
   if (typeof query !== 'object' || query === null || !('text' in query)) return false;
   const { text } = query;

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Notification } from '../../src/contract/notification.js';
 import type { User } from '../../src/contract/user.js';
 import type { ApiOptions, TestApp } from './app.js';
-import { createUser, signIn } from './people.js';
+import { createUser, signIn } from './users.js';
 
 /** A user who is signed in. */
 export interface Reader {
@@ -10,7 +10,7 @@ export interface Reader {
   readonly token: string;
 }
 
-/** What tests of inboxes do all the time. */
+/** The steps of tests of inboxes. */
 export function readersOf(app: () => TestApp) {
   return {
     async createReader(): Promise<Reader> {
@@ -18,7 +18,7 @@ export function readersOf(app: () => TestApp) {
       const { session } = await signIn(app(), user);
       return { user, token: session.token };
     },
-    /** Publishes an array, each item with what it lacks. */
+    /** Publishes an array. Adds missing members to each item. */
     async publish(user: User, items: readonly object[]): Promise<Notification[]> {
       const body = items.map((item) => ({ user_id: user.id, notification_type: 'payment', description: 'x', ...item }));
       const answer = await app().api<Notification[]>('POST', '/admin/v1/notifications', {
@@ -33,7 +33,7 @@ export function readersOf(app: () => TestApp) {
   };
 }
 
-/** As published clients read it: entries end at every comma, parameters at every `; `. */
+/** Parses Link as published clients do: entries end at every comma, parameters at every `; `. */
 export function linksOf(header: string | undefined): Record<string, string> {
   return Object.fromEntries(
     (header ?? '').split(',').map((entry) => {
@@ -43,7 +43,7 @@ export function linksOf(header: string | undefined): Record<string, string> {
   );
 }
 
-/** So many notifications, described by their numbers from 0. */
+/** So many notifications, with their numbers from 0 as descriptions. */
 export function some(count: number, fields: object = {}): object[] {
   return Array.from({ length: count }, (_, n) => ({ description: `${n}`, ...fields }));
 }

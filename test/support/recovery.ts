@@ -1,19 +1,20 @@
 import type { Recovered } from '../../src/contract/account.js';
 import type { OutboxMessage } from '../../src/contract/administration.js';
 import type { User } from '../../src/contract/user.js';
-import { sql } from '../../src/database/database.js';
 import { codesTo, codeTo } from './account.js';
 import type { ProblemAnswer, TestApp } from './app.js';
+import { stepClock } from './clock.js';
 import { eventually } from './eventually.js';
-import { passwordLogin } from './people.js';
+import { testSql } from './sql.js';
+import { passwordLogin } from './users.js';
 
-/** What tests of recoveries do. */
+/** The steps of tests of recoveries. */
 export function createRecoverySteps(current: () => TestApp) {
   const begin = async (user: User, purpose: 'password' | 'pin', type: 'phone' | 'email' = 'phone') => {
     const value = user[type] ?? '';
     const seen = await codesTo(current(), value);
-    // Several in a minute: limits have tests of their own.
-    await current().database.query(sql('delete from message_limits'));
+    // Several in a minute. Limits have their own tests.
+    await current().database.everyone.query(testSql('delete from message_limits'));
     const { body } = await current().api<{ id: string }>('POST', '/v1/recoveries', {
       body: { identity: { type, value }, purpose },
     });
@@ -24,7 +25,7 @@ export function createRecoverySteps(current: () => TestApp) {
   return {
     begin,
     complete,
-    /** Recovers the PIN, which then waits or counts. */
+    /** Recovers the PIN. It is active at once or after the delay. */
     async recoverPin(user: User, pin: string, type: 'phone' | 'email' = 'phone') {
       const { path, secret } = await begin(user, 'pin', type);
       return complete(path, { secret, pin });
@@ -41,16 +42,12 @@ export function createRecoverySteps(current: () => TestApp) {
       current().api<ProblemAnswer>('POST', '/v1/recovery-cancellations', {
         body: { identity: { type, value }, secret },
       }),
-    /** The status of a login by password and PIN. */
+    /** The status of a login with password and PIN. */
     async loginWith(user: Pick<User, 'username'>, pin: string | undefined, password?: string) {
       const body = { ...passwordLogin(user.username, password), ...(pin !== undefined && { pin }) };
       return (await current().api<{ status: string }>('POST', '/v1/tokens', { body })).body.status;
     },
-    /** Steps the clock that decides. */
-    clock: (step: string) =>
-      current().database.query(
-        sql(`create or replace function db_now() returns timestamptz language sql volatile
-             as $$ select clock_timestamp() + interval '${step}' $$`),
-      ),
+    /** Steps the clock of the database. */
+    clock: (interval: string) => stepClock(current().database, interval),
   };
 }

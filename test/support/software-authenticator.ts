@@ -1,14 +1,14 @@
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 /**
- * An authenticator of WebAuthn in a few lines: ES256, attestation `none`. It signs whatever a test wants it to claim, also
- * what a real one never would.
+ * A small WebAuthn authenticator: ES256, attestation `none`. It signs any claims of a test, also those that a real one never
+ * signs.
  */
 export interface SoftwareAuthenticator {
   readonly credentialId: Buffer;
-  /** The user handle that it was given when its passkey was made. */
+  /** The user handle from the creation of its passkey. */
   readonly userHandle: string;
-  /** How often it has signed. */
+  /** Its signature counter. */
   counter: number;
   /** The AuthenticationResponseJSON, as text. */
   sign(options: RequestOptions, claims?: Claims): string;
@@ -19,7 +19,7 @@ interface RequestOptions {
   readonly rpId?: unknown;
 }
 
-/** What is signed instead of the truth. */
+/** Claims that replace the correct ones. */
 export interface Claims {
   readonly type?: string;
   readonly challenge?: string;
@@ -41,7 +41,7 @@ export interface CreationOptions {
   readonly user: { readonly id: string };
 }
 
-/** What is claimed of a new passkey; `format`: of its attestation, whose statement is empty in any case. */
+/** The claims about a new passkey. `format` is that of its attestation; the statement is always empty. */
 export type MakingClaims = Claims & { readonly backedUp?: boolean; readonly format?: string };
 
 /** Makes a passkey of creation options: the authenticator that has it, and the RegistrationResponseJSON. */

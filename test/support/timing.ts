@@ -1,24 +1,33 @@
 import { beforeAll, expect } from 'vitest';
-import { createPasswordHasher } from '../../src/authentication/secrets/passwords.js';
+import { createPasswordHasher } from '../../src/credentials/passwords.js';
 
 /**
- * Requests that fail or succeed for different reasons, interleaved, so that whatever else the machine does hits all of
- * them alike. The bound of the long form is the product's: over 300 samples, medians and tenth percentiles within 10 %
- * or 5 ms of each other. The short form still sees a hash that is missing, which is what an oracle would be made of: its
- * bound is a little under one.
+ * Requests that fail or succeed for different reasons, interleaved, so that other load of the machine affects all of them
+ * equally. The long form has the product's bound: over 300 samples, medians and tenth percentiles within 10 % or 5 ms of each
+ * other. The short form still detects a missing hash, which would reveal whether a user exists: its bound is a little less
+ * than the time of one.
  */
 const isLong = process.env.FAULTS === 'long';
 const samples = isLong ? 300 : 40;
 const rounds = isLong ? 1 : 8;
-/** Beside other tests only the quickest of the samples still shows what work was done. */
+/** While other tests run, only the fastest sample shows the work of the request. */
 const quantiles = isLong ? [0.1, 0.5] : [0];
+
+/** Settings of a service whose limits the many requests do not reach. It writes no log, which would take time. */
+export const timingSettings = {
+  LOGIN_LIMIT_PER_ADDRESS: '0',
+  CODE_LIMIT_PER_ADDRESS: '0',
+  GUESS_LIMIT: '1000000',
+  GUESS_LIMIT_PERMANENT: '0',
+  LOG_LEVEL: 'silent',
+};
 
 interface Tolerance {
   readonly part: number;
   readonly milliseconds: number;
 }
 
-/** Of the short form: a little under what verifying such a hash takes here and now. */
+/** The bound of the short form: a little less than the time to verify such a hash on this machine now. */
 async function nearlyOne(stored: string | undefined): Promise<number> {
   const hasher = createPasswordHasher();
   const times: number[] = [];
@@ -30,10 +39,10 @@ async function nearlyOne(stored: string | undefined): Promise<number> {
   return 0.9 * Math.min(...times);
 }
 
-/** Compares what requests take. Call it where the tests are described. */
+/** Compares the times of requests. Call it where tests are defined. */
 export function createTiming() {
   let tolerance: Tolerance = { part: 0.1, milliseconds: 5 };
-  /** Has the short form see a missing hash of this kind; without one, of today's. */
+  /** The kind of hash that the short form detects. Default: the current one. */
   const boundBy = async (stored?: string) => {
     if (!isLong) tolerance = { part: 0.1, milliseconds: await nearlyOne(stored) };
   };
@@ -47,16 +56,16 @@ export function createTiming() {
 type Times = ReadonlyMap<string, number[]>;
 
 /**
- * Sends the requests interleaved and compares what they took. Of the short form only the quickest sample of each counts,
- * and that gets nearer to the work that was done with every further one, however busy the machine is: so it goes on for a
- * while as long as they differ. What differs by a hash differs the more plainly.
+ * Sends the requests interleaved and compares their times. In the short form only the fastest sample of each counts. With each
+ * further sample it gets closer to the time of the work, however busy the machine is. So it continues for a while if the
+ * times differ. A difference of a hash becomes clearer with more samples.
  */
 async function expectAlike(
   kinds: Readonly<Record<string, () => Promise<unknown>>>,
   tolerance: Tolerance,
 ): Promise<void> {
   const times: Times = new Map(Object.keys(kinds).map((kind) => [kind, []]));
-  // The first of each prepares statements and opens connections.
+  // The first request of each kind prepares statements and opens connections.
   for (const request of Object.values(kinds)) for (let warm = 0; warm < 10; warm += 1) await request();
   for (let round = 0; round < rounds; round += 1) {
     for (let sample = 0; sample < samples; sample += 1) {
@@ -81,7 +90,7 @@ function shuffled<T>(items: readonly T[]): T[] {
 const quantile = (values: readonly number[], part: number) =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length * part)] ?? 0;
 
-/** Which kinds took longer than the quickest one by more than is tolerated. */
+/** The kinds that took longer than the fastest one by more than the tolerance. */
 function differences(times: Times, tolerance: Tolerance): string[] {
   return quantiles.flatMap((part) => {
     const figures = [...times].map(([kind, values]) => ({ kind, time: quantile(values, part) }));

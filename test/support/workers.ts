@@ -9,7 +9,7 @@ interface Line {
   readonly request_id?: string;
 }
 
-/** What a service has logged. */
+/** The log of a service. */
 export function linesOf({ stdout }: Pick<ServiceProcess, 'stdout'>): Line[] {
   // The last line may not be complete yet.
   const whole = stdout().split('\n').slice(0, -1);
@@ -25,7 +25,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The process ids of the workers that were ready and live, of a service that logs at `info` at least. */
+/** The process ids of the running workers that were ready, of a service that logs at `info` at least. */
 export function workersOf(service: ServiceProcess): number[] {
   const ready = linesOf(service).filter(({ msg }) => msg === 'a worker is ready');
   return ready.flatMap(({ pid }) => (pid === undefined || !isAlive(pid) ? [] : [pid]));
@@ -53,14 +53,14 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** A connection of its own, which stays open as a client's or a load balancer's does. */
+/** A connection that stays open, as that of a client or a load balancer does. */
 export interface Connection {
   send(method: string, path: string, options?: { headers?: OutgoingHttpHeaders; body?: object }): Promise<RawAnswer>;
   close(): void;
 }
 
-/** Longer than any request may take: whoever waits that long waits for ever. */
-const patience = 20_000;
+/** Milliseconds. Longer than any request may take: a request that waits for longer hangs. */
+const timeoutMs = 20_000;
 
 export function openConnection(url: string, { keepAlive = true } = {}): Connection {
   const agent = new Agent({ keepAlive, maxSockets: 1 });
@@ -68,7 +68,12 @@ export function openConnection(url: string, { keepAlive = true } = {}): Connecti
     send: (method, path, { headers = {}, body } = {}) =>
       new Promise((resolve, reject) => {
         const type = body === undefined ? {} : { 'content-type': 'application/json' };
-        const request = httpRequest(url + path, { method, agent, headers: { ...type, ...headers }, timeout: patience });
+        const request = httpRequest(url + path, {
+          method,
+          agent,
+          headers: { ...type, ...headers },
+          timeout: timeoutMs,
+        });
         request.on('timeout', () => request.destroy(new Error('no answer at all')));
         request.on('error', reject);
         request.on('response', (response) => read(response).then(resolve, reject));
@@ -97,7 +102,7 @@ export async function connectToEach(service: ServiceProcess, workers: number, ea
     if (known.length === each) connection.close();
     else known.push(connection);
     const enough = found.size === workers && [...found.values()].every(({ length }) => length === each);
-    // The first of each, then the second of each.
+    // First the first connection of each worker, then the second of each.
     return enough
       ? Array.from({ length: each }, (_, at) => [...found.values()].flatMap((of) => of[at] ?? [])).flat()
       : undefined;

@@ -1,11 +1,11 @@
 import { Argument, type Command } from 'commander';
-import { completionScript, shells } from '../completion.js';
-import { type Io, printLine } from '../io.js';
+import { completionScript, shells } from '../support/completion.js';
+import { type Io, printLine } from '../support/io.js';
 
 export function completionCommand(program: Command, io: Io): void {
   program
     .command('completion')
-    .description('print a script by which a shell completes commands and options')
+    .description('print a completion script for a shell')
     .addArgument(new Argument('<shell>', 'which shell').choices(shells))
     .addHelpText(
       'after',

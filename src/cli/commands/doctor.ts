@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
-import { type Config, ConfigError, readConfig } from '../../config.js';
+import { type Config, ConfigError, readConfig } from '../../config/config.js';
 import { EmbeddedPostgresError } from '../../database/embedded.js';
+import { withDatabase } from '../support/dependencies.js';
+import { describeFailure } from '../support/failure.js';
+import { type Io, printLine } from '../support/io.js';
 import {
   checkAuthenticators,
   checkClock,
@@ -18,15 +21,12 @@ import {
   fail,
   ok,
   warn,
-} from '../checks.js';
-import { describeFailure } from '../failure.js';
-import { type Io, printLine } from '../io.js';
-import { withDatabase } from '../parts.js';
+} from './doctor-checks.js';
 
 export function doctorCommand(program: Command, io: Io, exitWith: (code: number) => void): void {
   program
     .command('doctor')
-    .description('check the configuration and what it points to; exits with 1 when something is in the way')
+    .description('check the configuration, the database and the providers; exits with 1 if a check fails')
     .action(async () => {
       let failed = false;
       for await (const { level, what, detail } of examine(io)) {
@@ -37,7 +37,7 @@ export function doctorCommand(program: Command, io: Io, exitWith: (code: number)
     });
 }
 
-/** Every finding as soon as it is known. A check that breaks is a finding too, and keeps none of the others from running. */
+/** Yields each finding as soon as it is known. A check that throws is a finding too, and the other checks still run. */
 async function* examine(io: Io): AsyncGenerator<Finding> {
   let config: Config;
   try {
@@ -47,15 +47,16 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
     for (const fault of error.faults) yield fail('configuration', fault);
     return;
   }
-  yield ok('configuration', 'every variable can be used');
+  yield ok('configuration', 'all variables are valid');
+  for (const warning of config.warnings) yield warn('configuration', warning);
   yield* await attempt('data directory', () => checkDataDir(config));
   yield* await attempt('database', () =>
-    withDatabase(io, async (database) => [
-      await checkVersion(database),
-      await checkSchema(database),
-      await checkClock(database),
-      ...(await checkSchemes(database, config)),
-      ...(await checkSecrets(database, config)),
+    withDatabase(io, async ({ everyone }) => [
+      await checkVersion(everyone),
+      await checkSchema(everyone),
+      await checkClock(everyone),
+      ...(await checkSchemes(everyone, config)),
+      ...(await checkSecrets(everyone, config)),
     ]),
   );
   yield* await attempt('sms', async () => [await checkSms(config)]);
@@ -70,7 +71,7 @@ async function attempt(what: string, check: () => Promise<Finding[]>): Promise<F
   try {
     return await check();
   } catch (error) {
-    // Also before the first start, when nothing is wrong yet.
+    // Before the first start a missing database is not a failure.
     const isMissing = error instanceof EmbeddedPostgresError && error.code === 'no_database';
     return [(isMissing ? warn : fail)(what, describeFailure(error))];
   }

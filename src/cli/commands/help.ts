@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** `help keys create`, for commands of any depth. The one that Commander brings knows the first level only. */
+/** `help keys create`, for commands of any depth. Commander's own help command knows the first level only. */
 export function helpCommand(program: Command): void {
   program
     .command('help')

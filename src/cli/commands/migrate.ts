@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import { readConfig } from '../../config.js';
+import { readConfig } from '../../config/config.js';
 import { migrate } from '../../database/migrate.js';
 import { openExistingTarget } from '../../database/open.js';
-import { type Io, printLine } from '../io.js';
-import { quietLog } from '../parts.js';
+import { quietLog } from '../support/dependencies.js';
+import { type Io, printLine } from '../support/io.js';
 
 export function migrateCommand(program: Command, io: Io): void {
   program
     .command('migrate')
-    .description("bring the database's schema up to date (the service does it too when it starts)")
+    .description("migrate the database's schema (a start of the service does this too)")
     .action(async () => {
       const { target, close } = await openExistingTarget(readConfig(io.env), quietLog(io));
       try {

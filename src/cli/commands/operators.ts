@@ -1,15 +1,10 @@
 import { type Command, Option } from 'commander';
-import { canonicalIdentity } from '../../authentication/identities/identity.js';
-import { identityDigest } from '../../authentication/identities/identity-digest.js';
-import { createEnrollmentLinks } from '../../authentication/users/enrollment-links.js';
-import type { Config } from '../../config.js';
-import { identityTypes } from '../../contract/authentication.js';
+import type { Config } from '../../config/config.js';
 import { roles } from '../../contract/user.js';
-import { type Database, sql } from '../../database/database.js';
-import { parseId } from '../../lib/ids.js';
-import { CommandError } from '../failure.js';
-import { type Io, printJson, printTable } from '../io.js';
-import { cliOrigin, openUsers, withDatabase } from '../parts.js';
+import { createEnrollmentLinks } from '../../users/enrollment-links.js';
+import { cliOrigin, openUsers, withDatabase } from '../support/dependencies.js';
+import { findUser } from '../support/find-user.js';
+import { type Io, printJson, printTable } from '../support/io.js';
 
 interface InviteOptions {
   readonly user: string;
@@ -18,11 +13,11 @@ interface InviteOptions {
 }
 
 export function operatorsCommand(program: Command, io: Io): void {
-  const operators = program.command('operators').description('let people administer with a login of their own');
+  const operators = program.command('operators').description('let people administer with their own login');
   operators
     .command('invite')
-    .description('give a user a role, and print the link by which the role takes effect')
-    .requiredOption('--user <id or identity>', 'who: the id, username, mail address or phone number')
+    .description('give a user a role, and print the link that activates the role')
+    .requiredOption('--user <id or identity>', 'the id, username, mail address or phone number of the user')
     .addOption(
       new Option('--role <role>', 'what the user may do')
         .choices(roles.filter((role) => role !== 'user'))
@@ -31,7 +26,7 @@ export function operatorsCommand(program: Command, io: Io): void {
     .option('--json', 'print the link as JSON')
     .addHelpText(
       'after',
-      '\nThe user logs in and enrols a second factor with the link, which is good once and for 30 minutes.\n\nExample:\n  postern operators invite --user ada --role support',
+      '\nThe user logs in and enrols a second factor with the link. It works once, within 30 minutes.\n\nExample:\n  postern operators invite --user ada --role support',
     )
     .action((options: InviteOptions) => invite(io, options));
 }
@@ -40,11 +35,11 @@ async function invite(io: Io, { user: named, role, json }: InviteOptions): Promi
   const invited = await withDatabase(io, async (database, config) => {
     const users = await openUsers(io, database, config);
     const links = createEnrollmentLinks(() => publicUrl(config));
-    const id = await findNamed(database, named, config);
+    const { id } = await findUser(database, users, config, named);
     const change = await users.prepareChange(id, { role });
-    return database.transaction(async (tx) => {
-      const user = await users.hold(tx, id);
-      // A role that stays as it is goes on meanwhile.
+    return database.spanningFor(id).transaction(async (tx) => {
+      const user = await users.getForUpdate(tx, id);
+      // A change to the same role would suspend it until the second factor is enrolled.
       if (user.role !== role) await users.change(tx, id, change, cliOrigin);
       const { url, expires_at } = await links.create(tx, id, cliOrigin);
       return { user_id: id, role, url, expires_at };
@@ -61,17 +56,4 @@ async function invite(io: Io, { user: named, role, json }: InviteOptions): Promi
 
 function publicUrl({ PUBLIC_URL, HOST, PORT }: Config): string {
   return PUBLIC_URL ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
-}
-
-/** @throws CommandError when nobody, or more than one user, is named so */
-async function findNamed(database: Database, named: string, { DEFAULT_REGION }: Config): Promise<string> {
-  const identities = identityTypes.flatMap((type) => canonicalIdentity(type, named, DEFAULT_REGION) ?? []);
-  const found = await database.query<{ id: string }>(
-    sql('select id from users where id = $1 union select user_id from identities where digest = any($2)'),
-    [parseId(named) ?? null, identities.map(identityDigest)],
-  );
-  const [user, another] = found;
-  if (user === undefined) throw new CommandError(`There is no user ${named}.`);
-  if (another !== undefined) throw new CommandError(`${named} names more than one user: give the id.`);
-  return user.id;
 }

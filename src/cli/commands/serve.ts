@@ -1,20 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { type Config, readConfig, readEnvironment } from '../../config.js';
-import { CommandError } from '../failure.js';
-import { inLittleMemory } from '../garbage.js';
-import { type Io, printLine } from '../io.js';
-import { STOP_DEADLINE } from '../workers/stop-deadline.js';
+import { withSmallHeap } from '../../app/v8-flags.js';
+import { type Config, readConfig, readEnvironment } from '../../config/config.js';
+import { CommandError } from '../support/failure.js';
+import { type Io, printLine } from '../support/io.js';
+import { STOP_DEADLINE } from '../workers/messages.js';
 
 export function serveCommand(program: Command, io: Io): void {
   program
     .command('serve')
-    .description('start the service; SIGTERM or SIGINT drains and stops it, SIGUSR2 restarts its workers')
+    .description('start the service; SIGTERM or SIGINT stops it after running requests, SIGUSR2 restarts its workers')
     .action(() => serve(io));
 }
 
 interface Signals {
-  /** Resolves with the first signal to stop. */
+  /** Resolves at the first signal to stop. */
   readonly asked: Promise<void>;
   onRestart(restart: () => void): void;
   forget(): void;
@@ -34,7 +34,7 @@ async function serveUntil(signals: Signals, io: Io): Promise<void> {
   const config = readConfig(environment);
   const print = (line: string) => printLine(io.stdout, line);
   if (config.WORKERS === 1) return serveAlone(config, signals, io, print);
-  // Each way loads only what it needs.
+  // Each branch loads only the modules that it needs.
   const { serveWithWorkers } = await import('../workers/primary.js');
   const { asked, onRestart } = signals;
   const readAgain = () => io.env ?? readEnvironment();
@@ -48,9 +48,9 @@ async function serveUntil(signals: Signals, io: Io): Promise<void> {
 }
 
 async function serveAlone(config: Config, signals: Signals, io: Io, print: (line: string) => void): Promise<void> {
-  signals.onRestart(() => printLine(io.stderr, 'There is one process only: WORKERS is 1. Nothing was restarted.'));
-  const running = await inLittleMemory(async () => {
-    const { startPostern } = await import('../../main.js');
+  signals.onRestart(() => printLine(io.stderr, 'There is only one process (WORKERS is 1). Nothing was restarted.'));
+  const running = await withSmallHeap(async () => {
+    const { startPostern } = await import('../../app/main.js');
     return startPostern(config, { print, isTerminal: io.isTerminal });
   });
   print(running.banner);
@@ -58,7 +58,7 @@ async function serveAlone(config: Config, signals: Signals, io: Io, print: (line
   await running.close();
 }
 
-/** Also a start that hangs can be stopped. */
+/** Ends a start or a stop that hangs. */
 async function overdue(asked: Promise<void>): Promise<never> {
   await asked;
   await wait(STOP_DEADLINE, undefined, { ref: false });
@@ -66,8 +66,8 @@ async function overdue(asked: Promise<void>): Promise<never> {
 }
 
 /**
- * Listens from before the start until after the end: a signal in between must not kill the process, and one to the
- * whole group arrives twice when npm passes it on.
+ * Listens from before the start until after the end, because a signal during these must not kill the process. A signal to
+ * the process group arrives twice when npm passes it on.
  */
 function listen({ signals }: Io): Signals {
   let ask = () => {};

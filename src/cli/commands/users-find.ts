@@ -1,14 +1,10 @@
 import type { Command } from 'commander';
-import { userFilterFields } from '../../authentication/users/search.js';
-import type { Users } from '../../authentication/users/users.js';
-import { identityTypes } from '../../contract/authentication.js';
 import type { User } from '../../contract/user.js';
-import { readListQuery } from '../../http/admin-list.js';
-import { parseId } from '../../lib/ids.js';
-import { Problem } from '../../lib/problem.js';
-import { CommandError } from '../failure.js';
-import { type Io, printJson, printLine, printTable } from '../io.js';
-import { openUsers, withDatabase } from '../parts.js';
+import { readListQuery } from '../../http/lists/keyset-list.js';
+import { userFilterFields } from '../../users/search.js';
+import { openUsers, withDatabase } from '../support/dependencies.js';
+import { findUser, userArgument } from '../support/find-user.js';
+import { type Io, printJson, printLine, printTable } from '../support/io.js';
 
 interface ListOptions {
   readonly filter?: string;
@@ -19,9 +15,6 @@ interface ListOptions {
   readonly json?: true;
 }
 
-/** What names one user on the command line. */
-export const userArgument = ['<user>', 'an id, user name, mail address or phone number'] as const;
-
 const sortable = ['created_at', 'updated_at'] as const;
 
 export function usersFindCommands(users: Command, io: Io): void {
@@ -31,8 +24,8 @@ export function usersFindCommands(users: Command, io: Io): void {
     .option('--filter <conditions>', 'conditions field:op:value, joined by commas, as in the admin API')
     .option('--sort <fields>', 'created_at or updated_at, with :asc or :desc')
     .option('--since <time>', 'only users created after this time, such as 2030-01-01T00:00:00Z')
-    .option('--limit <count>', 'users on a page, at most 100; 20 without it')
-    .option('--page <number>', 'which page; 1 without it')
+    .option('--limit <count>', 'users on a page, at most 100 (default 20)')
+    .option('--page <number>', 'number of the page (default 1)')
     .option('--json', 'print the users as JSON')
     .addHelpText('after', '\nExample:\n  postern users list --filter email:like:example.com,status:eq:active')
     .action((options: ListOptions) => listUsers(io, options));
@@ -43,44 +36,14 @@ export function usersFindCommands(users: Command, io: Io): void {
     .option('--json', 'print the user as JSON')
     .action(async (text: string, { json }: { json?: true }) => {
       const user = await withDatabase(io, async (database, config) =>
-        findUser(await openUsers(io, database, config), text),
+        findUser(database, await openUsers(io, database, config), config, text),
       );
       printUser(io, user, json === true);
     });
 }
 
-/** @throws CommandError unless the text names exactly one user */
-export async function findUser(users: Users, text: string): Promise<User> {
-  const id = parseId(text);
-  const found = await (id === undefined ? findByIdentity(users, text) : findById(users, id));
-  const [user, ...others] = found;
-  if (user === undefined) throw new CommandError(`There is no user ${text}.`);
-  if (others.length > 0) {
-    throw new CommandError(`${text} names several users, use an id: ${found.map((each) => each.id).join(', ')}`);
-  }
-  return user;
-}
-
-async function findById(users: Users, id: string): Promise<User[]> {
-  try {
-    return [await users.get(id)];
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'not_found') return [];
-    throw error;
-  }
-}
-
-async function findByIdentity(users: Users, text: string): Promise<User[]> {
-  const value = text.replace(/[\\:,|]/g, '\\$&');
-  const pages = identityTypes.map((type) =>
-    users.list(readListQuery({ filter: `${type}:eq:${value}` }, sortable, userFilterFields)),
-  );
-  const found = (await Promise.all(pages)).flatMap(({ items }) => items);
-  return [...new Map(found.map((user) => [user.id, user])).values()];
-}
-
 async function listUsers(io: Io, { json, ...given }: ListOptions): Promise<void> {
-  const query = readListQuery(given, sortable, userFilterFields);
+  const query = readListQuery('users', given, sortable, userFilterFields);
   const { items, hasMore } = await withDatabase(io, async (database, config) =>
     (await openUsers(io, database, config)).list(query),
   );
@@ -92,10 +55,10 @@ async function listUsers(io: Io, { json, ...given }: ListOptions): Promise<void>
 
 const rowOf = (user: User) => {
   const { id, username, email, phone, role, status } = user;
-  return [...[id, username ?? '-', email ?? '-', phone ?? '-', role, status], lockText(user) ?? '-'];
+  return [id, username ?? '-', email ?? '-', phone ?? '-', role, status, lockText(user) ?? '-'];
 };
 
-/** The operator's lock, and those by wrong secrets. */
+/** The operator's lock, and the lock after wrong secrets. */
 function lockText({ lock, guess_locks: guessLocks }: User): string | undefined {
   const text = ({ permanent, until }: { permanent: boolean; until: string | null }) =>
     permanent ? 'permanent' : `until ${until}`;
@@ -104,7 +67,7 @@ function lockText({ lock, guess_locks: guessLocks }: User): string | undefined {
   return texts.filter((one) => typeof one === 'string').join(', ') || undefined;
 }
 
-/** For people only what has a value. */
+/** Prints one user; without `json`, only the fields that have a value. */
 export function printUser({ stdout }: Io, user: User, json: boolean): void {
   if (json) {
     printJson(stdout, user);

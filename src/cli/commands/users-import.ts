@@ -1,27 +1,27 @@
 import { open } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type ImportedLine, UserToImport } from '../../contract/user-import.js';
-import { importChunk, importEntries, importWeight } from '../../http/import-lines.js';
-import { createGathering, type Entry, maxLineBytes, readEntry, toLine } from '../../http/line-entries.js';
-import { createLineReader } from '../../http/line-reader.js';
+import { importChunk, importEntries, importWeight } from '../../http/ndjson/import-items.js';
+import { createGathering, type Entry, maxLineBytes, readEntry, toLine } from '../../http/ndjson/items.js';
+import { createLineReader } from '../../http/ndjson/line-reader.js';
 import { closed } from '../../http/plugins/known-names.js';
 import { createValidator } from '../../http/plugins/validation.js';
-import { CommandError } from '../failure.js';
-import { type Io, printLine } from '../io.js';
-import { cliOrigin, openUserImport, withDatabase } from '../parts.js';
+import { cliOrigin, openUserImport, withDatabase } from '../support/dependencies.js';
+import { CommandError } from '../support/failure.js';
+import { type Io, printLine } from '../support/io.js';
 
-/** Some lines failed. */
+/** Exit code: some lines failed. */
 const FAILED = 1;
 
 export function usersImportCommand(users: Command, io: Io, exitWith: (code: number) => void): void {
   users
     .command('import')
-    .description('create users from a file of JSON lines; what is there already is left as it is')
-    .argument('<file>', 'one user a line; - is standard input')
+    .description('create users from a file of JSON lines; existing users do not change')
+    .argument('<file>', 'a file with one user on each line; - is standard input')
     .option('--dry-run', 'check every line, but create nothing')
     .addHelpText(
       'after',
-      '\nA line of result for each goes to standard output. The exit code is 1 when a line failed.\n\nExample:\n  postern users import users.ndjson > results.ndjson',
+      '\nThe result of each line goes to standard output. The exit code is 1 if a line failed.\n\nExample:\n  postern users import users.ndjson > results.ndjson',
     )
     .action(async (file: string, { dryRun }: { dryRun?: true }) => {
       const failed = await importUsers(io, await openInput(io, file), dryRun === true);
@@ -45,7 +45,7 @@ async function importUsers(io: Io, input: AsyncIterable<string | Uint8Array>, dr
       }
     });
   } finally {
-    // Also when it broke off: what was committed stays.
+    // Also after an error: committed users stay.
     printLine(io.stderr, summary(counts, done));
   }
   return counts.failed;

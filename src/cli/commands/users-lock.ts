@@ -1,12 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Users } from '../../authentication/users/users.js';
-import type { LockRequest } from '../../contract/user.js';
-import { type Database, type Queryable, sql, type Transaction } from '../../database/database.js';
-import { parseDuration } from '../../lib/durations.js';
-import { CommandError } from '../failure.js';
-import { type Io, printLine } from '../io.js';
-import { cliOrigin, openUsers, withDatabase } from '../parts.js';
-import { findUser, printUser, userArgument } from './users-find.js';
+import type { LockRequest, User } from '../../contract/user.js';
+import type { Database, Queryable, Transaction } from '../../database/database.js';
+import { bound, compose, sql } from '../../database/sql.js';
+import { parseDuration } from '../../lib/times.js';
+import type { Users } from '../../users/users.js';
+import { cliOrigin, openUsers, withDatabase } from '../support/dependencies.js';
+import { CommandError } from '../support/failure.js';
+import { findUser, userArgument } from '../support/find-user.js';
+import { type Io, printLine } from '../support/io.js';
+import { printUser } from './users-find.js';
 
 interface LockOptions {
   readonly until?: string;
@@ -16,31 +18,33 @@ interface LockOptions {
   readonly json?: true;
 }
 
-const longestReason = 1024;
+const maxReasonLength = 1024;
 
 export function usersLockCommands(users: Command, io: Io): void {
   users
     .command('lock')
-    .description('lock a user: no login and no session is valid meanwhile')
+    .description('lock a user: until the end of the lock, logins and sessions are refused')
     .argument(...userArgument)
     .addOption(
       new Option('--until <time>', 'when the lock ends, such as 2030-01-01T00:00:00Z').conflicts(['for', 'permanent']),
     )
     .addOption(
-      new Option('--for <duration>', 'how long it lasts: 30m, 12h or 7d').argParser(parseFor).conflicts('permanent'),
+      new Option('--for <duration>', 'how long the lock lasts: 30m, 12h or 7d')
+        .argParser(parseFor)
+        .conflicts('permanent'),
     )
-    .option('--permanent', 'until somebody unlocks the user')
-    .option('--reason <text>', 'why, for operators', parseReason)
+    .option('--permanent', 'the lock lasts until an operator unlocks the user')
+    .option('--reason <text>', 'the reason, shown to operators', parseReason)
     .option('--json', 'print the user as JSON')
     .addHelpText('after', '\nExample:\n  postern users lock ada --for 12h --reason "Reported stolen"')
     .action((text: string, options: LockOptions) => lockUser(io, text, options));
   users
     .command('unlock')
-    .description('unlock a user; wrong guesses are forgotten too')
+    .description('unlock a user, and reset the count of wrong secrets')
     .argument(...userArgument)
     .option('--json', 'print the user as JSON')
     .action(async (text: string, { json }: { json?: true }) => {
-      const act = (users: Users, tx: Transaction, id: string) => users.unlock(tx, id, cliOrigin);
+      const act: Act<User> = (users, tx, id) => users.unlock(tx, id, cliOrigin);
       printUser(io, await change(io, text, act), json === true);
     });
   users
@@ -60,8 +64,8 @@ function parseFor(text: string): number {
 }
 
 function parseReason(text: string): string {
-  if (text === '' || [...text].length > longestReason) {
-    throw new InvalidArgumentError(`A reason has 1 to ${longestReason} characters.`);
+  if (text === '' || [...text].length > maxReasonLength) {
+    throw new InvalidArgumentError(`A reason has 1 to ${maxReasonLength} characters.`);
   }
   return text;
 }
@@ -69,7 +73,7 @@ function parseReason(text: string): string {
 async function lockUser(io: Io, text: string, options: LockOptions): Promise<void> {
   const { permanent, until, reason, json } = options;
   if (permanent === undefined && until === undefined && options.for === undefined) {
-    throw new CommandError('Say how long: --until <time>, --for <duration> or --permanent.');
+    throw new CommandError('Give the end of the lock: --until <time>, --for <duration> or --permanent.');
   }
   const user = await change(io, text, async (users, tx, id) => {
     const end = options.for === undefined ? until : await timeIn(tx, options.for);
@@ -83,18 +87,23 @@ async function lockUser(io: Io, text: string, options: LockOptions): Promise<voi
   printUser(io, user, json === true);
 }
 
-/** By the database's clock, which also decides when the lock ends. */
-async function timeIn(handle: Queryable, milliseconds: number): Promise<string | undefined> {
-  const [row] = await handle.query<{ at: string }>(sql(`select db_now() + $1 * interval '1 millisecond' as at`), [
-    milliseconds,
-  ]);
+/** The time after so many milliseconds, by the database's clock, which also ends the lock. */
+async function timeIn(handle: Queryable<'user'>, milliseconds: number): Promise<string | undefined> {
+  const [row] = await handle.query(
+    compose<{ at: string }, 'user'>(
+      'user',
+      sql`select db_now() + ${bound(milliseconds)}::float8 * interval '1 millisecond' as at`,
+    ),
+  );
   return row?.at;
 }
 
-function change<T>(io: Io, text: string, act: (users: Users, tx: Transaction, id: string) => Promise<T>): Promise<T> {
+type Act<T> = (users: Users, tx: Transaction<'user'>, id: string) => Promise<T>;
+
+function change<T>(io: Io, text: string, act: Act<T>): Promise<T> {
   return withDatabase(io, async (database: Database, config) => {
     const users = await openUsers(io, database, config);
-    const { id } = await findUser(users, text);
-    return database.transaction((tx) => act(users, tx, id));
+    const { id } = await findUser(database, users, config, text);
+    return database.user(id).transaction((tx) => act(users, tx, id));
   });
 }

@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { type NewUser, roles, type User } from '../../contract/user.js';
-import { CommandError } from '../failure.js';
-import { type Io, printJson, printTable } from '../io.js';
-import { cliOrigin, openUsers, withDatabase } from '../parts.js';
+import { cliOrigin, openUsers, withDatabase } from '../support/dependencies.js';
+import { CommandError } from '../support/failure.js';
+import { type Io, printJson, printTable } from '../support/io.js';
 import { usersFindCommands } from './users-find.js';
 import { usersImportCommand } from './users-import.js';
 import { usersLockCommands } from './users-lock.js';
@@ -31,14 +31,18 @@ export function usersCommand(program: Command, io: Io, exitWith: (code: number) 
     .option('--username <name>', 'identity: a name')
     .option('--email <address>', 'identity: a mail address')
     .option('--phone <number>', 'identity: a phone number, such as +15551234567')
-    .option('--name <text>', 'how the user is called')
+    .option('--name <text>', 'the display name')
     .option('--password-stdin', 'read the password from standard input')
     .addOption(
-      new Option('--password <text>', 'the password; other users of this machine can see it meanwhile').conflicts(
-        'passwordStdin',
-      ),
+      new Option(
+        '--password <text>',
+        'the password; other accounts of this machine can see it while the command runs',
+      ).conflicts('passwordStdin'),
     )
-    .option('--pin <digits>', 'a PIN of 4 to 12 digits; other users of this machine can see it meanwhile')
+    .option(
+      '--pin <digits>',
+      'a PIN of 4 to 12 digits; other accounts of this machine can see it while the command runs',
+    )
     .addOption(new Option('--role <role>', 'what the user may do in the admin API').choices(roles).default('user'))
     .option('--json', 'print the user as JSON')
     .addHelpText('after', '\nExample:\n  postern users create --username ada --password-stdin < password.txt')
@@ -50,7 +54,7 @@ async function createUser(io: Io, options: CreateOptions): Promise<void> {
   const user = await withDatabase(io, async (database, config) => {
     const users = await openUsers(io, database, config);
     const prepared = await users.prepare(input);
-    return database.transaction((tx) => users.create(tx, prepared, cliOrigin));
+    return database.spanning.transaction((tx) => users.create(tx, prepared, cliOrigin));
   });
   if (options.json === true) return printJson(io.stdout, user);
   const { id, username, email, phone, name, role } = user;
@@ -73,7 +77,7 @@ function toNewUser({ username, email, phone, name, pin, role }: CreateOptions, p
   };
 }
 
-/** The line end is the editor's or the shell's, not the password's. */
+/** Reads the password. A line end at the end does not belong to it. */
 async function readPassword({ stdin }: Io): Promise<string> {
   if (stdin === undefined) throw new CommandError('There is no standard input to read the password from.');
   return (await text(stdin)).replace(/\r?\n$/, '');

@@ -1,31 +1,30 @@
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
-import type { Environment, FromWorker, ToWorker } from './messages.js';
-import { STOP_DEADLINE } from './stop-deadline.js';
+import { type Environment, type FromWorker, STOP_DEADLINE, type ToWorker } from './messages.js';
 
-/** One worker, from its start to its end, as the primary sees it. */
+/** One worker, as the primary sees it. */
 export interface Member {
-  /** In every line of its log. */
+  /** Its number, which is in every line of its log. */
   readonly worker: number;
   readonly pid: number | undefined;
-  /** Where it listens; undefined when it ended before. */
+  /** The URL on which it listens; undefined when it ended before. */
   readonly ready: Promise<string | undefined>;
   readonly ended: Promise<Ended>;
   /**
-   * Asks it to end: to `stop` when it has answered what it has begun, or to `retire` while others go on, when its
-   * clients have been told to connect anew. Resolves with the end; false when it had to be killed.
+   * Asks it to end. `stop`: after its running requests. `retire`: while other workers go on, after its clients had time to
+   * connect to them. Resolves when it has ended; false when it had to be killed.
    */
   end(how: 'stop' | 'retire'): Promise<boolean>;
 }
 
-/** How a worker came to its end. */
+/** How a worker ended. */
 export interface Ended {
   readonly wasReady: boolean;
-  /** It was asked to. */
+  /** It was asked to end. */
   readonly asked: boolean;
   /** Milliseconds that it lived. */
   readonly lived: number;
-  /** Why it could not start, in words for the operator, if it said so itself. */
+  /** Why it could not start, if it has reported that. A message for the operator. */
   readonly reason: string | undefined;
   /** An exit code or the name of a signal. */
   readonly how: string;
@@ -33,13 +32,12 @@ export interface Ended {
 
 const program = fileURLToPath(new URL('./worker.js', import.meta.url));
 
-/** Milliseconds. A little earlier, so that a worker that hangs does not outlive the primary. */
+/** Milliseconds. Before the primary's own deadline, so that a worker that hangs does not outlive it. */
 const KILL_AFTER = STOP_DEADLINE - 2000;
 
 /**
- * All workers wait for connections on one socket, and the kernel gives each to one that has time. Node's default,
- * where the primary accepts them and passes them on, leaves a client hanging for good when the worker that its
- * connection is on the way to dies.
+ * All workers accept connections on one socket, and the kernel chooses the worker. In Node's default mode the primary accepts
+ * connections and passes them on: if the worker dies at that moment, the client waits without end.
  */
 export function prepareWorkers(): void {
   cluster.schedulingPolicy = cluster.SCHED_NONE;
@@ -56,12 +54,12 @@ export function startMember(environment: Environment): Member {
   const ready = new Promise<string | undefined>((resolve) => {
     announce = resolve;
   });
-  const tell = (order: ToWorker) => {
-    // One that has just died cannot be told, and its end is heard anyway.
+  const send = (order: ToWorker) => {
+    // A worker that has just died cannot receive it. Its `exit` event follows.
     if (worker.isConnected()) worker.send(order, () => undefined);
   };
   worker.on('message', (message: FromWorker) => {
-    if (message === 'here') tell(asked ? 'stop' : { start: environment });
+    if (message === 'here') send(asked ? 'stop' : { start: environment });
     else if ('failed' in message) reason = message.failed;
     else {
       url = message.ready;
@@ -74,7 +72,7 @@ export function startMember(environment: Environment): Member {
       resolve({ wasReady: url !== undefined, asked, lived: performance.now() - startedAt, reason, how });
     };
     worker.on('exit', (code, signal) => end(signal ?? `exit code ${code}`));
-    // There may be no process at all: the system has no room for one more.
+    // The system may have been unable to start the process.
     worker.on('error', (error) => {
       if (worker.process.pid === undefined) end(error.message);
     });
@@ -86,7 +84,7 @@ export function startMember(environment: Environment): Member {
     ended,
     async end(how) {
       asked = true;
-      tell(how);
+      send(how);
       let inTime = true;
       const late = setTimeout(() => {
         inTime = false;

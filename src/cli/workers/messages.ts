@@ -1,11 +1,14 @@
 /** An environment, as {@link readConfig} takes it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** To a worker: what to serve with; that it has to stop; or to stop after its clients had time to go to another one. */
+/** To a worker: serve with this environment; stop; or stop after its clients had time to connect to another worker. */
 export type ToWorker = { readonly start: Environment } | 'stop' | 'retire';
 
 /**
- * From a worker: that it listens to orders, for what is sent before is lost; where it serves; or, as its last word, why
- * it could not start.
+ * From a worker: it receives messages now (earlier ones are lost); it serves at this URL; or, as its last message, it could
+ * not start for this reason.
  */
 export type FromWorker = 'here' | { readonly ready: string } | { readonly failed: string };
+
+/** Milliseconds from the signal to the end, at most. Process supervisors kill after about this time. */
+export const STOP_DEADLINE = 30_000;

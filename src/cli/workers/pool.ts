@@ -1,18 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from '../../log.js';
-import { CommandError } from '../failure.js';
+import type { Logger } from '../../app/base/log.js';
+import { CommandError } from '../support/failure.js';
 import { type Ended, type Member, prepareWorkers, startMember } from './member.js';
 import type { Environment } from './messages.js';
 
-/** A number of workers, kept up. */
+/** A fixed number of workers. A worker that ends is replaced. */
 export interface WorkerPool {
-  /** Where they listen, once all of them do. */
+  /** The URL of the workers. Resolves when all of them listen. */
   readonly ready: Promise<string>;
-  /** Rejects with a CommandError when workers cannot be kept up. */
+  /** Rejects with a CommandError when workers end again and again. */
   readonly failed: Promise<never>;
-  /** Replaces one after the other: the new one listens before the old one stops to. */
+  /** Replaces the workers one after the other. The new worker listens before the old one stops. */
   restart(environment: Environment): Promise<void>;
-  /** Lets all of them answer what they have begun, and end. @throws CommandError when one had to be killed */
+  /** Stops all workers after their running requests. @throws CommandError when one had to be killed */
   stop(): Promise<void>;
 }
 
@@ -24,23 +24,23 @@ export interface PoolOptions {
   readonly whenUsable: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Workers that end in a row, none of them and no other having become ready meanwhile, until it is given up. */
-const HOPELESS = 5;
-/** Milliseconds. A worker that lived this long did not die of what killed the one before. */
+/** Workers in a row that end before any worker is ready. After that the pool has failed. */
+const MAX_FAILURES = 5;
+/** Milliseconds. A worker that ran for longer ended for another reason than the one before. */
 const SETTLED = 10_000;
 const pauses = { first: 100, last: 5000 };
 
 export function startPool({ size, environment, log, whenUsable }: PoolOptions): WorkerPool {
   prepareWorkers();
   const stopping = new AbortController();
-  /** Those that nobody has asked to end. */
+  /** The workers that were not asked to end. */
   const serving = new Set<Member>();
   const living = new Set<Member>();
   const listening = new Set<Member>();
   const outcome = createOutcome();
   let current = environment;
-  let earlyDeaths = 0;
-  let hopelessDeaths = 0;
+  let earlyEnds = 0;
+  let failures = 0;
   let restarting = false;
 
   function add(): Member {
@@ -49,7 +49,7 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
     living.add(member);
     void member.ready.then((url) => {
       if (url === undefined) return;
-      hopelessDeaths = 0;
+      failures = 0;
       log.info({ worker: member.worker, pid: member.pid }, 'a worker is ready');
       listening.add(member);
       if (listening.size === size) outcome.succeed(url);
@@ -63,25 +63,25 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
 
   async function replace({ worker, pid }: Member, ended: Ended): Promise<void> {
     const { wasReady, reason, how } = ended;
-    // What keeps the first ones from starting is told at once, by one of them; later on it may pass.
+    // An error at the first start ends the service at once. Later it may be temporary.
     if (reason !== undefined && !outcome.isReady()) return outcome.fail(reason);
     log.error({ worker, pid, how, ...(reason !== undefined && { reason }) }, 'a worker has ended unexpectedly');
-    hopelessDeaths = wasReady ? 0 : hopelessDeaths + 1;
-    earlyDeaths = ended.lived < SETTLED ? earlyDeaths + 1 : 0;
-    if (hopelessDeaths >= HOPELESS) {
+    failures = wasReady ? 0 : failures + 1;
+    earlyEnds = ended.lived < SETTLED ? earlyEnds + 1 : 0;
+    if (failures >= MAX_FAILURES) {
       const last = reason ?? how;
-      return outcome.fail(`${HOPELESS} workers in a row have ended before they were ready. The last one: ${last}`);
+      return outcome.fail(`${MAX_FAILURES} workers in a row have ended before they were ready. The last one: ${last}`);
     }
-    const pause = earlyDeaths === 0 ? 0 : Math.min(pauses.last, pauses.first * 2 ** (earlyDeaths - 1));
+    const pause = earlyEnds === 0 ? 0 : Math.min(pauses.last, pauses.first * 2 ** (earlyEnds - 1));
     await wait(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
     await whenUsable(stopping.signal);
-    // A rolling restart, or the end of another one, may have filled the place.
+    // A rolling restart, or the end of another worker, may have filled the place.
     if (!stopping.signal.aborted && serving.size < size) add();
   }
 
   async function retire(member: Member): Promise<void> {
     serving.delete(member);
-    // Another one may have died while the place seemed to be filled.
+    // Another worker may have died while the place seemed to be filled.
     if (!stopping.signal.aborted && serving.size < size) add();
     if (!(await member.end('retire')))
       log.error({ worker: member.worker }, 'a worker did not stop in time and was killed');
@@ -89,15 +89,14 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
 
   async function restart(): Promise<void> {
     for (const old of [...serving]) {
-      // Nobody would stop a worker that is started now.
+      // `stop()` would not see a worker that starts now.
       if (stopping.signal.aborted) return;
-      // Whoever has ended meanwhile was replaced already.
+      // A worker that has ended by now was replaced already.
       if (!serving.has(old)) continue;
       const fresh = add();
       const url = await fresh.ready;
       if (stopping.signal.aborted) return;
-      if (url === undefined)
-        return log.error({}, 'the rolling restart was given up: a new worker did not become ready');
+      if (url === undefined) return log.error({}, 'the rolling restart was aborted: a new worker did not become ready');
       await retire(old);
     }
     log.info({}, 'the rolling restart is done');
@@ -109,7 +108,7 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
     failed: outcome.failed,
     async restart(next) {
       if (restarting || stopping.signal.aborted || !outcome.isReady()) {
-        log.warn({}, 'a rolling restart was asked for while another one, a start or a stop is under way');
+        log.warn({}, 'a rolling restart was requested during another one, a start or a stop');
         return;
       }
       restarting = true;
@@ -126,7 +125,7 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
   };
 }
 
-/** How it came out: all were ready at one time, or it has failed. */
+/** The outcome of the pool: all workers were ready at one time, or it has failed. */
 function createOutcome() {
   let isReady = false;
   let resolveReady: (url: string) => void = () => undefined;
@@ -137,7 +136,7 @@ function createOutcome() {
   const failed = new Promise<never>((_resolve, reject) => {
     rejectFailed = reject;
   });
-  // It may fail while nobody looks, such as during the stop.
+  // It may fail while nothing waits for it, such as during the stop.
   failed.catch(() => undefined);
   return {
     ready,

@@ -1,37 +1,37 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ensureFirstKey, type FirstKey } from '../../authentication/api-keys.js';
-import { banner } from '../../banner.js';
-import { type Config, readConfig } from '../../config.js';
-import { createDatabase, type Database, sql } from '../../database/database.js';
+import { banner, version } from '../../app/banner.js';
+import { createLog, type Logger } from '../../app/base/log.js';
+import { type Config, readConfig } from '../../config/config.js';
+import { createDatabase, type Database } from '../../database/database.js';
 import { migrate } from '../../database/migrate.js';
 import { openTarget } from '../../database/open.js';
 import { readSecretKeys } from '../../database/secret-key-file.js';
-import { createLog, type Logger } from '../../log.js';
-import { version } from '../../version.js';
-import { describeFailure } from '../failure.js';
+import { compose, sql } from '../../database/sql.js';
+import { ensureFirstKey, type FirstKey } from '../../sessions/api-keys.js';
+import { describeFailure } from '../support/failure.js';
 import type { Environment } from './messages.js';
 import { startPool, type WorkerPool } from './pool.js';
 
 export interface PrimaryOptions {
-  /** The environment as it is now; a rolling restart reads it anew. */
+  /** Reads the current environment. A rolling restart reads it again. */
   readonly readEnvironment: () => Environment;
   readonly print: (line: string) => void;
   readonly isTerminal: boolean;
   /** Resolves when the service is asked to stop. */
   readonly asked: Promise<void>;
-  /** Calls back for each rolling restart that is asked for. */
+  /** Registers the callback for requested rolling restarts. */
   readonly onRestart: (restart: () => void) => void;
 }
 
-/** What the primary has decided once for all, and a rolling restart does not change. */
+/** Settings that a rolling restart does not change. */
 const fixed = ['HOST', 'PORT', 'WORKERS', 'DATABASE_URL', 'DATA_DIR'] as const;
 
 /**
- * Serves with several processes until asked to stop. This one opens the database and makes what must be there once;
- * then it only looks after the workers, each of which joins the database as any second Postern does.
- * @throws CommandError when the workers cannot start or be kept up
+ * Serves with several processes until asked to stop. This process migrates the database and creates the first keys. After
+ * that it only supervises the workers, which join the database like any further Postern.
+ * @throws CommandError when the workers cannot start, or end again and again
  */
 export async function serveWithWorkers(environment: Environment, options: PrimaryOptions): Promise<void> {
   const config = readConfig(environment);
@@ -42,7 +42,7 @@ export async function serveWithWorkers(environment: Environment, options: Primar
     const applied = await migrate(open.target);
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
     const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
-    // Its connections are closed soon after each use.
+    // The pool closes its connections soon after each use.
     const database = createDatabase({ target: open.target, size: 2, onConnectionError });
     try {
       await serve({ config, environment, database, log, options, firstKey: await prepare(config, database, options) });
@@ -54,14 +54,14 @@ export async function serveWithWorkers(environment: Environment, options: Primar
   }
 }
 
-/** The secret key and the first API key are made here, so that no worker has to. */
+/** Creates the secret key and the first API key, so that the workers find them. */
 async function prepare(config: Config, database: Database, { isTerminal }: PrimaryOptions): Promise<FirstKey> {
   await readSecretKeys(config);
   return ensureFirstKey({
     database,
     dataDir: config.DATA_DIR,
     isTerminal,
-    ...(config.ADMIN_API_KEY === undefined ? {} : { environmentKey: config.ADMIN_API_KEY.reveal() }),
+    ...(config.ADMIN_API_KEY && { environmentKey: config.ADMIN_API_KEY.reveal() }),
   });
 }
 
@@ -94,7 +94,7 @@ async function serve(parts: {
   }
 }
 
-/** A configuration with faults restarts nothing: what runs goes on with the one that it has. */
+/** If the new configuration has faults, the workers keep running with the current one. */
 async function restart(pool: WorkerPool, decided: Environment, options: PrimaryOptions, log: Logger): Promise<void> {
   try {
     const kept = Object.fromEntries(fixed.map((name) => [name, decided[name]]));
@@ -106,22 +106,22 @@ async function restart(pool: WorkerPool, decided: Environment, options: PrimaryO
   }
 }
 
-/** A worker that starts while the database is away would end, and five of them would end the service. */
+/** A worker cannot start while the database does not answer, and five failed starts would end the service. */
 async function untilDatabaseAnswers(database: Database, log: Logger, signal: AbortSignal): Promise<void> {
-  for (let told = false; !signal.aborted; told = true) {
+  for (let isLogged = false; !signal.aborted; isLogged = true) {
     try {
-      await database.query(sql('select 1'));
+      await database.everyone.query(compose('everyone', sql`select 1`));
       return;
     } catch (error) {
-      if (!told) log.warn({ err: error }, 'no worker can be started until the database answers');
+      if (!isLogged) log.warn({ err: error }, 'no worker can be started until the database answers');
       await wait(500, undefined, { signal }).catch(() => undefined);
     }
   }
 }
 
 /**
- * All workers need the same port, also one that starts after all others have died, so 0 is settled here. Below the
- * range that systems take ports of outgoing connections from: there nobody takes it before the first worker listens.
+ * All workers need the same port, also one that starts after all others have died, so the primary chooses the port for
+ * PORT=0. It is below the range of ports for outgoing connections, so no other connection takes it before the first worker.
  */
 async function findFreePort(host: string): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {

@@ -1,26 +1,25 @@
-// The program of one worker: a Postern that shares the port with its siblings. The primary starts it, tells it what to
-// serve with and when to stop; when the primary is gone it stops too, so that nothing keeps the port.
+// The program of one worker: a Postern that shares the port with other workers. The primary starts it, sends its environment
+// and asks it to stop. When the primary ends, the worker stops too, so that the port becomes free.
 import cluster, { type Worker } from 'node:cluster';
 import type { Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { readConfig } from '../../config.js';
-import { waitAtMost } from '../../lib/patience.js';
-import { createLog } from '../../log.js';
-import { describeFailure } from '../failure.js';
-import { collectYoungGarbageSimply, inLittleMemory } from '../garbage.js';
-import type { Environment, FromWorker, ToWorker } from './messages.js';
-import { STOP_DEADLINE } from './stop-deadline.js';
+import { createLog } from '../../app/base/log.js';
+import { withSmallHeap } from '../../app/v8-flags.js';
+import { readConfig } from '../../config/config.js';
+import { waitAtMost } from '../../lib/time-limit.js';
+import { describeFailure } from '../support/failure.js';
+import { type Environment, type FromWorker, STOP_DEADLINE, type ToWorker } from './messages.js';
 
 interface Orders {
   readonly start: Promise<Environment>;
-  /** How to. */
+  /** Resolves with the way to stop. */
   readonly stop: Promise<'stop' | 'retire'>;
 }
 
-/** Milliseconds that a worker which retires gives its clients to connect anew, and then those that still have requests. */
-const farewell = { toClients: 2000, toRequests: 2000 };
+/** Milliseconds that a retiring worker waits for its clients to connect to another worker, and then for running requests. */
+const retirement = { clients: 2000, requests: 2000 };
 
-/** Listens from the beginning: an order or a signal must not come too early. */
+/** Registers the listeners first, so that no message and no signal is lost. */
 function receiveOrders(worker: Worker): Orders {
   let begin: (environment: Environment) => void = () => undefined;
   let end: (how: 'stop' | 'retire') => void = () => undefined;
@@ -35,41 +34,41 @@ function receiveOrders(worker: Worker): Orders {
     else begin(order.start);
   });
   worker.on('disconnect', () => {
-    // Else node:cluster ends the process on the spot, whatever it is answering.
+    // Without this, node:cluster ends the process at once, in the middle of its requests.
     worker.exitedAfterDisconnect = true;
     end('stop');
   });
-  // A signal to the whole group comes here too, beside the primary's order.
+  // A signal to the process group arrives here too, in addition to the primary's message.
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => end('stop'));
-  // The primary's.
+  // For the primary only.
   process.on('SIGUSR2', () => undefined);
   return { start, stop };
 }
 
 async function serve(worker: Worker, orders: Orders): Promise<void> {
-  await tell(worker, 'here');
+  await send(worker, 'here');
   const environment = await Promise.race([orders.start, orders.stop]);
   if (typeof environment === 'string') return;
   const config = readConfig(environment);
   const log = createLog(config.LOG_LEVEL).child({ worker: worker.id });
-  const running = await inLittleMemory(async () => {
-    const { startPostern } = await import('../../main.js');
+  const running = await withSmallHeap(async () => {
+    const { startPostern } = await import('../../app/main.js');
     return startPostern(config, { log });
   });
-  await tell(worker, { ready: running.url });
-  if ((await orders.stop) === 'retire') await sayFarewell(running.app.server);
-  if (!worker.isConnected()) log.warn({}, 'the primary process has ended, and so does its worker');
+  await send(worker, { ready: running.url });
+  if ((await orders.stop) === 'retire') await releaseClients(running.app.server);
+  if (!worker.isConnected()) log.warn({}, 'the primary process has ended, so its worker stops');
   await running.close();
 }
 
 /**
- * Lets clients go to another worker before this one closes: a client that sends its next request at the moment when its
- * connection is closed would get no answer, and one that asks whether the service is ready would hear that it stops.
+ * Lets clients connect to another worker before this one closes. Otherwise a client that sends a request while its connection
+ * closes would get no response, and a readiness probe would report that the service stops.
  */
-async function sayFarewell(server: Server): Promise<void> {
+async function releaseClients(server: Server): Promise<void> {
   server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
-  await wait(farewell.toClients);
-  await waitAtMost(farewell.toRequests, new Promise((resolve) => server.close(resolve)));
+  await wait(retirement.clients);
+  await waitAtMost(retirement.requests, new Promise((resolve) => server.close(resolve)));
 }
 
 async function overdue({ stop }: Orders): Promise<never> {
@@ -78,8 +77,8 @@ async function overdue({ stop }: Orders): Promise<never> {
   throw new Error('The worker did not stop in time.');
 }
 
-/** Resolves when it was sent, or never will be because nobody is there. */
-function tell(worker: Worker, message: FromWorker): Promise<void> {
+/** Resolves when the message was sent, or cannot be sent because the primary is gone. */
+function send(worker: Worker, message: FromWorker): Promise<void> {
   return new Promise((resolve) => {
     if (worker.isConnected()) worker.send(message, () => resolve());
     else resolve();
@@ -92,11 +91,10 @@ async function run(worker: Worker): Promise<number> {
     await Promise.race([serve(worker, orders), overdue(orders)]);
     return 0;
   } catch (error) {
-    await tell(worker, { failed: describeFailure(error) });
+    await send(worker, { failed: describeFailure(error) });
     return 1;
   }
 }
 
-if (cluster.worker === undefined) throw new Error('This is started by `postern serve` only.');
-collectYoungGarbageSimply();
+if (cluster.worker === undefined) throw new Error('Only `postern serve` starts this program.');
 process.exit(await run(cluster.worker));

@@ -1,37 +1,100 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, fchownSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Account } from './account.js';
 import { type DataDirectory, SUPERUSER } from './data-directory.js';
+import { ownName } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
 
-/** The map of accounts of the system to roles, in `pg_ident.conf`. */
+/** The name of the map from accounts of the system to roles, in `pg_ident.conf`. */
 const MAP = 'postern';
 
-/** The account that this process runs as is the server's own: its files are open to it anyway. */
-const FOR_OWN_ACCOUNT = { 'pg_hba.conf': 'local all all trust\n' };
+/** A server of the account that runs this process trusts that account: it can change the server's files anyway. */
+const TRUST_OWN_ACCOUNT = 'local all all trust\n';
+
+/** A server that root starts runs as another account. It admits only root, whose account the system reports (`peer`). */
+const ADMIT_ROOT = `local all ${SUPERUSER} peer map=${MAP}\n`;
+const identOfRoot = () => `${MAP} "${nameOfRoot()}" ${SUPERUSER}\n`;
+
+/** The rules for clients as open files that only root can change: `pg_hba.conf` and `pg_ident.conf`. */
+export interface AccessFiles {
+  readonly hba: number;
+  readonly ident: number;
+  close(): void;
+}
 
 /**
- * The server runs as another account than root's, one that other programs may have too: the system tells who connects, and
- * root alone is let in.
+ * Opens the access files for a server that root starts. They are outside the data directory and have no name, so no process
+ * of the server's account can change or replace them (decision 63).
+ *
+ * @param dataDir where they have a name until they are open
+ * @throws EmbeddedPostgresError `data_dir_unusable`
  */
-const forRoot = () => ({
-  'pg_hba.conf': `local all ${SUPERUSER} peer map=${MAP}\n`,
-  'pg_ident.conf': `${MAP} "${nameOfRoot()}" ${SUPERUSER}\n`,
-});
+export function openAccessFiles(dataDir: string): AccessFiles {
+  const opened: number[] = [];
+  const open = (content: string) => {
+    const descriptor = openUnnamed(dataDir, content);
+    opened.push(descriptor);
+    return descriptor;
+  };
+  const close = () => {
+    for (const descriptor of opened) closeSync(descriptor);
+  };
+  try {
+    return { hba: open(ADMIT_ROOT), ident: open(identOfRoot()), close };
+  } catch (error) {
+    close();
+    throw new EmbeddedPostgresError(
+      'data_dir_unusable',
+      `${dataDir} cannot be written (${reasonOf(error)}): start Postern as the owner of DATA_DIR.`,
+      { cause: error },
+    );
+  }
+}
+
+/** A file of root's that every account can read by its descriptor, and none can write. */
+function openUnnamed(folder: string, content: string): number {
+  const path = join(folder, `postgres.access-${randomBytes(6).toString('hex')}`);
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const writable = openSync(path, flags, 0o600);
+  try {
+    writeSync(writable, content);
+    fchmodSync(writable, 0o444);
+    // The server must not inherit a descriptor that can write.
+    return openSync(ownName(writable, path), constants.O_RDONLY);
+  } finally {
+    rmSync(path, { force: true });
+    closeSync(writable);
+  }
+}
 
 /**
- * Writes who may connect to the server of `data`. Before each start, so that data of an older release are covered too, and
- * no edited file lets others in. A running server has to read it again.
+ * Writes the rules for clients into the data directory. A running server has to reload them.
+ *
+ * Postern writes them before each start of a server of its own account. For root it writes them only while a server of an
+ * older release runs, which reads these files: later servers have {@link openAccessFiles}.
  *
  * @param account the server's, unless it is this process's own
  * @throws EmbeddedPostgresError `data_dir_unusable`
  */
 export function writeAccess(data: DataDirectory, account: Account | undefined): void {
-  const files = account === undefined ? FOR_OWN_ACCOUNT : forRoot();
+  // The map comes last: until it is there, nobody is admitted.
+  const files: Record<string, string> =
+    account === undefined
+      ? { 'pg_hba.conf': TRUST_OWN_ACCOUNT }
+      : { 'pg_hba.conf': ADMIT_ROOT, 'pg_ident.conf': identOfRoot() };
   for (const [name, content] of Object.entries(files)) {
     try {
-      // The map comes last: until it is there, nobody gets in.
       replaceFile(join(data.name, name), content, account);
     } catch (error) {
       throw new EmbeddedPostgresError(
@@ -43,13 +106,13 @@ export function writeAccess(data: DataDirectory, account: Account | undefined): 
   }
 }
 
-/** Under another name first: the server sees all of it or what was there, and a link that lies there is not followed. */
+/** Writes a temporary file and renames it: the server never reads a part of it, and a symbolic link is not followed. */
 function replaceFile(path: string, content: string, account: Account | undefined): void {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const descriptor = openSync(draft, flags, 0o600);
   try {
-    writeSync(descriptor, `# Written by Postern at each start.\n${content}`);
+    writeSync(descriptor, `# Written by Postern.\n${content}`);
     if (account !== undefined) fchownSync(descriptor, account.uid, account.gid);
     renameSync(draft, path);
   } catch (error) {
@@ -60,7 +123,7 @@ function replaceFile(path: string, content: string, account: Account | undefined
   }
 }
 
-/** As the server finds it: by the first entry. */
+/** The name of the account with the id 0, by the first entry of `/etc/passwd`, as the server finds it. */
 function nameOfRoot(): string {
   const entries = readFileSync('/etc/passwd', 'utf8')
     .split('\n')

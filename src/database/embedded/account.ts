@@ -3,28 +3,28 @@ import { join } from 'node:path';
 import { HAS_DESCRIPTOR_PATHS } from './descriptors.js';
 import { EmbeddedPostgresError } from './error.js';
 
-/** An account of the system, spread into the options of `spawn`. */
+/** An account of the operating system, as options of `spawn`. */
 export interface Account {
   uid: number;
   gid: number;
 }
 
-/** The accounts that may serve in root's stead, in order of preference. */
+/** The accounts that the server may run as if root starts it, in order of preference. */
 const UNPRIVILEGED_ACCOUNTS = ['postgres', 'nobody'];
 
 /**
- * The account PostgreSQL has to run as, or undefined for the one that runs this process. Only root needs another:
- * PostgreSQL refuses to run as root, and the less it may do, the better.
+ * The account that PostgreSQL has to run as; undefined for the account of this process. Only root needs another account,
+ * because PostgreSQL refuses to run as root.
  *
- * Existing data decides by its owner, because `postgres` may have been added to the system after `nobody` made them.
+ * The owner of existing data decides: `postgres` may have been added to the system after `nobody` created the data.
  *
- * @param dataDirectory the data directory of PostgreSQL, whether it exists yet or not
+ * @param dataDirectory the data directory of PostgreSQL, which may not exist yet
  * @throws EmbeddedPostgresError `no_account`, `data_dir_unusable`
  */
 export function serverAccount(dataDirectory: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   if (!HAS_DESCRIPTOR_PATHS) {
-    // Without /proc an unprivileged server cannot be led past folders that only root may enter.
+    // Without /proc an unprivileged server cannot reach data below folders that only root may enter.
     throw new EmbeddedPostgresError(
       'no_account',
       'On this system the embedded PostgreSQL cannot be started by root: start Postern as another user, or set DATABASE_URL.',
@@ -34,8 +34,8 @@ export function serverAccount(dataDirectory: string): Account | undefined {
   if (owner?.uid === 0) {
     throw new EmbeddedPostgresError(
       'data_dir_unusable',
-      `${dataDirectory} belongs to root, as which PostgreSQL refuses to run: give it and all files in it to an ` +
-        'unprivileged account, such as by `chown -R postgres`.',
+      `${dataDirectory} belongs to root, and PostgreSQL refuses to run as root: give it and all files in it to an ` +
+        'unprivileged account, for example with `chown -R postgres`.',
     );
   }
   return owner === undefined ? unprivilegedAccount() : { uid: owner.uid, gid: owner.gid };

@@ -28,18 +28,18 @@ export interface Binaries {
   majorVersion: number;
 }
 
-/** PostgreSQL gets none of Postern's environment: it holds secrets, and the server's account could read them in /proc. */
+/** PostgreSQL does not inherit Postern's environment: it holds secrets, which the server's account could read in /proc. */
 export const SERVER_ENVIRONMENT = { LC_ALL: 'C' };
 
 /**
- * Where root may put a copy that every account can run, best first. A temporary folder comes last because some systems
- * delete from it what was not used for days, under a running server too.
+ * Where root may put a copy that every account can run, in order of preference. The temporary folder is last because some
+ * systems delete files there after some days, even those of a running server.
  */
 export const PUBLIC_PLACES = ['/var/cache', tmpdir()];
 
 /**
- * Finds the binaries that npm brought for this platform, as a copy where the server's account cannot run the original:
- * below a folder that only root may enter, or without its library links in a folder that cannot be written to.
+ * Finds the binaries that npm installed for this platform. Copies them if the server's account cannot run the original: it
+ * may be below a folder that only root may enter, or lack its library links in a read-only folder.
  *
  * @param account the account that has to be able to run them, unless it is this process's own
  * @param places the folders where a copy may be put, in order of preference
@@ -60,7 +60,7 @@ export async function locateBinaries(account: Account | undefined, places: strin
   }
   throw new EmbeddedPostgresError(
     'no_binaries',
-    `The PostgreSQL that npm brought cannot be run here: set DATABASE_URL to a PostgreSQL of yours. ${failures.join(' ')}`,
+    `The PostgreSQL that npm installed cannot run here: set DATABASE_URL to a PostgreSQL of yours. ${failures.join(' ')}`,
   );
 }
 
@@ -78,8 +78,8 @@ function packagedDirectory(): string {
 }
 
 /**
- * npm packages cannot hold symbolic links, so the package makes them by an install script, which Postern does not let
- * run. Best effort: whether the binaries find their libraries is known when they are run.
+ * npm packages cannot contain symbolic links. The package creates them with an install script, which Postern does not run.
+ * Failures are ignored: the next step runs the binaries, which shows whether they find their libraries.
  */
 function makeLibraryLinks(directory: string): void {
   const links: { source: string; target: string }[] = JSON.parse(
@@ -90,7 +90,7 @@ function makeLibraryLinks(directory: string): void {
     try {
       if (!existsSync(link)) symlinkSync(relative(dirname(target), source), link);
     } catch {
-      // Another Postern made it meanwhile, or this account may not.
+      // Another Postern has just created it, or this account may not write here.
     }
   }
 }
@@ -106,7 +106,7 @@ async function runForVersion(directory: string, account: Account | undefined): P
   return Number(version);
 }
 
-/** Returns the copy of `original` in `place`, made if missing; the copy of another release has another name. */
+/** Returns the copy of `original` in `place`. Creates it if missing. The copy of another release has another name. */
 function copyInto(place: string, original: string, account: Account | undefined): string {
   const fingerprint = fingerprintOf(original);
   // The library links are written relative to the parent of a folder named `native`.
@@ -114,14 +114,14 @@ function copyInto(place: string, original: string, account: Account | undefined)
   if (!existsSync(copy)) makeCopy(original, copy);
   if (account !== undefined) assertNobodyElseCanChange(copy);
   if (fingerprintOf(join(copy, 'native')) !== fingerprint) {
-    // What a power failure left of a copy: names, without all of the content.
+    // After a power failure a copy may have all names, but not all of the content.
     rmSync(copy, { recursive: true, force: true });
     makeCopy(original, copy);
   }
   return join(copy, 'native');
 }
 
-/** Copies aside, then renames: nobody ever sees half a copy, and who comes second uses the first one's. */
+/** Copies to a temporary folder, then renames it, so that no process sees a partial copy. If another was faster, uses its copy. */
 function makeCopy(original: string, copy: string): void {
   const staging = mkdtempSync(`${copy}.new-`);
   try {
@@ -135,7 +135,7 @@ function makeCopy(original: string, copy: string): void {
   }
 }
 
-/** Copies with modes that let every account read and run: the umask and the original may be narrower. */
+/** Copies with modes that let every account read and run. The umask and the original may allow less. */
 function copyTree(from: string, to: string): void {
   mkdirSync(to);
   chmodSync(to, 0o755);
@@ -148,7 +148,7 @@ function copyTree(from: string, to: string): void {
   }
 }
 
-/** A digest of names and sizes. Not of the content: that takes half a second, and a release's content never changes. */
+/** A digest of names and sizes. Hashing the content takes half a second, and a release's content never changes. */
 function fingerprintOf(directory: string): string {
   const digest = createHash('sha256');
   const visit = (path: string) => {
@@ -163,8 +163,8 @@ function fingerprintOf(directory: string): string {
 }
 
 /**
- * The server runs what lies there, and a temporary folder is everybody's: a copy may be trusted only if root made it
- * and no other account can write to it, nor replace one of the folders on the way to it.
+ * The server runs these files, and every account can write to a temporary folder. So the copy must belong to root, and no
+ * other account may be able to write to it or to replace one of its parent folders.
  */
 function assertNobodyElseCanChange(directory: string): void {
   for (let path = directory; ; path = dirname(path)) {

@@ -25,10 +25,10 @@ import { type Binaries, SERVER_ENVIRONMENT } from './binaries.js';
 import { inheritedName, ownName } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
 
-/** The superuser, as which Postern connects and who owns its database. */
+/** The superuser. Postern connects as this role, which owns its database. */
 export const SUPERUSER = 'postern';
 
-/** What a data directory in the making is called, followed by random characters. */
+/** The name of a data directory that initdb is creating, followed by random characters. */
 const STAGING_PREFIX = 'postgres.new-';
 
 /** No initdb takes this long. */
@@ -39,19 +39,19 @@ const SOCKET_PATH_LIMIT = 103;
 
 /** PostgreSQL's data directory, held open. */
 export interface DataDirectory {
-  /** Where the operator finds it. */
+  /** Its path for messages. */
   path: string;
-  /** How this process reaches it and the socket in it, for as long as it is open. */
+  /** The path by which this process reaches it and its socket, while it is open. */
   name: string;
   descriptor: number;
   /** The account that owns it and that its server runs as. */
   uid: number;
-  /** Equal for all who opened this directory, and different for every other one on this machine. */
+  /** The same for all processes that opened this directory, and unique on this machine. */
   clusterName: string;
   close(): void;
 }
 
-/** Makes the folder of everything that Postern keeps on disk, or checks that it can be used. */
+/** Creates DATA_DIR, or checks that it can be used. */
 export function prepareDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -66,7 +66,7 @@ export function prepareDataDir(dataDir: string): void {
 }
 
 /**
- * Opens the data directory `path`, made by initdb if missing.
+ * Opens the data directory `path`. Creates it with initdb if it is missing.
  *
  * @param path `postgres` in the DATA_DIR
  * @throws EmbeddedPostgresError `data_dir_unusable`, `wrong_major_version`, `start_failed`
@@ -123,8 +123,8 @@ function describe(path: string, descriptor: number, uid: number): DataDirectory 
 }
 
 /**
- * Two may start at once and each may be killed at any moment, so initdb works in a folder of its own, which gets the
- * real name only when it is complete; renaming onto a folder that is not empty fails.
+ * Runs initdb in a temporary folder and renames it when it is complete, because two processes may start at once and each
+ * may be killed at any moment. A rename onto a folder that is not empty fails.
  */
 async function initialise(
   dataDir: string,
@@ -148,12 +148,12 @@ async function initialise(
   }
 }
 
-/** Removes what initdb had made when it was killed. By age, because another Postern's initdb may be at work. */
+/** Removes folders of an initdb that was killed. Keeps recent ones, because another Postern's initdb may be running. */
 async function removeAbandoned(dataDir: string): Promise<void> {
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith(STAGING_PREFIX))) {
     const path = join(dataDir, name);
     const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    // Two who remove the same folder get in each other's way; the next start finishes it.
+    // Two processes that remove the same folder may both fail. The next start removes the rest.
     if (Date.now() - changedAt > STAGING_AGE_MS) await rm(path, { recursive: true }).catch(() => undefined);
   }
 }
@@ -167,16 +167,16 @@ async function runInitdb(
   const options = [
     `--pgdata=${inheritedName(staging)}`,
     `--username=${SUPERUSER}`,
-    // Before each start it is written who may connect: see `access.ts`. TCP is off.
+    // `access.ts` sets the rules for clients before each start. TCP is off.
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',
-    // Not ICU: the version that the binaries bring is old, and sort orders must not change under an index.
+    // Not ICU: the bundled version is old, and a later version with another sort order would corrupt indexes.
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
     '--locale=C',
     '--no-instructions',
-    // One call instead of one for each of a thousand files, which takes seconds on a busy disk.
+    // One call, not one for each of a thousand files, which takes seconds on a busy disk.
     ...(process.platform === 'linux' ? ['--sync-method=syncfs'] : []),
   ];
   const initdb = spawn(join(binaries.directory, 'bin', 'initdb'), options, {
@@ -185,19 +185,19 @@ async function runInitdb(
     env: SERVER_ENVIRONMENT,
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
   });
-  let complaint = '';
+  let stderr = '';
   initdb.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    complaint += chunk;
+    stderr += chunk;
   });
   const [code, signal] = await once(initdb, 'close');
   if (code === 0) return;
   throw new EmbeddedPostgresError(
     'start_failed',
-    `PostgreSQL's initdb failed (${signal ?? code}): ${complaint.trim().slice(-500)}`,
+    `PostgreSQL's initdb failed (${signal ?? code}): ${stderr.trim().slice(-500)}`,
   );
 }
 
-function assertMajorVersion(path: string, brought: number): void {
+function assertMajorVersion(path: string, bundled: number): void {
   let found: string;
   try {
     found = readFileSync(join(path, 'PG_VERSION'), 'utf8').trim();
@@ -209,16 +209,16 @@ function assertMajorVersion(path: string, brought: number): void {
       { cause: error },
     );
   }
-  if (found === String(brought)) return;
+  if (found === String(bundled)) return;
   throw new EmbeddedPostgresError(
     'wrong_major_version',
-    `${path} was made by PostgreSQL ${found}, and this Postern brings PostgreSQL ${brought}, which cannot read it: ` +
-      'start the release of Postern that made it, take a backup and restore that into an empty DATA_DIR with this ' +
-      `release; or convert it by pg_upgrade; or let a PostgreSQL ${found} serve it and set DATABASE_URL.`,
+    `${path} was created by PostgreSQL ${found}, and this Postern contains PostgreSQL ${bundled}, which cannot read it: ` +
+      'start the release of Postern that created it, take a backup and restore it into an empty DATA_DIR with this ' +
+      `release; or convert it with pg_upgrade; or run PostgreSQL ${found} on it and set DATABASE_URL.`,
   );
 }
 
-/** Makes a rename in the folder `path` survive a power failure. */
+/** After this, a rename in the folder `path` survives a power failure. */
 function syncDirectory(path: string): void {
   const descriptor = openSync(path, constants.O_RDONLY);
   try {

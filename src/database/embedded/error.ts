@@ -6,7 +6,7 @@ type EmbeddedPostgresErrorCode =
   | 'wrong_major_version'
   | 'start_failed';
 
-/** The embedded PostgreSQL cannot serve; the message says what the operator can do about it. */
+/** The embedded PostgreSQL cannot run. The message says what the operator can do. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
   readonly code: EmbeddedPostgresErrorCode;
@@ -17,12 +17,12 @@ export class EmbeddedPostgresError extends Error {
   }
 }
 
-/** The message of anything thrown, for the cause inside a sentence. */
+/** The message of a thrown value, for the cause inside a sentence. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The errno or SQLSTATE of anything thrown. */
+/** The errno or SQLSTATE of a thrown value. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

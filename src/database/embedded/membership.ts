@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { writeAccess } from './access.js';
 import { type DataDirectory, SUPERUSER } from './data-directory.js';
+import { INHERITED, inheritedName } from './descriptors.js';
 import { codeOf, EmbeddedPostgresError, reasonOf } from './error.js';
 import { clearRemains, serverProcesses, signalProcess } from './processes.js';
 import { type Server, type StartedServer, spawnServer, tailOfLog } from './server.js';
@@ -12,60 +13,60 @@ export interface Log {
   error(obj: object, msg: string): void;
 }
 
-/** A Postern's part in a running server: while it lasts, no other Postern stops the server. */
+/** A Postern's use of a running server. While it lasts, no other Postern stops the server. */
 export interface Membership {
-  /** The connection whose session holds the lock. Its loss is the loss of the server. */
+  /** The connection whose session holds the lock. If it breaks, the server is lost. */
   client: Client;
   isLost(): boolean;
   lost: Promise<void>;
-  /** The process id of the server if this Postern started it, or undefined if it ran already. */
+  /** The process id of the server if this Postern started it; undefined if it was running already. */
   startedPid: number | undefined;
 }
 
 /**
  * The key of the advisory lock that each Postern holds shared, and that only the last one gets exclusively. It is taken
- * in the database `postgres`: locks belong to one database, so it cannot meet those of Postern's own.
+ * in the database `postgres`. Locks belong to one database, so it cannot conflict with those of Postern's own database.
  */
 const MEMBERSHIP_LOCK = 1;
 
-/** How long a server may neither answer nor say that it is busy with starting or stopping. */
-const PATIENCE_MS = 15_000;
+/** How long a server may neither accept connections nor report that it is starting or stopping. */
+const TIMEOUT_MS = 15_000;
 
-/** When to say that it takes long: a recovery from a crash may. */
+/** When to log that the start takes long. Recovery from a crash may. */
 const NOTICE_AFTER_MS = 3000;
 
-/** How often a server that ends right after its start is started again: it may have met another starter's. */
+/** Attempts to start a server that ends right after its start. Another starter's server may have caused that. */
 const START_ATTEMPTS = 3;
 
-/** A shutdown writes everything out first. One that takes longer than this goes on without being waited for. */
-const SHUTDOWN_PATIENCE_MS = 20_000;
+/** A shutdown writes all data to disk first. Postern does not wait longer than this. */
+const SHUTDOWN_TIMEOUT_MS = 20_000;
 
-/** The server says that it is starting, recovering or stopping, or ends the session because of that. */
+/** admin_shutdown, crash_shutdown and cannot_connect_now: the server is starting, recovering or stopping. */
 const TRANSITIONS = new Set(['57P01', '57P02', '57P03']);
 
 /**
  * Joins the server of a data directory, and starts it first if none is running.
  *
- * Starters need no lock of their own: PostgreSQL lets only one server have a data directory, and who loses finds the
- * winner's by connecting.
+ * Starters need no lock of their own: PostgreSQL lets only one server use a data directory. The starter that loses connects
+ * to the winner's server.
  *
- * @param stopping no recovery is waited for any more, however busy the server says it is
+ * @param stopping aborted: do not wait for a recovery any longer
  * @throws EmbeddedPostgresError `start_failed`, `data_dir_unusable`
  */
 export async function joinServer(server: Server, log: Log, stopping: AbortSignal): Promise<Membership> {
   let started: StartedServer | undefined;
   let failures = 0;
-  let deadline = performance.now() + PATIENCE_MS;
+  let deadline = performance.now() + TIMEOUT_MS;
   let noticeAt = performance.now() + NOTICE_AFTER_MS;
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
     const result = await connectAsMember(server.data);
     if (!('error' in result)) {
       const membership = { ...result, startedPid: started?.pid };
-      if (started === undefined) await restrictAccess(membership, server, log);
+      if (started === undefined) await restrictOlderServer(membership, server, log);
       return membership;
     }
     const code = codeOf(result.error) ?? '';
-    if (TRANSITIONS.has(code) && !stopping.aborted) deadline = performance.now() + PATIENCE_MS;
+    if (TRANSITIONS.has(code) && !stopping.aborted) deadline = performance.now() + TIMEOUT_MS;
 
     const failure = started?.failure();
     if (failure !== undefined) {
@@ -74,9 +75,9 @@ export async function joinServer(server: Server, log: Log, stopping: AbortSignal
       if (failures === START_ATTEMPTS) throw startFailed(server, log, failure);
     }
     if (performance.now() > deadline) throw startFailed(server, log, `no answer, ${reasonOf(result.error)}`);
-    const isNobodyListening = code === 'ENOENT' || code === 'ECONNREFUSED';
-    if (started === undefined && isNobodyListening && (await clearRemains(server.data))) {
-      writeAccess(server.data, server.account);
+    const isServerMissing = code === 'ENOENT' || code === 'ECONNREFUSED';
+    if (started === undefined && isServerMissing && (await clearRemains(server.data))) {
+      if (server.account === undefined) writeAccess(server.data, undefined);
       started = spawnServer(server);
     }
     if (performance.now() > noticeAt) {
@@ -87,26 +88,29 @@ export async function joinServer(server: Server, log: Log, stopping: AbortSignal
   }
 }
 
-/** A running server may be one that an older release started for root, which let its whole account in. */
-async function restrictAccess({ client }: Membership, { data, account, isRoots }: Server, log: Log): Promise<void> {
-  // Where DATA_DIR is another account's, that account may have started the server, and would be shut out.
+/** A server that an older release started for root reads its rules from the data directory, and may admit its whole account. */
+async function restrictOlderServer({ client }: Membership, server: Server, log: Log): Promise<void> {
+  const { data, account, isRoots } = server;
+  // If DATA_DIR belongs to another account, that account may have started the server, and must not be locked out.
   if (account === undefined || !isRoots) return;
   try {
+    const { rows } = await client.query<{ hba_file: string }>('show hba_file');
+    if (rows[0]?.hba_file === inheritedName('', INHERITED.hba)) return;
     writeAccess(data, account);
     await client.query('select pg_reload_conf()');
   } catch (error) {
     // The next start tries again.
-    log.warn({ err: error }, 'It could not be written who may connect to the embedded PostgreSQL');
+    log.warn({ err: error }, 'Could not restrict who may connect to the embedded PostgreSQL');
   }
 }
 
 /**
- * Gives the membership up, and stops the server if it was the last one. Who joins at the same time cannot be harmed:
- * holding the lock, it keeps this one from being the last; without it, it finds the server stopping and starts anew.
+ * Ends the membership, and stops the server if it was the last one. A Postern that joins at the same time is safe: either
+ * it has the lock, and this one is not the last, or it finds the server stopping and starts another.
  */
 export async function leaveServer({ client }: Membership, { data }: Server, log: Log): Promise<void> {
   try {
-    // Its own share first: of two that leave at once and keep theirs, neither would be the last.
+    // Release the shared lock first: if two leave at once and keep theirs, neither gets the exclusive lock.
     await client.query('select pg_advisory_unlock_shared($1)', [MEMBERSHIP_LOCK]);
     const { rows } = await client.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [
       MEMBERSHIP_LOCK,
@@ -114,7 +118,7 @@ export async function leaveServer({ client }: Membership, { data }: Server, log:
     if (rows[0]?.last) await shutDown(data, log);
     else log.info({}, 'Left the embedded PostgreSQL to the other Postern that uses it');
   } catch (error) {
-    log.warn({ err: error }, 'The embedded PostgreSQL was lost while it was to be left');
+    log.warn({ err: error }, 'Lost the connection to the embedded PostgreSQL while leaving it');
   } finally {
     await client.end();
   }
@@ -123,11 +127,14 @@ export async function leaveServer({ client }: Membership, { data }: Server, log:
 async function shutDown(data: DataDirectory, log: Log): Promise<void> {
   const postmasters = (await serverProcesses(data)).filter(({ role }) => role === 'postmaster').map(({ pid }) => pid);
   if (postmasters.length === 0) {
-    log.warn({}, 'There was no process of the embedded PostgreSQL to stop: it has died, or cannot be seen from here');
+    log.warn(
+      {},
+      'Found no process of the embedded PostgreSQL to stop: it has ended, or is not visible to this process',
+    );
     return;
   }
   for (const pid of postmasters) signalProcess(pid, 'SIGINT');
-  const deadline = performance.now() + SHUTDOWN_PATIENCE_MS;
+  const deadline = performance.now() + SHUTDOWN_TIMEOUT_MS;
   for (let pause = 5; performance.now() < deadline; pause = Math.min(pause * 1.5, 100)) {
     await sleep(pause);
     const running = await serverProcesses(data);
@@ -136,10 +143,10 @@ async function shutDown(data: DataDirectory, log: Log): Promise<void> {
       return;
     }
   }
-  log.warn({ pids: postmasters }, 'The embedded PostgreSQL takes long to stop, and was left to it');
+  log.warn({ pids: postmasters }, 'The embedded PostgreSQL takes long to stop. Postern does not wait any longer');
 }
 
-/** Creates a database if it is missing; another Postern may do so at the same time. */
+/** Creates a database if it does not exist. Another Postern may do so at the same time. */
 export async function ensureDatabase({ client }: Membership, name: string): Promise<void> {
   const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
   if (rowCount !== 0) return;
@@ -158,7 +165,7 @@ async function connectAsMember(data: DataDirectory): Promise<Omit<Membership, 's
     user: SUPERUSER,
     database: 'postgres',
     application_name: 'postern membership',
-    // Else PGSSLMODE in the environment decides, and there is no TLS on the socket.
+    // Otherwise PGSSLMODE in the environment decides, and the socket has no TLS.
     ssl: false,
     connectionTimeoutMillis: 5000,
     query_timeout: 10_000,
@@ -170,7 +177,7 @@ async function connectAsMember(data: DataDirectory): Promise<Omit<Membership, 's
       resolve();
     });
   });
-  // Unheard, it would end the process. What matters is the end that follows.
+  // Without a listener an error would end the process. `lost` settles by the `end` event that follows.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -180,7 +187,7 @@ async function connectAsMember(data: DataDirectory): Promise<Omit<Membership, 's
     if (!rows[0]?.joined) throw new Error('another Postern is stopping it');
     return { client, isLost: () => isLost, lost };
   } catch (error) {
-    // Not awaited: a server that hangs would not let go.
+    // Not awaited: a server that hangs would not close the connection.
     client.end().catch(() => undefined);
     return { error };
   }
@@ -188,11 +195,11 @@ async function connectAsMember(data: DataDirectory): Promise<Omit<Membership, 's
 
 function startFailed({ logFile }: Server, log: Log, reason: string): EmbeddedPostgresError {
   const tail = tailOfLog(logFile);
-  log.error({ logFile, tail }, 'The embedded PostgreSQL did not start; this is the end of its log');
+  log.error({ logFile, tail }, 'The embedded PostgreSQL did not start. This is the end of its log');
   const cause = tail.findLast((line) => /\b(FATAL|PANIC): /.test(line))?.replace(/^.*?(FATAL|PANIC): +/, '');
   return new EmbeddedPostgresError(
     'start_failed',
     `The embedded PostgreSQL did not start (${reason}${cause === undefined ? '' : `: ${cause.slice(0, 200)}`}). ` +
-      `Its log is ${logFile}; when the cause is mended, start Postern again, or set DATABASE_URL.`,
+      `Its log is ${logFile}. Fix the cause and start Postern again, or set DATABASE_URL.`,
   );
 }

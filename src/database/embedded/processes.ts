@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import type { DataDirectory } from './data-directory.js';
 import { codeOf } from './error.js';
 
-/** A living process of the server of one data directory. */
+/** A running process of the server of one data directory. */
 interface ServerProcess {
   pid: number;
-  /** An orphan is a child that outlived its postmaster: while it lives, no other postmaster can start. */
+  /** An orphan is a child whose postmaster has ended. While it runs, no other postmaster can start. */
   role: 'postmaster' | 'child' | 'orphan';
 }
 
@@ -18,21 +18,21 @@ interface SystemProcess {
   command: string;
 }
 
-/** One look at the processes of the system whose command line has a given text in it. */
+/** The processes of the system whose command line contains a given text. */
 interface ProcessTable {
   pids: number[];
   read(pid: number): SystemProcess | undefined;
 }
 
-/** How old a lock file without a process id must be to be a crash's remnant rather than about to be written. */
+/** A lock file without a process id that is older than this was left by a crash. A newer one is being written. */
 const EMPTY_LOCK_FILE_AGE_MS = 2000;
 
 /**
- * The processes of the server of `data`, none of them a zombie.
+ * The processes of the server of `data`, without zombies.
  *
- * They are known by the cluster's name on their command lines. Not by the ids in `postmaster.pid`: a dead server's id
- * may be a zombie's or have gone to another program. Nor by `/proc/PID/cwd`: in a container root may not read that of
- * another account's process.
+ * They have the cluster's name on their command lines. The id in `postmaster.pid` is not enough: it may belong to a zombie
+ * or to another program. `/proc/PID/cwd` is not enough either: in a container root may not read that of another account's
+ * process.
  */
 export async function serverProcesses(data: DataDirectory): Promise<ServerProcess[]> {
   const table = existsSync('/proc/self/cmdline') ? procTable(data.clusterName) : await psTable(data.clusterName);
@@ -44,12 +44,12 @@ export async function serverProcesses(data: DataDirectory): Promise<ServerProces
     const process = find(pid);
     if (process === undefined) return [];
     if (find(process.parent) !== undefined) return [{ pid, role: 'child' }];
-    // A child has set its title by the time it can be orphaned; the postmaster keeps the command line of its start.
+    // A child sets its title before it can be orphaned. The postmaster keeps the command line of its start.
     return [{ pid, role: process.command.startsWith('postgres: ') ? 'orphan' : 'postmaster' }];
   });
 }
 
-/** Reads each process at the moment it is asked for: a parent that started after the list was made is found too. */
+/** Reads each process on demand, so that a parent that started after the listing is found too. */
 function procTable(text: string): ProcessTable {
   return {
     pids: readdirSync('/proc').map(Number).filter(Number.isInteger),
@@ -57,7 +57,7 @@ function procTable(text: string): ProcessTable {
       try {
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
         if (!command.includes(text)) return undefined;
-        // A program's name may hold blanks and parentheses; the parent is the second field behind the last one.
+        // The name may contain spaces and parentheses. The parent is the second field after the last parenthesis.
         const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
         const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
         return { uid: statSync(`/proc/${pid}`).uid, parent, command };
@@ -80,7 +80,7 @@ async function psTable(text: string): Promise<ProcessTable> {
   return { pids: [...processes.keys()], read: (pid) => processes.get(pid) };
 }
 
-/** Sends a signal to a process that may have ended meanwhile. */
+/** Sends a signal to a process that may have ended already. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -90,14 +90,14 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * Clears away what a dead server left that would keep a new one from starting.
+ * Removes the processes and files of a dead server that would prevent the start of a new one.
  *
- * @returns whether one can be started now; not as long as any process of a server still lives
+ * @returns whether a server can start now: no process of the old server runs any more
  */
 export async function clearRemains(data: DataDirectory): Promise<boolean> {
   const processes = await serverProcesses(data);
   for (const { pid, role } of processes) {
-    // Without its postmaster it can do no more than commit into a log that recovery reads: SIGKILL loses nothing.
+    // Without its postmaster it can only commit into the write-ahead log, which recovery reads: SIGKILL loses nothing.
     if (role === 'orphan') signalProcess(pid, 'SIGKILL');
   }
   if (processes.length > 0) return false;
@@ -106,8 +106,8 @@ export async function clearRemains(data: DataDirectory): Promise<boolean> {
 }
 
 /**
- * Removes the lock files of a dead server of `data` whose process id is in use by a zombie or by another program:
- * PostgreSQL takes the server for alive then. The others it removes itself, with fewer races than this could.
+ * Removes the lock files of a dead server of `data` whose process id belongs to a zombie or to another program: PostgreSQL
+ * assumes then that the server runs. PostgreSQL removes other lock files itself, with fewer races.
  */
 async function removeStaleLockFiles(data: DataDirectory): Promise<void> {
   for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
@@ -115,12 +115,12 @@ async function removeStaleLockFiles(data: DataDirectory): Promise<void> {
     const pid = readLockFile(path);
     if (pid === undefined || (pid !== 0 && !isInUse(pid))) continue;
     const isAlive = (await serverProcesses(data)).some((process) => process.pid === pid);
-    // Read again, because another starter may have replaced it meanwhile.
+    // Read it again, because another starter may have replaced it.
     if (!isAlive && readLockFile(path) === pid) rmSync(path, { force: true });
   }
 }
 
-/** The process id in a lock file, 0 if a crash left it empty, or undefined if there is nothing to judge. */
+/** The process id in a lock file; 0 if a crash left it empty; undefined if there is none, or it is being written. */
 function readLockFile(path: string): number | undefined {
   try {
     const pid = Math.abs(Number.parseInt(readFileSync(path, 'utf8'), 10));

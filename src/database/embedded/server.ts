@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { type AccessFiles, openAccessFiles } from './access.js';
 import type { Account } from './account.js';
 import { type Binaries, SERVER_ENVIRONMENT } from './binaries.js';
 import type { DataDirectory } from './data-directory.js';
-import { inheritedName } from './descriptors.js';
+import { INHERITED, inheritedName } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
 
-/** What it takes to start a server on a data directory. */
+/** All that a start of a server on a data directory needs. */
 export interface Server {
   binaries: Binaries;
   data: DataDirectory;
@@ -22,18 +23,18 @@ export interface Server {
 /** A server process that this Postern started. */
 export interface StartedServer {
   pid: number | undefined;
-  /** Why it has ended, or undefined as long as it has not. */
+  /** The cause of its end, or undefined while it runs. */
   failure(): string | undefined;
 }
 
 const LOG_FILE_LIMIT_BYTES = 10 * 1024 * 1024;
 
-/** Enough of the log's end to hold the cause of a failed start. */
+/** The end of the log that holds the cause of a failed start. */
 const LOG_TAIL_BYTES = 4096;
 
 /**
- * On the command line and not in `postgresql.conf`, so that a new release's settings also reach old data, and so that
- * no edited file takes durability, privacy or the socket away.
+ * Given on the command line, not in `postgresql.conf`: so the settings of a new release also apply to existing data, and no
+ * edited file can change durability, privacy or the socket.
  */
 const SETTINGS = {
   listen_addresses: '',
@@ -41,13 +42,13 @@ const SETTINGS = {
   port: '5432',
   // Sixteen workers with every channel of push, in a rolling restart, and commands beside them.
   max_connections: '300',
-  // The queries are short: compiling them costs more than it saves.
+  // The queries are short: compilation costs more than it saves.
   jit: 'off',
   timezone: 'UTC',
   fsync: 'on',
   full_page_writes: 'on',
   synchronous_commit: 'on',
-  // After a crash everything is written out before the recovery: at once, not file by file, which takes seconds.
+  // After a crash PostgreSQL syncs all files before the recovery. One call is faster than one for each file by seconds.
   ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),
 
   log_timezone: 'UTC',
@@ -56,7 +57,7 @@ const SETTINGS = {
   logging_collector: 'off',
   log_min_messages: 'warning',
   log_checkpoints: 'off',
-  // Statements, parameters and failing rows hold secrets: none of them may be logged, in no case.
+  // Statements, parameters and failing rows hold secrets: never log them.
   log_statement: 'none',
   log_min_duration_statement: '-1',
   log_min_duration_sample: '-1',
@@ -68,24 +69,44 @@ const SETTINGS = {
 };
 
 /**
- * Megabytes in which the server keeps pages of tables: an eighth of what this machine or container has, since the system
- * keeps files too and Postern runs beside it. It is taken as it is filled. Beyond 1 GB a database is worth a server of its own.
+ * `shared_buffers` in megabytes: an eighth of the memory of this machine or container, because the system caches files too
+ * and Postern runs beside it. The server uses the memory as it fills it. A database that needs more than 1 GB deserves a
+ * server of its own.
  */
 function sharedBuffers(): number {
-  // 0 or more than there is: no limit.
+  // 0, or more than the memory: no limit.
   const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   const megabytes = Math.min(totalmem(), limit) / 2 ** 20;
   return Math.round(Math.min(1024, Math.max(128, megabytes / 8)));
 }
 
 /**
- * Starts a server in its own session, so that neither a terminal's Ctrl-C nor this process's end takes it down.
- * Whether it got ready is to be found out by connecting.
+ * Starts a server in its own session, so that neither Ctrl-C in a terminal nor the end of this process stops it.
+ * Connect to find out when it is ready.
  */
-export function spawnServer({ binaries, data, account, logFile }: Server): StartedServer {
+export function spawnServer(server: Server): StartedServer {
+  if (server.account === undefined) return spawnWith(server, undefined);
+  const access = openAccessFiles(dirname(server.data.path));
+  try {
+    return spawnWith(server, access);
+  } finally {
+    access.close();
+  }
+}
+
+/** @param access the rules for clients; undefined: the server reads those of its data directory */
+function spawnWith({ binaries, data, account, logFile }: Server, access: AccessFiles | undefined): StartedServer {
   const directory = inheritedName(data.path);
-  const memory = { shared_buffers: `${sharedBuffers()}MB` };
-  const settings = { ...SETTINGS, ...memory, unix_socket_directories: directory, cluster_name: data.clusterName };
+  const settings = {
+    ...SETTINGS,
+    shared_buffers: `${sharedBuffers()}MB`,
+    unix_socket_directories: directory,
+    cluster_name: data.clusterName,
+    ...(access && {
+      hba_file: inheritedName('', INHERITED.hba),
+      ident_file: inheritedName('', INHERITED.ident),
+    }),
+  };
   const log = openLog(logFile);
   try {
     const server = spawn(
@@ -95,7 +116,7 @@ export function spawnServer({ binaries, data, account, logFile }: Server): Start
         ...account,
         cwd: '/',
         env: SERVER_ENVIRONMENT,
-        stdio: ['ignore', log, log, data.descriptor],
+        stdio: ['ignore', log, log, data.descriptor, ...(access === undefined ? [] : [access.hba, access.ident])],
         detached: true,
       },
     );
@@ -134,9 +155,9 @@ export function tailOfLog(logFile: string): string[] {
   }
 }
 
-/** Bounded where the server starts, because a running one keeps its descriptor: a rename would not reach it. */
+/** Limits the log when the server starts: a running server keeps its descriptor, so a rename would have no effect. */
 function openLog(logFile: string): number {
-  // Root must not be led to another file by a link that the owner of DATA_DIR has put there.
+  // Root must not follow a symbolic link of the owner of DATA_DIR to another file.
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
   try {
     const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;

@@ -1,16 +1,17 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import type { BreachedPasswords } from '../../authentication/secrets/breached-passwords.js';
+import type { BreachedPasswords } from '../../credentials/breached-passwords.js';
+import { sha1Of } from '../../lib/crypto/digests.js';
 import { hashOfLine } from '../../lib/hash-list.js';
-import { sha1Of } from './sha1.js';
 
-/** Bytes, more than the longest line has. */
-const probe = 128;
-/** Bytes that are read at once when they are all that is left. */
+/** Bytes: longer than any line. */
+const maxLine = 128;
+/** Bytes: a range that is not longer is read at once and searched line by line. */
 const window = 4096;
 
 /**
- * A file of `HASH:count` lines in the order of the hashes, as Have I Been Pwned offers it for download. It is never loaded:
- * some 25 reads find a hash among a billion. It is opened for each question, so that a newer one may take its place.
+ * A file of `HASH:count` lines sorted by SHA-1 hash, as the Pwned Passwords downloader of Have I Been Pwned makes it
+ * (https://haveibeenpwned.com/Passwords). It is never loaded: about 25 reads find a hash among a billion. It is opened
+ * for each look-up, so it can be replaced at any time.
  */
 export function createBreachedFile(path: string, onFailure: (error: unknown) => void): BreachedPasswords {
   return {
@@ -29,28 +30,28 @@ export function createBreachedFile(path: string, onFailure: (error: unknown) => 
   };
 }
 
-/** Binary search by bytes: a line with the hash, if there is one, begins at `low` or later, and at `high` or before. */
+/** Binary search by byte position. If there is a line with the hash, it starts between `low` and `high`. */
 async function holds(file: FileHandle, wanted: string): Promise<boolean> {
   let low = 0;
   let high = (await file.stat()).size;
   while (high - low > window) {
     const middle = Math.floor((low + high) / 2);
-    const { start, hash } = await lineBehind(file, middle);
+    const { start, hash } = await lineAfter(file, middle);
     if (hash === wanted) return true;
     if (hash > wanted) high = middle;
     else low = start;
   }
-  const lines = (await read(file, low, high - low + probe)).split('\n');
+  const lines = (await read(file, low, high - low + maxLine)).split('\n');
   return lines.some((line) => hashOfLine(line) === wanted);
 }
 
-/** The first line that begins behind a position. It is whole: what is searched last is larger than a few lines. */
-async function lineBehind(file: FileHandle, position: number): Promise<{ start: number; hash: string }> {
-  const text = await read(file, position, 2 * probe);
+/** The first line that starts after a position. It is complete, since `window` is longer than a few lines. */
+async function lineAfter(file: FileHandle, position: number): Promise<{ start: number; hash: string }> {
+  const text = await read(file, position, 2 * maxLine);
   const end = text.indexOf('\n');
   const [line = ''] = text.slice(end + 1).split('\n', 1);
   const hash = end === -1 ? undefined : hashOfLine(line);
-  if (hash === undefined) throw new Error(`the list of breached passwords is no such list at byte ${position}`);
+  if (hash === undefined) throw new Error(`the list of breached passwords is invalid at byte ${position}`);
   return { start: position + end + 1, hash };
 }
 

@@ -1,32 +1,35 @@
-import type { BreachedPasswords } from '../../authentication/secrets/breached-passwords.js';
-import { createTurnstile } from '../../lib/turnstile.js';
+import type { BreachedPasswords } from '../../credentials/breached-passwords.js';
+import { createConcurrencyLimiter } from '../../lib/concurrency-limiter.js';
+import { sha1Of } from '../../lib/crypto/digests.js';
 import type { Outbound } from '../outbound.js';
-import { sha1Of } from './sha1.js';
 
 export interface BreachedRangeOptions {
-  /** Five characters of a hash are put behind it. */
+  /** The first five characters of a hash are appended to it. */
   readonly url: string;
   readonly outbound: Outbound;
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Characters of the hash that leave this machine: hundreds of known passwords share them, and unknown ones without end. */
+/**
+ * Characters of the hash that are sent. Hundreds of known passwords share them, so they do not identify one
+ * (k-anonymity).
+ */
 const prefixLength = 5;
-/** Milliseconds, of the request of a person who waits. */
+/** Milliseconds. A user waits for the result. */
 const totalTimeoutMs = 2000;
-/** Asked at a time, and waiting: also those who have no account yet can ask. Beyond, it is as if it did not answer. */
-const requests = { width: 16, length: 64, patience: totalTimeoutMs };
-/** A range has some 2,000 lines of 40 bytes, padding included. */
+/** Limits concurrent requests, since clients without an account can cause them. Further ones count as unavailable. */
+const requests = { concurrency: 16, maxWaiting: 64, timeoutMs: totalTimeoutMs };
+/** A range has about 2,000 lines of 40 bytes, including padding. */
 const maxResponseBytes = 512 * 1024;
 
 /**
- * The range API of Have I Been Pwned, or one that works alike: `GET {url}/{first five characters}` gives the `REST:count`
- * of every hash that begins so. Padded, so that the length of the answer does not tell which range was asked for; padding
- * has a count of 0.
+ * The range API of Have I Been Pwned (https://haveibeenpwned.com/API/v3#PwnedPasswords), or a compatible one: `GET
+ * {url}/{first five characters}` returns `REST:count` for every SHA-1 hash with this prefix. Responses are padded with
+ * lines of count 0, so that their length does not show the range.
  */
 export function createBreachedRange({ url, outbound, onFailure }: BreachedRangeOptions): BreachedPasswords {
   const base = url.replace(/\/+$/, '');
-  const turn = createTurnstile(requests);
+  const turn = createConcurrencyLimiter(requests);
   return {
     async contains(password) {
       const hash = sha1Of(password);
@@ -35,7 +38,8 @@ export function createBreachedRange({ url, outbound, onFailure }: BreachedRangeO
           url: `${base}/${hash.slice(0, prefixLength)}`,
           method: 'GET' as const,
           headers: { 'add-padding': 'true', 'user-agent': 'Postern', 'accept-encoding': 'identity' },
-          ...{ totalTimeoutMs, maxResponseBytes },
+          totalTimeoutMs,
+          maxResponseBytes,
         };
         const { status, body } = await turn(() => outbound.request(request));
         if (status !== 200) throw new Error(`the list of breached passwords answered ${status}`);

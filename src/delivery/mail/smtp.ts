@@ -1,30 +1,33 @@
 import { connect, type Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import type { MailMessage, MailSender } from '../../authentication/messages/mail-sender.js';
 import type { SmtpTarget } from '../../lib/smtp-url.js';
+import type { MailMessage, MailSender } from '../../messages/mail-sender.js';
 
-/** Who a mail is from. */
-export interface MailFrom {
-  /** Shown beside the address; may be empty. */
+/** The sender of mails. */
+export interface MailSenderAddress {
+  /** The display name; may be empty. */
   readonly name: string;
   readonly address: string;
 }
 
 export interface SmtpMailOptions {
   readonly target: SmtpTarget;
-  readonly from: MailFrom;
-  /** Milliseconds until there is a connection; 3000. */
+  readonly from: MailSenderAddress;
+  /** Milliseconds to connect; 3000. */
   readonly connectTimeoutMs?: number;
-  /** Milliseconds for the whole of one mail; 10,000. */
+  /** Milliseconds for one mail in total; 10,000. */
   readonly totalTimeoutMs?: number;
-  /** Certificates to trust instead of those that Node.js knows. */
+  /** Certificates to trust instead of those of Node.js. */
   readonly ca?: ConnectionOptions['ca'];
 }
 
-/** Its message holds what failed and the server's status, nothing of the mail, its recipient or a password. */
+/**
+ * Safe to log: its message holds the failed step and the server's status, but nothing of the mail, its recipient or a
+ * password.
+ */
 class SmtpError extends Error {
   override readonly name = 'SmtpError';
-  /** Whether the same mail will never be taken: then it is not tried again. */
+  /** Whether the server will never accept this mail. Then it is not retried. */
   readonly permanent: boolean;
 
   constructor(message: string, permanent = false) {
@@ -34,8 +37,9 @@ class SmtpError extends Error {
 }
 
 /**
- * Hands each mail to an SMTP server on a connection of its own, so that no mail waits for another. A mail that was taken
- * though the answer got lost is sent again under the same Message-ID.
+ * Sends each mail to an SMTP server (RFC 5321) on a connection of its own, so that no mail waits for another. TLS is
+ * implicit (RFC 8314) or by STARTTLS (RFC 3207). If the server accepted a mail but its response was lost, the mail is
+ * sent again with the same Message-ID.
  */
 export function createSmtpMail(options: SmtpMailOptions): MailSender {
   const { target, from, connectTimeoutMs = 3000, totalTimeoutMs = 10_000, ca } = options;
@@ -43,8 +47,8 @@ export function createSmtpMail(options: SmtpMailOptions): MailSender {
   return {
     name: 'smtp',
     async send(message) {
-      if (!plainAddress.test(message.to)) throw new SmtpError('the recipient is no plain mail address', true);
-      // Loaded when the first mail goes out: most of what it holds is memory that an idle service need not have.
+      if (!plainAddress.test(message.to)) throw new SmtpError('the recipient is not a plain mail address', true);
+      // Loaded with the first mail, to save memory in services that send none.
       const { createTransport } = await import('nodemailer');
       const connection = await openConnection(target, connectTimeoutMs);
       let isLate = false;
@@ -54,20 +58,20 @@ export function createSmtpMail(options: SmtpMailOptions): MailSender {
       }, totalTimeoutMs).unref();
       connection.once('close', () => clearTimeout(timer));
       const transport = createTransport({
-        ...{
-          host,
-          connection,
-          secure: tls === 'from_start',
-          requireTLS: tls === 'starttls',
-          ignoreTLS: tls === 'none',
-        },
+        host,
+        connection,
+        secure: tls === 'from_start',
+        requireTLS: tls === 'starttls',
+        ignoreTLS: tls === 'none',
         ...(user !== undefined && { auth: { user, pass: password } }),
         tls: { ...(ca !== undefined && { ca }) },
-        ...{ disableFileAccess: true, disableUrlAccess: true, maxResponseSize: 65_536 },
+        disableFileAccess: true,
+        disableUrlAccess: true,
+        maxResponseSize: 65_536,
       });
       try {
         await transport.sendMail(contentOf(message, from));
-        // It says goodbye by itself; nobody waits for that.
+        // The library sends QUIT and closes the connection. The process need not wait for that.
         connection.unref();
       } catch (error) {
         connection.destroy();
@@ -77,10 +81,10 @@ export function createSmtpMail(options: SmtpMailOptions): MailSender {
   };
 }
 
-/** One mailbox, unquoted. The library reads more than one address from a text with a comma. */
+/** One unquoted mailbox (RFC 5321, 4.1.2). The library would read a text with a comma as several addresses. */
 const plainAddress = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u;
 
-function contentOf({ id, to, subject, text }: MailMessage, from: MailFrom) {
+function contentOf({ id, to, subject, text }: MailMessage, from: MailSenderAddress) {
   return {
     from,
     to: { name: '', address: to },
@@ -88,18 +92,18 @@ function contentOf({ id, to, subject, text }: MailMessage, from: MailFrom) {
     subject,
     text,
     messageId: `<${id}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
-    // RFC 3834: no out-of-office reply is to come back.
+    // RFC 3834, 5: automatic responders, such as out-of-office replies, do not answer.
     headers: { 'Auto-Submitted': 'auto-generated' },
   };
 }
 
-function openConnection({ host, port }: SmtpTarget, patience: number): Promise<Socket> {
+function openConnection({ host, port }: SmtpTarget, timeoutMs: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, noDelay: true });
     const timer = setTimeout(() => {
       socket.destroy();
       reject(new SmtpError(`the mail server ${host} cannot be reached in time`));
-    }, patience);
+    }, timeoutMs);
     const fail = (error: Error) => {
       clearTimeout(timer);
       reject(failure(error, host));
@@ -108,28 +112,28 @@ function openConnection({ host, port }: SmtpTarget, patience: number): Promise<S
     socket.once('connect', () => {
       clearTimeout(timer);
       socket.off('error', fail);
-      // Whoever uses it hears of errors too; without a listener one that comes in between would end the process.
+      // The library adds a listener of its own later. Without this one, an error before that would end the process.
       socket.on('error', () => undefined);
       resolve(socket);
     });
   });
 }
 
-/** Commands that an answer can be to, as they may be told. */
+/** The SMTP commands that an error message may name. */
 const commands = ['MAIL FROM', 'RCPT TO', 'DATA', 'AUTH', 'STARTTLS', 'EHLO', 'HELO'];
 
-/** In words of our own: what the server says may repeat what it was sent. */
+/** Does not include the server's text: it may repeat what was sent. The enhanced status code is that of RFC 3463. */
 function failure(error: unknown, host: string): SmtpError {
   const { code, command, responseCode, response, message } = error as Record<string, unknown>;
   if (typeof responseCode === 'number') {
     const [, enhanced = ''] = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(String(response)) ?? [];
-    const to = commands.find((known) => String(command).startsWith(known));
+    const about = commands.find((known) => String(command).startsWith(known));
     const status = [responseCode, enhanced].filter((part) => part !== '').join(' ');
-    // Of the recipient or the mail itself; what is wrong with the sender or the password, the operator can mend.
-    const isFinal = responseCode >= 500 && (to === 'RCPT TO' || to === 'DATA');
-    return new SmtpError(`the mail server answered ${status}${to === undefined ? '' : ` to ${to}`}`, isFinal);
+    // RFC 5321, 4.2.1: 5xx is permanent. But an operator can correct the sender or the password, so only these two count.
+    const isFinal = responseCode >= 500 && (about === 'RCPT TO' || about === 'DATA');
+    return new SmtpError(`the mail server answered ${status}${about === undefined ? '' : ` to ${about}`}`, isFinal);
   }
-  // The library gives the failures of TLS the code of any other of the socket.
+  // The library reports failures of TLS with the code of other socket errors.
   if (code === 'ETLS' || /certificate|altnames/i.test(String(message))) {
     return new SmtpError(`TLS with the mail server ${host} failed: see its certificate`);
   }

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
-import { type Guard, OutboundError } from '../outbound.js';
+import { type Guard, OutboundError } from '../outbound-guard.js';
 
-export interface ApnsAnswer {
+export interface ApnsResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string;
@@ -10,20 +10,20 @@ export interface ApnsAnswer {
 
 /** Milliseconds. */
 export interface ApnsTimeouts {
-  /** For the name's resolution, TCP and TLS together. */
+  /** For name resolution, TCP and TLS together. */
   readonly connect: number;
-  /** From the call to the answer's last byte. */
+  /** From the call to the last byte of the response. */
   readonly total: number;
   /** Between two pings. */
   readonly ping: number;
-  /** Until a connection without an answer to its ping is given up. */
+  /** Until a connection is closed because its ping was not answered. */
   readonly pong: number;
 }
 
-/** One HTTP/2 connection, opened when it is first needed and anew when it has ended. */
+/** One HTTP/2 connection (RFC 9113). It opens when it is first needed, and again after it has ended. */
 export interface ApnsConnection {
   /** @throws OutboundError */
-  post(path: string, headers: Readonly<Record<string, string>>, body: string): Promise<ApnsAnswer>;
+  post(path: string, headers: Readonly<Record<string, string>>, body: string): Promise<ApnsResponse>;
   close(): Promise<void>;
 }
 
@@ -42,16 +42,16 @@ export function createApnsConnection(options: {
   let closed = false;
 
   async function open(): Promise<ClientHttp2Session> {
-    // The address is checked at each connection, and it is the checked one that is connected to.
-    const { lookup } = options.guard(options.url);
-    const session = connect(origin, { lookup, rejectUnauthorized: true });
+    const { guard } = options;
+    guard.check(options.url);
+    const session = connect(origin, { lookup: guard.lookup, rejectUnauthorized: true });
     sessions.add(session);
     let failure: Error | undefined;
     session.on('error', (error) => {
       failure = error;
     });
     session.once('close', () => sessions.delete(session));
-    // What has begun may end; what is new goes elsewhere.
+    // RFC 9113, 6.8: running streams may finish, new ones need another connection.
     session.once('goaway', () => session.close());
     const tooLong = setTimeout(() => session.destroy(), timeouts.connect);
     try {
@@ -73,14 +73,14 @@ export function createApnsConnection(options: {
     return new OutboundError('unreachable', `${hostname} cannot be reached${code}`);
   }
 
-  /** The kept connection, unless it has ended or is about to: then a new one, for whoever asks meanwhile. */
+  /** The open connection. If it has ended or is closing, opens a new one that all callers share. */
   async function session(): Promise<ClientHttp2Session> {
     if (closed) throw new OutboundError('unreachable', 'the connection was closed');
-    const kept = current;
-    // What has failed to open is tried anew; a connection may be dead before it says so.
-    const opened = await kept?.catch(() => undefined);
+    const previous = current;
+    // A failed attempt is repeated. A connection can be destroyed before it emits `close`.
+    const opened = await previous?.catch(() => undefined);
     if (opened !== undefined && !opened.closed && !opened.destroyed) return opened;
-    if (current === kept) current = open();
+    if (current === previous) current = open();
     return current ?? session();
   }
 
@@ -111,41 +111,41 @@ export function createApnsConnection(options: {
   };
 }
 
-/** A connection that is dead without saying so is found by a ping, not by the next push. */
+/** Pings (RFC 9113, 6.7), so that a broken connection is found before the next push. */
 function keepAlive(session: ClientHttp2Session, { ping, pong }: ApnsTimeouts): void {
-  let silent: NodeJS.Timeout | undefined;
+  let pongTimer: NodeJS.Timeout | undefined;
   const timer = setInterval(() => {
-    // It may be dead before it says so with `close`.
+    // A connection can be destroyed before it emits `close`.
     if (session.destroyed) return;
-    silent = setTimeout(() => session.destroy(), pong).unref();
-    const wait = silent;
+    pongTimer = setTimeout(() => session.destroy(), pong).unref();
+    const timeout = pongTimer;
     session.ping((error) => {
-      clearTimeout(wait);
+      clearTimeout(timeout);
       if (error !== null) session.destroy();
     });
   }, ping).unref();
   session.once('close', () => {
     clearInterval(timer);
-    clearTimeout(silent);
+    clearTimeout(pongTimer);
   });
 }
 
-/** A stream may end without an answer and without an error, when its connection is left. */
+/** Rejects when a stream ends without a response and without an error, as it does when its connection closes. */
 async function endOf(request: ClientHttp2Stream): Promise<never> {
   await once(request, 'close');
-  // It was read to its end: `readAnswer` is about to say what.
+  // The response was read to its end, and `readAnswer` is about to return it.
   if (request.readableEnded) await new Promise(() => undefined);
   throw new Error('the stream was closed');
 }
 
-async function readAnswer(request: ClientHttp2Stream, hostname: string): Promise<ApnsAnswer> {
+async function readAnswer(request: ClientHttp2Stream, hostname: string): Promise<ApnsResponse> {
   const [headers] = (await once(request, 'response')) as [Record<string, string | number | undefined>];
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > maxAnswer) throw new OutboundError('too_large', `${hostname} answered with too much`);
+    if (length > maxAnswer) throw new OutboundError('too_large', `${hostname} sent a response that is too large`);
   }
   const texts = Object.entries(headers).map(([name, value]) => [name, value === undefined ? value : String(value)]);
   return {

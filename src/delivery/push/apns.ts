@@ -1,12 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
+import { parseJsonObject } from '../../lib/json-object.js';
 import type { PushMessage, PushOutcome, PushSender } from '../../notifications/push/sender.js';
-import type { Guard } from '../outbound.js';
-import { isPassing, outcomeOfFailure, plainWord, retryAfterSeconds } from './answers.js';
-import { type ApnsAnswer, type ApnsTimeouts, createApnsConnection } from './apns-connection.js';
+import type { Guard } from '../outbound-guard.js';
+import { type ApnsResponse, type ApnsTimeouts, createApnsConnection } from './apns-connection.js';
+import { failureOutcome, isTransientStatus, plainWord, retryAfterSeconds } from './responses.js';
 
 export interface ApnsOptions {
-  /** An EC key on P-256. */
+  /** An EC key on P-256: the `.p8` file. */
   readonly key: KeyObject;
   readonly keyId: string;
   readonly teamId: string;
@@ -17,13 +18,21 @@ export interface ApnsOptions {
   readonly timeouts?: Partial<ApnsTimeouts>;
 }
 
-/** Apple wants provider tokens younger than an hour, and refuses new ones more often than every 20 minutes. */
+/**
+ * Milliseconds. APNs refuses provider tokens older than one hour, and new tokens more often than every 20 minutes (Apple,
+ * "Establishing a token-based connection to APNs").
+ */
 const tokenLifetime = 50 * 60_000;
 
-/** Says that the device token is no more; the others of a 400 are faults of ours. */
-const deadToken = ['BadDeviceToken', 'Unregistered', 'ExpiredToken'];
+/**
+ * Reasons of an invalid device token (Apple, "Handling notification responses from APNs"). Other 400s are errors of ours.
+ */
+const invalidToken = ['BadDeviceToken', 'Unregistered', 'ExpiredToken'];
 
-/** Apple Push Notification service, over one HTTP/2 connection that is kept. */
+/**
+ * Apple Push Notification service, over one persistent HTTP/2 connection. Headers and payload follow Apple's pages
+ * "Sending notification requests to APNs" and "Generating a remote notification".
+ */
 export function createApns({ key, keyId, teamId, topic, url, guard, timeouts }: ApnsOptions): PushSender {
   const connection = createApnsConnection({ url, guard, timeouts });
   let provider: { readonly token: Promise<string>; readonly since: number } | undefined;
@@ -43,7 +52,7 @@ export function createApns({ key, keyId, teamId, topic, url, guard, timeouts }: 
   return {
     channel: 'apns',
     async send(token, message) {
-      // It ends in the path. A login may have given anything.
+      // The token becomes part of the path, and clients can register any text.
       if (!/^[0-9A-Fa-f]+$/.test(token)) return { outcome: 'gone', reason: 'not a device token' };
       try {
         const answer = await connection.post(`/3/device/${token}`, await headersOf(message), bodyOf(message));
@@ -51,7 +60,7 @@ export function createApns({ key, keyId, teamId, topic, url, guard, timeouts }: 
         if (answer.status === 403 && reasonOf(answer) === 'ExpiredProviderToken') provider = undefined;
         return outcome;
       } catch (error) {
-        return outcomeOfFailure(error);
+        return failureOutcome(error);
       }
     },
     close: () => connection.close(),
@@ -77,25 +86,21 @@ function bodyOf({ content }: PushMessage): string {
   return JSON.stringify({ aps: { alert, sound: 'default' }, id, notification_type, notification_key, sequence });
 }
 
-function outcomeOf(answer: ApnsAnswer): PushOutcome {
+function outcomeOf(answer: ApnsResponse): PushOutcome {
   const { status, headers } = answer;
   if (status === 200) return { outcome: 'sent' };
   const code = reasonOf(answer);
   const reason = ['apns answered', status, code].filter(Boolean).join(' ');
-  if ((status === 410 || status === 400) && code !== undefined && deadToken.includes(code)) {
+  if ((status === 410 || status === 400) && code !== undefined && invalidToken.includes(code)) {
     return { outcome: 'gone', reason };
   }
-  // 403: the provider token or its key is refused, which an operator can mend while the push is still fresh.
-  if (isPassing(status) || status === 403) {
+  // 403: APNs refused the provider token or its key. An operator can correct that before the push expires.
+  if (isTransientStatus(status) || status === 403) {
     return { outcome: 'retry', reason, afterSeconds: retryAfterSeconds(headers['retry-after']) };
   }
   return { outcome: 'failed', reason };
 }
 
-function reasonOf({ body }: ApnsAnswer): string | undefined {
-  try {
-    return plainWord((JSON.parse(body) as { reason?: unknown } | null)?.reason);
-  } catch {
-    return undefined;
-  }
+function reasonOf({ body }: ApnsResponse): string | undefined {
+  return plainWord(parseJsonObject(body)?.reason);
 }

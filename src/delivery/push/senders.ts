@@ -1,9 +1,10 @@
 import type { KeyObject } from 'node:crypto';
 import type { ServiceAccount } from '../../lib/push-keys.js';
 import type { PushSender } from '../../notifications/push/sender.js';
-import { createGuard, type Outbound } from '../outbound.js';
+import type { Outbound } from '../outbound.js';
+import { createGuard } from '../outbound-guard.js';
 
-/** The channels that are configured, each with what it needs. */
+/** The configured push channels with their settings. */
 export interface PushSettings {
   readonly webPush?: { readonly publicKey: string; readonly privateKey: string; readonly subject: string } | undefined;
   readonly fcm?: { readonly account: ServiceAccount; readonly url: string } | undefined;
@@ -18,7 +19,7 @@ export interface PushSettings {
     | undefined;
 }
 
-/** Makes the senders; what is not configured is not even loaded. Close them when the process stops. */
+/** Creates the senders and loads only what is configured. Close them when the process stops. */
 export async function createPushSenders(
   { webPush, fcm, apns }: PushSettings,
   options: { readonly outbound: Outbound; readonly allowPrivateNetworkTargets: boolean },

@@ -1,21 +1,22 @@
 import webPush from 'web-push';
 import type { PushMessage, PushOutcome, PushSender } from '../../notifications/push/sender.js';
-import { type Outbound, OutboundError } from '../outbound.js';
-import { isPassing, outcomeOfFailure, retryAfterSeconds } from './answers.js';
+import type { Outbound } from '../outbound.js';
+import { OutboundError } from '../outbound-guard.js';
+import { failureOutcome, isTransientStatus, retryAfterSeconds } from './responses.js';
 
 export interface WebPushOptions {
-  /** In base64url, as are all keys of VAPID (RFC 8292). */
+  /** VAPID keys in base64url (RFC 8292). */
   readonly publicKey: string;
   readonly privateKey: string;
-  /** `mailto:` or `https:`: whom a push service may ask about us. */
+  /** A contact of the operator for push services, `mailto:` or `https:` (RFC 8292, 2.1). */
   readonly subject: string;
   readonly outbound: Outbound;
 }
 
-/** Google's push service before VAPID, shut down in 2024: the library would warn on the console. */
-const retired = 'https://android.googleapis.com/gcm/send';
+/** Google's push service before VAPID, shut down in 2024. The library would warn about it on the console. */
+const retiredService = 'https://android.googleapis.com/gcm/send';
 
-/** Web Push (RFC 8030) with encrypted content (RFC 8291), to wherever the browser's subscription says. */
+/** Web Push (RFC 8030) with encrypted content (RFC 8291), to the push service of the browser's subscription. */
 export function createWebPush({ publicKey, privateKey, subject, outbound }: WebPushOptions): PushSender {
   const vapidDetails = { publicKey, privateKey, subject };
 
@@ -24,7 +25,7 @@ export function createWebPush({ publicKey, privateKey, subject, outbound }: WebP
       vapidDetails,
       TTL: ttl,
       urgency,
-      // 22 characters of the 32 that a topic may have: what is pushed again replaces what is not yet delivered.
+      // RFC 8030, 5.4: a new message replaces an undelivered one with the same topic. At most 32 characters; this has 22.
       topic: Buffer.from(content.id.replaceAll('-', ''), 'hex').toString('base64url'),
     });
     const texts = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
@@ -35,14 +36,15 @@ export function createWebPush({ publicKey, privateKey, subject, outbound }: WebP
     channel: 'web_push',
     async send(token, message) {
       const subscription: webPush.PushSubscription = JSON.parse(token);
-      if (subscription.endpoint.startsWith(retired)) return { outcome: 'gone', reason: 'the push service is no more' };
+      if (subscription.endpoint.startsWith(retiredService))
+        return { outcome: 'gone', reason: 'the push service was shut down' };
       try {
         const { status, headers } = await outbound.request(requestOf(subscription, message));
         return outcomeOf(status, headers['retry-after']);
       } catch (error) {
-        // The head of an answer decides: what its body does is of no interest.
+        // The status decides, even if the body of the response failed.
         if (error instanceof OutboundError && error.status !== undefined) return outcomeOf(error.status, undefined);
-        return outcomeOfFailure(error);
+        return failureOutcome(error);
       }
     },
     close: async () => undefined,
@@ -54,6 +56,6 @@ function outcomeOf(status: number, retryAfter: string | undefined): PushOutcome 
   const reason = `the push service answered ${status}`;
   if (status >= 200 && status <= 299) return { outcome: 'sent' };
   if (status === 404 || status === 410) return { outcome: 'gone', reason };
-  if (isPassing(status)) return { outcome: 'retry', reason, afterSeconds: retryAfterSeconds(retryAfter) };
+  if (isTransientStatus(status)) return { outcome: 'retry', reason, afterSeconds: retryAfterSeconds(retryAfter) };
   return { outcome: 'failed', reason };
 }

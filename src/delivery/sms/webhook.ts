@@ -1,5 +1,6 @@
-import type { SmsMessage, SmsSender } from '../../authentication/messages/sms-sender.js';
-import { type Outbound, OutboundError } from '../outbound.js';
+import type { SmsMessage, SmsSender } from '../../messages/sms-sender.js';
+import type { Outbound } from '../outbound.js';
+import { OutboundError } from '../outbound-guard.js';
 import { createWebhookSigner } from '../webhook-signature.js';
 
 export interface WebhookSmsOptions {
@@ -11,8 +12,9 @@ export interface WebhookSmsOptions {
 }
 
 /**
- * Hands each message to the operator's own gateway: a signed POST that any 2xx answer accepts. Redirects are failures.
- * Errors hold the status or the host's name, nothing of the message, the secret or the answer's body.
+ * Sends each message to the operator's own gateway: a POST signed as Standard Webhooks 1.0 defines. Any 2xx response
+ * accepts it; a redirect is a failure. Errors hold the status or the host, but nothing of the message, the secret or the
+ * response.
  */
 export function createWebhookSms({ url, secret, outbound, now = () => new Date() }: WebhookSmsOptions): SmsSender {
   const sign = createWebhookSigner(secret);
@@ -42,10 +44,10 @@ function payloadOf(message: SmsMessage): string {
   });
 }
 
-/** The head of the answer decides: to retry because a body ran on or broke off would send the person a second SMS. */
-async function statusOf(answer: ReturnType<Outbound['request']>): Promise<number> {
+/** The status decides, even if the body of the response failed: a retry would send a second SMS. */
+async function statusOf(response: ReturnType<Outbound['request']>): Promise<number> {
   try {
-    return (await answer).status;
+    return (await response).status;
   } catch (error) {
     if (error instanceof OutboundError && error.status !== undefined) return error.status;
     throw error;

@@ -1,26 +1,27 @@
-import { isObject, isSame, type JsonObject, objectAt, pascalCase } from './json-schema.js';
+import { isJsonObject } from '../../lib/json-object.js';
+import { isSame, type JsonObject, objectAt, pascalCase } from './json-schema.js';
 
 /**
- * Moves every schema with a `title` to `components.schemas` and refers to it by that name, so that a generator gives it
- * the same name. The document alone changes: validation and serialisation keep the whole schemas.
+ * Moves every schema with a `title` to `components.schemas` and replaces it by a reference, so that generators use this
+ * name. Only the document changes: validation and serialisation keep the whole schemas.
  *
- * @throws Error when two different schemas have one title
+ * @throws Error if two different schemas have the same title
  */
 export function hoistSchemas(document: JsonObject): void {
   const schemas: JsonObject = {};
   document.paths = replaceSchemas(document.paths, schemas);
   const components = replaceSchemas(document.components, schemas);
   const sorted = Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1));
-  document.components = { ...(isObject(components) && components), schemas: Object.fromEntries(sorted) };
+  document.components = { ...(isJsonObject(components) && components), schemas: Object.fromEntries(sorted) };
 }
 
-/** Bottom up, so that two uses of one schema are compared with their parts already named. */
+/** Works bottom up, so that the parts of two compared schemas are references already. */
 function replaceSchemas(value: unknown, schemas: JsonObject): unknown {
   if (Array.isArray(value)) return value.map((item) => replaceSchemas(item, schemas));
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   const members: JsonObject = {};
   for (const [name, member] of Object.entries(value)) {
-    // Data, not schemas.
+    // Examples are data, not schemas.
     members[name] = name === 'example' || name === 'examples' ? member : replaceSchemas(member, schemas);
   }
   return referTo(withPlainTypes(members, schemas), schemas);
@@ -41,14 +42,14 @@ function withoutNull({ type, enum: choices, ...rest }: JsonObject): JsonObject {
   return { type: only, ...rest, ...(Array.isArray(choices) && { enum: choices.filter((choice) => choice !== null) }) };
 }
 
-/** A use may lack the examples: the framework moves those of a body or an answer beside its schema. */
+/** One of two uses may have no examples: the framework moves the examples of a body or response out of its schema. */
 function addSchema(title: string, schema: JsonObject, schemas: JsonObject): void {
   const known = schemas[title];
   if (known === undefined) {
     schemas[title] = schema;
     return;
   }
-  if (!isObject(known) || !isSame(comparable(known), comparable(schema))) {
+  if (!isJsonObject(known) || !isSame(comparable(known), comparable(schema))) {
     throw new Error(
       `two different schemas are called ${title}: ${JSON.stringify(known)} and ${JSON.stringify(schema)}`,
     );
@@ -66,9 +67,8 @@ const keywordsOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Generators read one type, or one and null: an enumeration of texts says so, and a choice of types becomes `oneOf`.
- * They read no conditions: descriptions state those. They know bytes by their format, and take numbers for 32 bits wide
- * unless a format says more.
+ * Adapts a schema to generators. They support one type, or one type and null, so several types become `oneOf`. They
+ * ignore conditions; descriptions state those. They recognise bytes by `format`, and assume 32-bit numbers without one.
  */
 function withPlainTypes({ if: _, then: __, else: ___, ...schema }: JsonObject, schemas: JsonObject): JsonObject {
   const { type, enum: choices } = schema;
@@ -92,7 +92,7 @@ function withPlainTypes({ if: _, then: __, else: ___, ...schema }: JsonObject, s
   return { ...Object.fromEntries(shared), oneOf };
 }
 
-/** No generator makes a good name of an empty text. */
+/** Generators cannot derive a name from an empty string. */
 const nameOfChoice = (choice: string) => (choice === '' ? 'None' : pascalCase(choice));
 
 const largestInt32 = 2 ** 31 - 1;
@@ -105,15 +105,15 @@ function numberFormat({ type, format, maximum }: JsonObject): string | undefined
   return isWide ? 'int64' : undefined;
 }
 
-/** Moves the headers that several answers share to the components. Of several of one name the most used one is moved. */
+/** Moves headers that several responses share to the components. If two share a name, it moves the more frequent one. */
 export function hoistHeaders(document: JsonObject): void {
   const operations = Object.values(objectAt(document, 'paths')).flatMap((path) => Object.values(path as JsonObject));
   const headers = createShelf();
-  for (const operation of operations.filter(isObject)) {
+  for (const operation of operations.filter(isJsonObject)) {
     for (const [name, header] of headersOf(operation)) headers.count(name, header);
   }
-  for (const operation of operations.filter(isObject)) {
-    for (const answer of Object.values(objectAt(operation, 'responses')).filter(isObject)) {
+  for (const operation of operations.filter(isJsonObject)) {
+    for (const answer of Object.values(objectAt(operation, 'responses')).filter(isJsonObject)) {
       const named = Object.entries(objectAt(answer, 'headers'));
       if (named.length > 0) {
         answer.headers = Object.fromEntries(named.map(([name, header]) => [name, headers.refer(name, header)]));
@@ -124,11 +124,11 @@ export function hoistHeaders(document: JsonObject): void {
 }
 
 function headersOf(operation: JsonObject): [string, unknown][] {
-  const answers = Object.values(objectAt(operation, 'responses')).filter(isObject);
+  const answers = Object.values(objectAt(operation, 'responses')).filter(isJsonObject);
   return answers.flatMap((answer) => Object.entries(objectAt(answer, 'headers')));
 }
 
-/** Counts the uses of what may become a component, and then refers to those that did. */
+/** Counts the uses of possible components, and then refers to those that became components. */
 function createShelf() {
   const found = new Map<string, { value: unknown; uses: number }[]>();
   const chosen = (name: string) => {

@@ -5,11 +5,11 @@ import { completeOperation, type DescribedRoute } from './operations.js';
 import { problemComponents } from './problems.js';
 
 export interface DocumentOptions {
-  /** By operation id. */
+  /** The routes by operation id. */
   readonly routes: ReadonlyMap<string, DescribedRoute>;
 }
 
-/** Completes the document that the framework made of the routes: problems, components, examples and what it is about. */
+/** Completes the document that the framework generates: adds problems, components, examples and tags. */
 export function completeDocument<Document extends object>(
   generated: Document,
   options: DocumentOptions,
@@ -31,7 +31,7 @@ function operationsOf(document: JsonObject): JsonObject[] {
   return paths.flatMap((path) => Object.values(path) as JsonObject[]);
 }
 
-/** What the document says that no route does. */
+/** The parts of the document that come from no route. */
 export function documentFrame(options: { readonly version: string; readonly publicUrl: string | undefined }) {
   return {
     openapi: '3.1.0',
@@ -45,13 +45,13 @@ export function documentFrame(options: { readonly version: string; readonly publ
     servers: [{ url: options.publicUrl ?? '/' }],
     tags: [
       { name: 'Tokens', description: 'Log in and out.' },
-      { name: 'Sessions', description: 'Short tokens for every other operation.' },
-      { name: 'Devices', description: 'Where a user is logged in, and how push reaches the user there.' },
-      { name: 'Account', description: 'Users look after their own accounts.' },
-      { name: 'Notifications', description: 'What happened, per user.' },
+      { name: 'Sessions', description: 'Short-lived tokens for all other operations.' },
+      { name: 'Devices', description: 'The devices of a user, and their push tokens.' },
+      { name: 'Account', description: 'Self-service for users.' },
+      { name: 'Notifications', description: 'The inbox of a user.' },
       { name: 'Images', description: 'Images for notifications.' },
       { name: 'Administration', description: "For operators, support and the app's own servers." },
-      { name: 'Operation', description: 'Probes and this document.' },
+      { name: 'Operation', description: 'Probes, and this document.' },
     ],
     components: { securitySchemes },
   };

@@ -1,14 +1,15 @@
-import { isObject, type JsonObject, objectAt } from './json-schema.js';
+import { isJsonObject } from '../../lib/json-object.js';
+import { type JsonObject, objectAt } from './json-schema.js';
 
-/** Gives an example to every JSON body and answer that has none, made of the examples of its schema's parts. */
+/** Adds an example to every JSON body and response without one, composed of the examples in its schema. */
 export function addExamples(document: JsonObject): void {
   const schemas = objectAt(objectAt(document, 'components'), 'schemas');
-  for (const path of Object.values(objectAt(document, 'paths')).filter(isObject)) {
-    for (const operation of Object.values(path).filter(isObject)) {
+  for (const path of Object.values(objectAt(document, 'paths')).filter(isJsonObject)) {
+    for (const operation of Object.values(path).filter(isJsonObject)) {
       const bodies = [objectAt(operation, 'requestBody'), ...Object.values(objectAt(operation, 'responses'))];
-      for (const body of bodies.filter(isObject)) {
+      for (const body of bodies.filter(isJsonObject)) {
         for (const [type, media] of Object.entries(objectAt(body, 'content'))) {
-          if (/json$/.test(type) && isObject(media)) addExample(media, schemas);
+          if (/json$/.test(type) && isJsonObject(media)) addExample(media, schemas);
         }
       }
     }
@@ -16,7 +17,7 @@ export function addExamples(document: JsonObject): void {
 }
 
 function addExample(media: JsonObject, schemas: JsonObject): void {
-  if (media.example !== undefined || media.examples !== undefined || !isObject(media.schema)) return;
+  if (media.example !== undefined || media.examples !== undefined || !isJsonObject(media.schema)) return;
   media.example = exampleOf(media.schema, schemas);
 }
 
@@ -35,11 +36,11 @@ function exampleOf(schema: JsonObject, schemas: JsonObject): unknown {
   if (Array.isArray(schema.enum)) return schema.enum[0];
   if (schema.const !== undefined) return schema.const;
   const [branch] = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((branches) => branches ?? []);
-  if (isObject(branch)) return exampleOf(branch, schemas);
+  if (isJsonObject(branch)) return exampleOf(branch, schemas);
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
-  if (type === 'array') return isObject(schema.items) ? [exampleOf(schema.items, schemas)] : [];
+  if (type === 'array') return isJsonObject(schema.items) ? [exampleOf(schema.items, schemas)] : [];
   if (type === 'object') {
-    const members = Object.entries(objectAt(schema, 'properties')).filter(([, member]) => isObject(member));
+    const members = Object.entries(objectAt(schema, 'properties')).filter(([, member]) => isJsonObject(member));
     return Object.fromEntries(members.map(([name, member]) => [name, exampleOf(member as JsonObject, schemas)]));
   }
   return samples[String(schema.format)] ?? sampleOfType[String(type)] ?? null;

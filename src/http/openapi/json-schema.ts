@@ -1,24 +1,22 @@
-/** A JSON object of the document, read without a schema of its own. */
+import { isJsonObject } from '../../lib/json-object.js';
+
+/** A JSON object of the document. */
 export type JsonObject = { [member: string]: unknown };
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The member as an object; empty where it is missing or something else. */
+/** The member as an object; empty if it is missing or no object. */
 export function objectAt(parent: JsonObject, member: string): JsonObject {
   const value = parent[member];
-  return isObject(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
-/** Equal as JSON, whatever the order of members. */
+/** Whether two values are equal as JSON. The order of members does not matter. */
 export function isSame(one: unknown, other: unknown): boolean {
   return canonical(one) === canonical(other);
 }
 
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
-    isObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
+    isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
   );
 }
 

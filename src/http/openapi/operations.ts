@@ -2,14 +2,14 @@ import type { FastifySchema, RouteOptions } from 'fastify';
 import type { ErrorCode } from '../../contract/errors.js';
 import { isAdmin } from '../plugins/admin-requests.js';
 import { closed } from '../plugins/known-names.js';
-import type { Access } from '../route.js';
+import type { Access } from '../requests/route.js';
 import { type JsonObject, objectAt } from './json-schema.js';
 import { problemResponses } from './problems.js';
 
-/** What the document needs to know of a route beside its schema. */
+/** The parts of a route that the document uses. */
 export type DescribedRoute = Pick<RouteOptions, 'method' | 'url' | 'config' | 'schema'>;
 
-/** The schema of a route as the document shows it: one form of body and answer, where the route takes several. */
+/** The schema of a route for the document: one form of body and response, even if the route takes several. */
 export function documentedSchema({ schema = {}, config, url }: DescribedRoute): FastifySchema {
   if (schema.hide === true) return schema;
   const { ndjson, document = {} } = config ?? {};
@@ -22,9 +22,9 @@ export function documentedSchema({ schema = {}, config, url }: DescribedRoute): 
   return described;
 }
 
-/** Only the document says so: Fastify does not check a content type without a schema. */
+/** Only the document has this schema: Fastify does not validate a body whose content type has no schema. */
 function ndjsonBody(item: object): object {
-  const schema = { ...item, description: 'One JSON object a line; LF or CRLF ends it.' };
+  const schema = { ...item, description: 'One JSON object per line. Lines end with LF or CRLF.' };
   return { content: { 'application/x-ndjson': { schema } } };
 }
 
@@ -37,7 +37,7 @@ function securityOf(access: Access | undefined): object {
 }
 
 /**
- * Adds to an operation of the finished document what its route implies: problems, headers and parameters.
+ * Adds the problems, headers and parameters that a route implies to its operation in the finished document.
  * @returns the codes of its problems
  */
 export function completeOperation(operation: JsonObject, route: DescribedRoute): readonly ErrorCode[] {
@@ -49,7 +49,7 @@ export function completeOperation(operation: JsonObject, route: DescribedRoute):
     answer.headers = { ...headers, ...objectAt(answer, 'headers') };
     for (const media of Object.values(objectAt(answer, 'content')) as JsonObject[]) {
       const { description, ...schema } = objectAt(media, 'schema');
-      // The framework writes it to both.
+      // The framework writes the description to both the response and its schema.
       if (description === answer.description) media.schema = schema;
     }
   }
@@ -62,7 +62,7 @@ export function completeOperation(operation: JsonObject, route: DescribedRoute):
 
 function impliedProblems(route: DescribedRoute, access: Access): ErrorCode[] {
   const codes: ErrorCode[] = ['malformed_request', 'internal_error', 'overloaded', 'storage_unavailable'];
-  // Any request may carry a body that cannot be read, also where the operation takes none.
+  // Any request can have an unreadable body, also if the operation takes none.
   codes.push('unsupported_media_type', 'payload_too_large', 'malformed_json');
   const readsBodies = [route.method].flat().some((method) => method !== 'GET' && method !== 'HEAD');
   if (readsBodies || isAdmin(route.url) || isList(route)) codes.push('validation_failed');
@@ -88,12 +88,12 @@ const text = (description: string) => ({ description, schema: { type: 'string' }
 const listHeaders = {
   Link: text('RFC 8288: first, prev, next and last page, as path-absolute references.'),
   'X-Total-Count': {
-    description: 'How many items there are; with a filter counted up to 1000.',
+    description: 'The number of items. With a filter, it is counted up to 1000.',
     schema: { type: 'integer' },
   },
-  'X-Total-Count-Capped': text('true when there are more items than were counted.'),
-  'Preference-Applied': text('count=exact when the request preferred that.'),
+  'X-Total-Count-Capped': text('true if there are more items than the count.'),
 };
+const exactCountHeaders = { 'Preference-Applied': text('count=exact when the request preferred that.') };
 const stateHeaders = { ETag: text('Changes with every change of the list. Send it as If-None-Match.') };
 const idempotencyHeaders = {
   'Idempotency-Key': text('The key of the request.'),
@@ -102,8 +102,9 @@ const idempotencyHeaders = {
 
 function headersOf(operation: JsonObject, route: DescribedRoute): JsonObject {
   return {
-    'Request-ID': text('Names this request in the log and in problems.'),
+    'Request-ID': text('The id of this request, also in the log and in problems.'),
     ...(isList(route) && listHeaders),
+    ...(route.config?.countsExactly === true && exactCountHeaders),
     ...(isConditional(operation) && stateHeaders),
     ...(route.config?.idempotent === true && idempotencyHeaders),
   };
@@ -111,10 +112,14 @@ function headersOf(operation: JsonObject, route: DescribedRoute): JsonObject {
 
 const isConditional = (operation: JsonObject) => '304' in objectAt(operation, 'responses');
 
-/** Parameters in headers that the service reads wherever they apply. No schema of a route names them. */
+/** The parameters in headers. The plugins read them, so no schema of a route contains them. */
 function headerParameters(operation: JsonObject, route: DescribedRoute): JsonObject[] {
   const parameter = (name: string, description: string, example: string, limits: object = {}) => ({
-    ...{ name, in: 'header', required: false, description, example },
+    name,
+    in: 'header',
+    required: false,
+    description,
+    example,
     schema: { type: 'string', ...limits },
   });
   const found = [parameter('Accept-Language', 'The language of messages: en or es.', 'es')];
@@ -123,8 +128,12 @@ function headerParameters(operation: JsonObject, route: DescribedRoute): JsonObj
       parameter('If-None-Match', 'An ETag of an earlier response: 304 while nothing has changed.', 'W/"0b0ba41c-42"'),
     );
   }
-  if (isList(route)) {
+  if (route.config?.countsExactly === true) {
     found.push(parameter('Prefer', 'count=exact counts all items that match the filter (RFC 7240).', 'count=exact'));
+  }
+  if (route.config?.repeatsApproval === true) {
+    const about = 'A repeat with the same key within 10 minutes gets a new token while the first one is unused.';
+    found.push(parameter('Idempotency-Key', about, '0b0ba41c-1', { maxLength: 255 }));
   }
   if (route.config?.idempotent === true) {
     const about =

@@ -22,12 +22,12 @@ const statusNames: Readonly<Record<number, string>> = {
   507: 'InsufficientStorage',
 };
 
-/** Its problem has one more member, so its answer is a component of its own. */
+/** The problem with this code has one more member, so its response is a separate component. */
 const codeWithMember: ErrorCode = 'authorization_rejected';
 
 /**
- * The problem responses of one operation: one component for each status, and in its description the codes that this
- * operation can answer.
+ * The problem responses of one operation: one component for each status. The description lists the codes of the
+ * operation.
  */
 export function problemResponses(codes: readonly ErrorCode[]): JsonObject {
   const byStatus = new Map<number, ErrorCode[]>();
@@ -52,7 +52,7 @@ function nameOf(status: number): string {
   return name;
 }
 
-/** The responses that the operations refer to. @param used every code that some operation can answer */
+/** The shared problem responses. @param used the codes of all operations */
 export function problemComponents(used: ReadonlySet<ErrorCode>): JsonObject {
   const all = [...used].sort();
   const statuses = [...new Set(all.map((code) => errors[code].status))].sort((a, b) => a - b);
@@ -60,7 +60,7 @@ export function problemComponents(used: ReadonlySet<ErrorCode>): JsonObject {
     const codes = all.filter((code) => errors[code].status === status && code !== codeWithMember);
     return [nameOf(status), response(status, codes, ProblemBody)];
   });
-  // Optional: the operations that answer it have other problems of this status too.
+  // Optional: these operations have other problems with the same status.
   const rejected = Type.Object(
     { ...ProblemBody.properties, authentication: Type.Optional(RejectedAuthentication) },
     { title: 'AuthorizationRejectedProblem' },
@@ -75,7 +75,7 @@ function response(status: number, codes: readonly ErrorCode[], schema: object): 
   return {
     description: codes.map((code) => `\`${code}\`: ${errors[code].message.en}`).join(' '),
     headers: {
-      'Request-ID': text('Names this request in the log and in problems.'),
+      'Request-ID': text('The id of this request, also in the log and in problems.'),
       'Content-Language': text('The language of the messages.'),
       ...(status === 401 && {
         'WWW-Authenticate': text('The authentication scheme that the operation needs (RFC 9110).'),

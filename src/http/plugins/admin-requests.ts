@@ -1,14 +1,13 @@
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { type FieldError, refuseFaults } from '../../lib/problem.js';
-import type { QueryParameters } from '../list-query.js';
-import type { App } from '../route.js';
+import type { QueryParameters } from '../lists/list-query.js';
+import type { App } from '../requests/route.js';
 import { closed, faultsOf, parameterNames, unknownMembers, unknownName, unknownOf } from './known-names.js';
 import { validationFaults } from './validation.js';
 
 /**
- * Requests of the administration name only what exists. An unknown member or parameter is refused together with all that
- * is wrong in form: a mistyped name would otherwise change something else than its sender wants, and say nothing.
- * Routes under `/v1` ignore what is unknown, for their clients (decision 65).
+ * Refuses unknown members and parameters in requests under `/admin/v1`, together with all other faults of form: a
+ * mistyped name would otherwise be ignored silently. Routes under `/v1` ignore unknown names (decision 65).
  */
 export function adminRequestsPlugin(app: App): void {
   app.addHook('onRoute', (route) => {
@@ -25,14 +24,14 @@ function closeRoute(route: RouteOptions): void {
   const { schema, config } = route;
   if (schema?.body !== undefined) schema.body = closed(schema.body as object);
   if (config?.ndjson !== undefined) config.ndjson = closed(config.ndjson);
-  // What validation finds waits for what the hook finds.
+  // Validation only collects faults: the hook reports them together with its own.
   route.attachValidation = true;
   route.preHandler = [refuseFaulty, ...[route.preHandler ?? []].flat()];
 }
 
 async function refuseFaulty(request: FastifyRequest): Promise<void> {
   const faults = [...bodyFaults(request), ...unknownParameters(request)];
-  // What is wrong with known parameters alone, the handler finds.
+  // If only known parameters are faulty, the handler reports them.
   if (faults.length > 0) refuseFaults([...faults, ...knownParameterFaults(request)]);
 }
 
@@ -41,7 +40,7 @@ function bodyFaults({ body, validationError, routeOptions }: FastifyRequest): Fi
   return routeOptions.schema?.body === undefined ? unknownMembers(body, []) : [];
 }
 
-/** All that is wrong with the query of a request. */
+/** All faults of the query of a request. */
 export function queryFaults(request: FastifyRequest): FieldError[] {
   return [...unknownParameters(request), ...knownParameterFaults(request)];
 }

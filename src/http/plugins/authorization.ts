@@ -2,30 +2,27 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Scope } from '../../contract/administration.js';
 import type { Session } from '../../contract/session.js';
+import { type ParsedToken, parseToken } from '../../lib/crypto/token-strings.js';
+import { headerValues, maxCredentials } from '../../lib/http-headers.js';
 import { Problem } from '../../lib/problem.js';
-import { type ParsedToken, parseToken } from '../../lib/token-strings.js';
-import { headerValues } from '../raw-headers.js';
-import { type Access, type App, type Caller, demandScope } from '../route.js';
+import { type Access, type App, type Caller, demandScope } from '../requests/route.js';
 
-/** What the authorization of a request needs of the domain. */
+/** The checks of credentials that the authorization of a request uses. */
 export interface Verifiers {
-  /** @throws Problem `invalid_session_token`, for whatever else the text is. */
+  /** @throws Problem `invalid_session_token`, also for a text that is no session token */
   verifySession(token: string): Promise<Session>;
   verifyApiKey(token: string): Promise<Caller | undefined>;
   /** @throws Problem `invalid_session_token`, `role_not_active`, `second_factor_required` */
   verifyOperator(token: ParsedToken): Promise<Caller | undefined>;
 }
 
-/** The same, and what is known of a request before its route is. */
+/** The same, and the session checks that started before routing. */
 export interface RequestVerifiers extends Verifiers {
-  /** The check of a request's session that is under way already, if one is. */
+  /** The check of the request's session if one has started already. */
   checkOf(request: IncomingMessage): Promise<Session> | undefined;
 }
 
-/** Characters, more than any token has; what is longer is refused before it is looked at. */
-export const maxCredentials = 512;
-
-/** Lets a request in according to its route's `access`, before its body is read. A route without one is a bug. */
+/** Checks the credentials that the route's `access` demands, before the body is read. A route must have `access`. */
 export function authorizationPlugin(app: App, verifiers: RequestVerifiers): void {
   app.decorateRequest('authorized');
   app.addHook('onRoute', (route) => {
@@ -46,8 +43,8 @@ export function authorizationPlugin(app: App, verifiers: RequestVerifiers): void
 type Authorized = FastifyRequest['authorized'];
 
 /**
- * Not an async function: checks of sessions are hot, and each promise on their way is felt. Bad credentials it throws at
- * once, which the hook that calls it makes a refusal of, too.
+ * Not an async function: session checks are a hot path, and each further promise costs measurable time. It throws bad
+ * credentials synchronously; the hook that calls it refuses the request in both cases.
  */
 function authorize(
   verifiers: RequestVerifiers,
@@ -85,7 +82,7 @@ async function authorizeCaller(verifiers: Verifiers, key: string, scope: Scope):
     caller: began,
     async recheck() {
       const caller = await identify();
-      // A caller who may do less than at the beginning does not go on: a request may have decided by what it was.
+      // A caller that has lost a scope must not continue: the request may have made decisions based on it.
       for (const had of began.scopes) demandScope(caller, had);
       authorized.caller = caller;
     },
@@ -102,8 +99,8 @@ async function identifyCaller(verifiers: Verifiers, token: string, scope: Scope)
 }
 
 /**
- * What stands behind the scheme. Node keeps the first of several Authorization headers silently, so they are counted.
- * @throws Problem that is 401, whatever is wrong: a proxy that asks `verify` takes any other refusal for a failure.
+ * The credentials after the scheme. Node silently keeps the first of several Authorization headers, so this counts them.
+ * @throws Problem always with status 401: a proxy that calls `verify` treats any other refusal as a failure.
  */
 function credentials(request: FastifyRequest, scheme: 'basic' | 'bearer'): string {
   const headers = headerValues(request.raw.rawHeaders, 'authorization');
@@ -117,7 +114,7 @@ function credentials(request: FastifyRequest, scheme: 'basic' | 'bearer'): strin
   return header.slice(header.lastIndexOf(' ') + 1);
 }
 
-/** The token of Basic credentials: its base64, or that of `token:` as HTTP clients send a user name without a password. */
+/** The token of Basic credentials: base64 of the token, or of `token:` (a user name with an empty password). */
 function basicCredentials(request: FastifyRequest): string {
   const encoded = credentials(request, 'basic');
   const decoded = Buffer.from(encoded, 'base64');

@@ -1,24 +1,20 @@
-import type { App } from '../route.js';
+import type { App } from '../requests/route.js';
 
-/** What pages of other origins may read. */
+/** The response headers that pages of other origins can read. */
 const exposedHeaders = [
   ...['Link', 'X-Total-Count', 'X-Total-Count-Capped', 'Preference-Applied', 'Request-ID', 'ETag', 'Retry-After'],
   ...['Idempotency-Key', 'Idempotent-Replayed'],
 ].join(', ');
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-/** Seconds for which a browser may keep the answer to a preflight. */
+/** How long a browser may cache the response to a preflight, in seconds. */
 const maxAge = '600';
 
-/** Where pages of other origins may call: what every answer says, whoever asks. */
-export const corsHeaders = { vary: 'Origin' };
-
 /**
- * CORS (fetch.spec.whatwg.org, 3.3) for pages of these origins. It answers their preflights, whatever the path. An OPTIONS
- * that is no preflight, or one of another origin, goes on as it does without CORS.
+ * CORS (fetch.spec.whatwg.org, 3.3) for pages of these origins. It answers their preflights on every path. Any other
+ * OPTIONS request is handled as without CORS.
  */
 export function corsPlugin(app: App, origins: readonly string[]): void {
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(corsHeaders);
     const {
       origin,
       'access-control-request-method': method,

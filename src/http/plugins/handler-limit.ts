@@ -1,13 +1,13 @@
 import type { RouteHandlerMethod } from 'fastify';
 import { Problem } from '../../lib/problem.js';
-import type { App } from '../route.js';
+import type { App } from '../requests/route.js';
 
 /**
- * Answers 503 where a handler has not answered within so many milliseconds, and cuts an answer that has begun but is not
- * written to its end by then.
+ * Answers 503 if a handler has not answered within the limit, and closes the connection if the response has started but
+ * is not complete by then.
  *
- * Not the framework's own limit: it makes an `AbortController` for each request and aborts it at the end, with an error
- * and its stack, which is a tenth of what a small request costs. Routes that set `handlerTimeout` themselves have that.
+ * The framework's own limit creates an `AbortController` for each request and aborts it at the end, with an error and its
+ * stack. This costs a tenth of a small request. Only routes that set `handlerTimeout` themselves use it.
  */
 export function handlerLimitPlugin(app: App, milliseconds: number): void {
   app.addHook('onRoute', (route) => {

@@ -1,26 +1,34 @@
+import { headerValues } from '../../lib/http-headers.js';
 import { Problem } from '../../lib/problem.js';
-import { headerValues } from '../raw-headers.js';
-import type { App } from '../route.js';
+import type { App } from '../requests/route.js';
 
-/** By names in lower case, as they are sent: any others are written anew for each answer. */
+/** Names are in lower case, as they are sent: other names would be converted for each response. */
 const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  // Every answer could hold a secret or a person's data unless its route says otherwise.
+  // Any response can contain a secret or personal data unless its route says otherwise.
   'cache-control': 'no-store',
 };
 const oneYear = 31_536_000;
 
-/** Those that do not depend on the request. */
-export function alwaysHeaders({ behindTls }: { readonly behindTls: boolean }): Record<string, string> {
-  if (!behindTls) return securityHeaders;
-  return { ...securityHeaders, 'strict-transport-security': `max-age=${oneYear}; includeSubDomains` };
+/**
+ * The headers of every response that do not depend on the request: one list for the routes and for the fast path of
+ * session checks. `cors`: whether pages of other origins may call.
+ */
+export function alwaysHeaders(options: {
+  readonly behindTls: boolean;
+  readonly cors: boolean;
+}): Record<string, string> {
+  return {
+    ...securityHeaders,
+    ...(options.behindTls && { 'strict-transport-security': `max-age=${oneYear}; includeSubDomains` }),
+    ...(options.cors && { vary: 'Origin' }),
+  };
 }
 
-/** Headers that every answer carries, errors included. */
-export function headersPlugin(app: App, options: { readonly behindTls: boolean }): void {
-  const always = alwaysHeaders(options);
+/** Sets `always` and the request id on every response, also on errors, and checks Host and Idempotency-Key. */
+export function headersPlugin(app: App, always: Readonly<Record<string, string>>): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(always);
     reply.header('request-id', request.id);

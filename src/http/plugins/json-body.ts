@@ -1,14 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
 import secureJson from 'secure-json-parse';
+import { isPlainJsonType } from '../../lib/http-headers.js';
 import { Problem } from '../../lib/problem.js';
-import type { App } from '../route.js';
+import type { App } from '../requests/route.js';
 
 const maxDepth = 32;
 
 /**
- * JSON bodies, strictly: UTF-8, one JSON text, at most 32 levels deep, no NUL and no lone surrogate in any string. A
- * body that is empty is no body, with or without a content type. `__proto__` and `constructor` keys are dropped.
+ * Reads JSON bodies strictly: UTF-8, one JSON text, at most 32 levels deep, no NUL and no lone surrogate in any string. An
+ * empty body counts as no body, with or without a content type. `__proto__` and `constructor` keys are dropped.
  */
 export function jsonBodyPlugin(app: App): void {
   app.removeAllContentTypeParsers();
@@ -20,7 +21,7 @@ export function jsonBodyPlugin(app: App): void {
     if (request.routeOptions.config.keepRawBody === true) request.rawBody = text;
     return parseJson(text);
   });
-  // Also where a route takes no body: an encoded one must not pass unseen.
+  // For every route, also without a body: no encoded body must be accepted silently.
   app.addHook('onRequest', (request, _reply, done) => {
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') throw new Problem('unsupported_media_type');
@@ -28,14 +29,9 @@ export function jsonBodyPlugin(app: App): void {
   });
 }
 
-/** Linear: no two parts of the pattern can share the same spaces. */
-export function isPlainJsonType(contentType: string): boolean {
-  return /^application\/json\s*(?:;\s*(?:charset="?utf-8"?\s*(?:;\s*)?)?)?$/i.test(contentType);
-}
-
 /** @throws Problem `malformed_json` */
 export function parseJson(text: string): unknown {
-  // The parser would skip a byte order mark; RFC 8259, 8.1, has none.
+  // The parser would skip a byte order mark; RFC 8259, 8.1, does not allow one.
   if (text.charCodeAt(0) === 0xfeff || depth(text) > maxDepth) throw new Problem('malformed_json');
   let value: unknown;
   try {
@@ -43,12 +39,12 @@ export function parseJson(text: string): unknown {
   } catch (error) {
     throw new Problem('malformed_json', { cause: error });
   }
-  // Raw control characters are no JSON and the text is valid UTF-8, so only an escape can bring either in.
+  // JSON forbids raw control characters and the text is valid UTF-8, so only an escape can produce either.
   if (/\\u(?:0000|d[89a-f])/i.test(text)) refuseBadStrings(value, []);
   return value;
 }
 
-/** The deepest nesting of a JSON text; of anything else a number that is good enough to refuse it. */
+/** The depth of a JSON text. For any other text the number has no meaning: the parser refuses that text. */
 function depth(text: string): number {
   let level = 0;
   let deepest = 0;
@@ -66,7 +62,7 @@ function depth(text: string): number {
   return deepest;
 }
 
-/** Where the string that begins here has its closing quotation mark: the first one that no backslash makes part of it. */
+/** The index of the closing quotation mark of the string at `start`: the first one that is not escaped. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;
@@ -86,7 +82,7 @@ function refuseBadStrings(value: unknown, path: readonly string[]): void {
 }
 
 function refuseBadString(text: string, path: readonly string[]): void {
-  // A lone surrogate does not survive UTF-8: a string that does is well formed.
+  // A lone surrogate does not survive a round trip through UTF-8.
   const wellFormed = Buffer.from(text, 'utf8').toString('utf8') === text;
   if (wellFormed && !text.includes('\0')) return;
   const field = path.join('.');

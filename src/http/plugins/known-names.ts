@@ -1,60 +1,57 @@
 import type { RouteOptions } from 'fastify';
-import { alike, echo } from '../../lib/nearest.js';
+import { isJsonObject } from '../../lib/json-object.js';
+import { echo, nearestSimilar } from '../../lib/nearest.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
 
-/** Faults that one answer names at most: enough to correct a request by. */
-export const mostFaults = 100;
+/** The maximum number of faults in one response. */
+export const maxReportedFaults = 100;
 
-/** The fault of a member or parameter that does not exist: what was probably meant, else all that exist. */
+/** The fault of a member or parameter that does not exist. It suggests the nearest name, or lists all names. */
 export function unknownName(
   code: 'unknown_member' | 'unknown_parameter',
   name: string,
   known: readonly string[],
   path: readonly string[] = [],
 ): FieldError {
-  const suggestion = alike(name, known);
+  const suggestion = nearestSimilar(name, known);
   const hint = suggestion === undefined ? { known: known.join(', ') } : { suggestion };
   const params = { value: echo(name), ...(known.length > 0 && hint) };
   return { field: [...path, echo(name)].join('.'), code, params };
 }
 
-/** The members of `value` that are not known, as faults; none of what is no object. */
+/** A fault for each unknown member of `value`; none if `value` is no object. */
 export function unknownMembers(value: unknown, known: readonly string[]): FieldError[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   return unknownOf(Object.keys(value), known).map((name) => unknownName('unknown_member', name, known));
 }
 
-/** Those of the names that are not known, as many as are named. */
+/** The names that are not known, at most `maxReportedFaults`. */
 export function unknownOf(names: readonly string[], known: readonly string[]): string[] {
-  return names.filter((name) => !known.includes(name)).slice(0, mostFaults);
+  return names.filter((name) => !known.includes(name)).slice(0, maxReportedFaults);
 }
 
 /**
- * A schema in which no object may have members that it does not name: `additionalProperties` is false wherever members are
- * named and nothing else is said.
+ * Closes a schema: sets `additionalProperties` to false in every object that has `properties` and does not set it
+ * itself.
  */
 export function closed<Schema extends object>(schema: Schema): Schema;
 export function closed(schema: Readonly<Record<string, unknown>>): object {
   const { properties, items, content, additionalProperties } = schema;
   return {
     ...schema,
-    ...(isObject(properties) && { properties: closedEach(properties) }),
-    ...(isObject(properties) && additionalProperties === undefined && { additionalProperties: false }),
-    ...(isObject(items) && { items: closed(items) }),
-    // By media type.
-    ...(isObject(content) && { content: closedEach(content) }),
-    ...(isObject(schema.schema) && { schema: closed(schema.schema) }),
+    ...(isJsonObject(properties) && { properties: closedEach(properties) }),
+    ...(isJsonObject(properties) && additionalProperties === undefined && { additionalProperties: false }),
+    ...(isJsonObject(items) && { items: closed(items) }),
+    // `content` maps media types to schemas.
+    ...(isJsonObject(content) && { content: closedEach(content) }),
+    ...(isJsonObject(schema.schema) && { schema: closed(schema.schema) }),
   };
 }
 
 function closedEach(schemas: object): object {
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, isObject(schema) ? closed(schema) : schema]),
+    Object.entries(schemas).map(([name, schema]) => [name, isJsonObject(schema) ? closed(schema) : schema]),
   );
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 /** The names of a route's query parameters. */
@@ -63,7 +60,7 @@ export function parameterNames({ schema }: Pick<RouteOptions, 'schema'>): string
   return Object.keys(properties);
 }
 
-/** What a check throws as faults. @throws whatever else it throws */
+/** The faults of the problem that `check` throws. @throws every other error of `check` */
 export function faultsOf(check: () => unknown): readonly FieldError[] {
   try {
     check();

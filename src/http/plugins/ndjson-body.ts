@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { Problem } from '../../lib/problem.js';
-import type { App } from '../route.js';
+import type { App } from '../requests/route.js';
 
 const mediaType = 'application/x-ndjson';
 
 /**
- * Bodies of lines, for the routes whose `config.ndjson` says so; the handler gets the stream itself. 415 elsewhere.
- * @param unhurried sockets whose request may take longer than requests may
+ * Accepts NDJSON bodies on routes with `config.ndjson`: the handler gets the stream itself. Other routes answer 415.
+ * @param unhurried sockets without the limit on the time of a request
  */
 export function ndjsonBodyPlugin(app: App, unhurried: WeakSet<Socket>): void {
   app.addContentTypeParser(mediaType, (request, payload, done) => {
@@ -22,12 +22,12 @@ export function ndjsonBodyPlugin(app: App, unhurried: WeakSet<Socket>): void {
   });
 }
 
-/** Whether a request that was let in brings lines. */
+/** Whether an authorized request has an NDJSON body. */
 export function isNdjson(request: FastifyRequest): boolean {
   return isPlainNdjsonType(request.headers['content-type']);
 }
 
-/** Linear: no two parts of the pattern can share the same spaces. */
+/** The pattern takes linear time: no two parts of it can match the same spaces. */
 function isPlainNdjsonType(contentType = ''): boolean {
   return /^application\/x-ndjson\s*(?:;\s*(?:charset="?utf-8"?\s*(?:;\s*)?)?)?$/i.test(contentType);
 }

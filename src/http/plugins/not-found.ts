@@ -1,7 +1,7 @@
 import { Problem } from '../../lib/problem.js';
-import type { App } from '../route.js';
+import type { App } from '../requests/route.js';
 
-/** 404 for unknown paths; for known ones 405 with `Allow`, and an answer to OPTIONS. */
+/** Answers 404 on unknown paths. On known paths: 405 with `Allow` for unknown methods, and a response to OPTIONS. */
 export function notFoundPlugin(app: App): void {
   const methodsByPath = new Map<string, { segments: readonly string[]; methods: Set<string> }>();
   app.addHook('onRoute', (route) => {
@@ -9,7 +9,7 @@ export function notFoundPlugin(app: App): void {
     for (const method of [route.method].flat()) known.methods.add(method);
     methodsByPath.set(route.url, known);
   });
-  // Before the body is read, whatever it is: nobody wants it.
+  // In onRequest, so that the body is not read.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     const segments = (request.url.split('?', 1)[0] ?? '').split('/');

@@ -1,12 +1,12 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, errors, fieldErrors, fieldHints, type Language } from '../../contract/errors.js';
 import type { ProblemBody } from '../../contract/problem.js';
-import { preferredLanguage, say } from '../../lib/language.js';
+import { formatText, preferredLanguage } from '../../lib/language.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
-import type { App } from '../route.js';
+import type { App } from '../requests/route.js';
 import { validationFaults } from './validation.js';
 
-/** Errors of the framework, by its code, as codes of ours. */
+/** The framework's error codes and their codes in this API. */
 const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
@@ -15,16 +15,16 @@ const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'malformed_request',
   FST_ERR_HANDLER_TIMEOUT: 'overloaded',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
-  // The client went away while it sent its body.
+  // The client closed the connection while it sent its body.
   ECONNRESET: 'malformed_request',
 };
 
-/** Every error of a request as one problem: the only place where a failure becomes an HTTP answer. */
+/** Turns every error of a request into a problem. This is the only place where a failure becomes a response. */
 export function problemsPlugin(app: App): void {
   app.setErrorHandler((error: FastifyError, request, reply) => sendProblem(asProblem(error), request, reply));
 }
 
-/** Answers with a problem (RFC 9457), in the client's language, and logs its private cause. */
+/** Sends a problem (RFC 9457) in the client's language, and logs its private cause. */
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status } = errors[problem.code];
   if (status >= 500) {
@@ -50,11 +50,11 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
 export function problemBody(problem: Problem, requestId: string, language: Language): ProblemBody {
   const { code, options } = problem;
   const { status, message } = errors[code];
-  const detail = say(message, language, options.params);
+  const detail = formatText(message, language, options.params);
   const faults = options.errors ?? [];
   return {
     type: `urn:postern:problem:${code}`,
-    title: say(message, language, options.params),
+    title: formatText(message, language, options.params),
     status,
     detail: faults.length === 0 ? detail : `${detail} ${faults.map((fault) => describe(fault, language)).join(' ')}`,
     request_id: requestId,
@@ -64,8 +64,8 @@ export function problemBody(problem: Problem, requestId: string, language: Langu
 }
 
 function fieldProblem({ field, code, params, hint }: FieldError, language: Language) {
-  const text = say(fieldErrors[code], language, params);
-  const message = hint === undefined ? text : `${text} ${say(fieldHints[hint], language)}`;
+  const text = formatText(fieldErrors[code], language, params);
+  const message = hint === undefined ? text : `${text} ${formatText(fieldHints[hint], language)}`;
   return field === undefined ? { code, message } : { field, code, message };
 }
 
@@ -74,14 +74,14 @@ function describe(fault: FieldError, language: Language): string {
   return fault.field === undefined ? message : `${fault.field}: ${message}`;
 }
 
-/** Any thrown thing as a problem. What nobody foresaw is `internal_error`, its cause for the log alone. */
+/** Any thrown error as a problem. An unexpected error becomes `internal_error`; only the log shows its cause. */
 export function asProblem(error: FastifyError | Error): Problem {
   if (error instanceof Problem) return error;
   const { validation, code, statusCode = 500 } = error as Partial<FastifyError>;
   if (validation !== undefined) return new Problem('validation_failed', { errors: validationFaults(validation) });
   const known = code === undefined ? undefined : frameworkCodes[code];
   if (known !== undefined) return new Problem(known, { cause: error });
-  // A refusal of the framework's that nobody named above; of the page that shows the API for one.
+  // A refusal by the framework or a plugin that has no code above, such as one of the API's documentation page.
   if (statusCode === 403 || statusCode === 404) return new Problem('not_found', { cause: error });
   if (statusCode >= 400 && statusCode < 500) return new Problem('malformed_request', { cause: error });
   return new Problem('internal_error', { cause: error });

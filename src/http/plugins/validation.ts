@@ -1,13 +1,13 @@
 import { Ajv, type ErrorObject, type SchemaValidateFunction, type ValidateFunction } from 'ajv';
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
 import type { FieldError } from '../../lib/problem.js';
-import type { App } from '../route.js';
-import { mostFaults, unknownName, unknownOf } from './known-names.js';
+import type { App } from '../requests/route.js';
+import { maxReportedFaults, unknownName, unknownOf } from './known-names.js';
 
 /**
- * Bodies are validated by Ajv: strict types, nothing coerced, nothing filled in, every fault at once. Reporting all
- * faults is safe because bodies are small and every schema bounds its arrays and strings.
- * Query strings are not validated here: `list-query.ts` reads them and names each fault better.
+ * Ajv validates bodies: strict types, no coercion, no defaults, all faults at once. Reporting all faults is safe because
+ * bodies are small and every schema limits its arrays and strings.
+ * Query strings are not validated here: `list-query.ts` parses them and reports more exact faults (decision 7).
  */
 export function validationPlugin(app: App): void {
   const ajv = createAjv();
@@ -15,7 +15,7 @@ export function validationPlugin(app: App): void {
   app.setSchemaErrorFormatter((faults) => Object.assign(new Error('validation'), { validation: faults }));
 }
 
-/** The same check where there is no request. */
+/** The same check without a request. */
 export function createValidator(schema: object): ValidateFunction {
   return createAjv().compile(schema);
 }
@@ -30,7 +30,7 @@ function createAjv(): Ajv {
     validateFormats: false,
     allowUnionTypes: true,
   });
-  // Ajv's own would describe each of a million unknown members, and not what the right ones are.
+  // Ajv's own keyword would report each of a million unknown members, and does not suggest the right name.
   ajv.removeKeyword('additionalProperties');
   return ajv.addKeyword({
     keyword: 'additionalProperties',
@@ -41,7 +41,7 @@ function createAjv(): Ajv {
   });
 }
 
-/** Finds the members that a schema does not name. */
+/** Reports the members that a schema does not name. */
 function refuseUnknown(known: readonly string[]): SchemaValidateFunction {
   const names = new Set(known);
   const validate: SchemaValidateFunction = (value: object) => {
@@ -54,19 +54,19 @@ function refuseUnknown(known: readonly string[]): SchemaValidateFunction {
   return validate;
 }
 
-/** What Ajv found, as faults of ours. A path such as `/identity/type` reads `identity.type`. */
+/** Converts Ajv's errors to field errors. A path such as `/identity/type` becomes `identity.type`. */
 export function validationFaults(
   found: readonly FastifySchemaValidationError[] | readonly ErrorObject[],
 ): FieldError[] {
-  // A union reports the faults of each branch for one field: the first says enough.
+  // A union reports faults of each branch for the same field: keep the first.
   const faults = new Map<string | undefined, FieldError>();
   for (const error of found) {
-    // Only sums up the faults of the branch that was taken.
+    // `if` repeats the faults of the branch that applied.
     if (error.keyword === 'if') continue;
     const fault = fieldFault(error);
-    // A value of another type is no choice either, and the choices say more.
+    // A value of a wrong type also fails `enum`, and the list of choices is more useful.
     if (!faults.has(fault.field) || error.keyword === 'enum') faults.set(fault.field, fault);
-    if (faults.size === mostFaults) break;
+    if (faults.size === maxReportedFaults) break;
   }
   return [...faults.values()];
 }
@@ -91,7 +91,7 @@ function fieldFault({
       return {
         ...at(String(params.missingProperty)),
         code: 'required',
-        // The one branch that asks for a PIN is that of step 2: `secretRequestOf`.
+        // Only the schema of step 2 (`secretRequestOf`) requires a PIN in an `else` branch.
         ...(params.missingProperty === 'pin' && schemaPath === '#/else/required' && { hint: 'pin_policy' }),
       };
     case 'additionalProperties':
@@ -119,11 +119,11 @@ function fieldFault({
     case 'uniqueItems':
       return { ...at(), code: 'duplicate_items' };
     case 'not':
-      // The contract excludes nothing but reserved ids.
+      // The schemas use `not` only for reserved ids.
       return { ...at(), code: 'reserved_id' };
     case 'anyOf':
     case 'oneOf':
-      // Only sums up the branches' own faults.
+      // This error repeats the faults of the branches.
       return { ...at(), code: 'invalid_format' };
     default:
       return { ...at(), code: path.at(-1) === 'pin' ? 'invalid_pin' : 'invalid_format' };

@@ -4,30 +4,30 @@ import { ImageFile, imageFiles, type Rendition } from '../../contract/image.js';
 import { parseId } from '../../lib/ids.js';
 import { Problem } from '../../lib/problem.js';
 import type { Images } from '../../notifications/images/images.js';
-import type { App } from '../route.js';
+import type { App } from '../requests/route.js';
 
 const Params = Type.Object({ id: Id, file: ImageFile });
 const oneYear = 31_536_000;
 const string = (description: string) => ({ type: 'string', description });
 
-/** The files of uploaded images, for whoever has the id: 122 random bits that only those learn who may see the image. */
+/** A route for the files of uploaded images. The id, with 122 random bits, is the only credential. */
 export function imageFileRoutes(app: App, { images }: { images: Images }): void {
   app.route<{ Params: Static<typeof Params> }>({
     method: 'GET',
     url: '/images/:id/:file',
-    // A whole file to a slow client; what else the limit is for happens before the first byte.
+    // Long enough to send a whole file to a slow client.
     handlerTimeout: 120_000,
     schema: {
       operationId: 'getImageFile',
-      summary: 'A rendition of an uploaded image',
-      description: 'What the URLs of an image lead to. It never changes, so it may be cached for good.',
+      summary: 'Get a rendition of an uploaded image',
+      description: 'The target of the URLs of an image. It never changes, so clients can cache it forever.',
       tags: ['Images'],
       params: Params,
       response: {
         200: {
           description: 'The file.',
           headers: {
-            ETag: string('Names the file.'),
+            ETag: string('Identifies the file.'),
             'Content-Disposition': string('inline'),
             'Cross-Origin-Resource-Policy': string('cross-origin: pages of any origin may show it.'),
           },
@@ -35,8 +35,8 @@ export function imageFileRoutes(app: App, { images }: { images: Images }): void 
         },
         304: {
           ...Type.Null(),
-          description: 'The client has it already.',
-          headers: { ETag: string('Names the file.') },
+          description: 'The client has the file already.',
+          headers: { ETag: string('Identifies the file.') },
         },
       },
     },

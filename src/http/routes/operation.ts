@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Type } from 'typebox';
-import { isUnchanged } from '../conditional.js';
-import type { App } from '../route.js';
+import { isUnchanged } from '../../lib/http-headers.js';
+import type { App } from '../requests/route.js';
 
-/** What the probes need to know. */
+/** The check behind the readiness probe. */
 export interface Readiness {
   /** Resolves when the database answers and this instance is not shutting down; rejects otherwise. */
   check(): Promise<void>;
@@ -12,16 +12,16 @@ export interface Readiness {
 
 const Ok = Type.Object({ status: Type.Literal('ok') }, { title: 'ProbeResult' });
 
-/** Probes and the API's own description. */
+/** Routes for the probes and the OpenAPI document. */
 export function operationRoutes(app: App, { readiness }: { readiness: Readiness }): void {
   app.route({
     method: 'GET',
     url: '/livez',
     schema: {
       operationId: 'live',
-      summary: 'Whether the process runs',
+      summary: 'Check that the process runs',
       tags: ['Operation'],
-      response: { 200: { ...Ok, description: 'It does.' } },
+      response: { 200: { ...Ok, description: 'The process runs.' } },
     },
     config: { access: 'public' },
     handler: async () => ({ status: 'ok' as const }),
@@ -32,10 +32,10 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
     url: '/readyz',
     schema: {
       operationId: 'ready',
-      summary: 'Whether requests can be answered',
-      description: 'The database answers and the instance is not shutting down.',
+      summary: 'Check that the instance can serve requests',
+      description: 'The database responds and the instance is not shutting down.',
       tags: ['Operation'],
-      response: { 200: { ...Ok, description: 'They can.' } },
+      response: { 200: { ...Ok, description: 'The instance can serve requests.' } },
     },
     config: { access: 'public', problems: ['shutting_down'] },
     async handler() {
@@ -44,7 +44,7 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
     },
   });
 
-  // Made at the first request, when every route is there.
+  // Created at the first request, when all routes are registered.
   let document: StoredDocument | undefined;
   app.route({
     method: 'GET',

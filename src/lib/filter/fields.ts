@@ -5,29 +5,27 @@ export type FilterOperator = 'eq' | 'neq' | 'gt' | 'gte' | 'lt' | 'lte' | 'like'
 
 export type FieldKind = 'id' | 'string' | 'enum' | 'key' | 'number' | 'integer' | 'time';
 
-/** One field that a list can be filtered by. */
+/** A field that a filter can use. */
 export interface FilterField {
   readonly kind: FieldKind;
-  /** The words that a field of kind `enum` may have. */
+  /** The values of a field of kind `enum`. */
   readonly values?: readonly string[];
-  /** The SQL column where it is not called like the field. It goes into SQL as it stands: never from a client. */
-  readonly column?: string;
   /** Whether a `string` field has the operator `like`. */
   readonly like?: boolean;
 }
 
-/** What a list can be filtered by: the field's name on the wire -> the field. */
+/** The fields that a filter can use, by their names on the wire. */
 export type FilterFields = Readonly<Record<string, FilterField>>;
 
 /**
- * One condition of a filter; a list of them is a conjunction. `in` has become `eq` with several values.
+ * One condition of a filter. A list of conditions is a conjunction. The parser turns `in` into `eq` with several values.
  *
- * - `eq`: the field is one of the values. An absent (null) field never is.
- * - `neq`: the field is none of the values. An absent (null) field is none of them, so it matches.
- * - `gt`, `gte`, `lt`, `lte`: compared with the one value. Null never matches.
- * - `like`: the field contains the one value, letter case ignored; `%` and `_` mean themselves. Null never matches.
+ * - `eq`: the field is one of the values. A null field never matches.
+ * - `neq`: the field is none of the values. A null field matches.
+ * - `gt`, `gte`, `lt`, `lte`: compares with the single value. A null field never matches.
+ * - `like`: the field contains the single value, ignoring case. `%` and `_` are literal. A null field never matches.
  *
- * Clauses come from `parseFilter` only. Whoever keeps a filter keeps its text, since `field.column` is SQL.
+ * Only `parseFilter` creates clauses. Store a filter as its text and parse it again.
  */
 export interface FilterClause {
   readonly name: string;
@@ -39,21 +37,21 @@ export interface FilterClause {
 
 interface KindRules {
   readonly operators: readonly FilterOperator[];
-  /** Whether a colon behind the operator separates values (`eq:a:b`). Where values hold colons it is literal. */
+  /** Whether a colon after the operator separates values (`eq:a:b`). For kinds whose values contain colons it is literal. */
   readonly separatedByColon: boolean;
-  readonly sqlType: string;
-  /** Whether values compare as numbers; all others compare as text. */
+  readonly sqlType: 'uuid' | 'text' | 'numeric' | 'bigint' | 'timestamptz';
+  /** Whether values are compared as numbers. All others are compared as text. */
   readonly isNumeric?: true;
-  /** What a value looks like, for error messages: a notation instead of words, so that it needs no translation. */
+  /** The form of a value, for error messages: a notation without words, so that it needs no translation. */
   readonly notation: string;
-  /** The canonical form of a value, or undefined when it is none. */
+  /** The canonical form of a value, or undefined if the text is no valid value. */
   read(text: string, field: FilterField): string | undefined;
 }
 
 const equality: readonly FilterOperator[] = ['eq', 'neq', 'in'];
 const comparison: readonly FilterOperator[] = ['eq', 'neq', 'gt', 'gte', 'lt', 'lte', 'in'];
 
-/** The rules of each kind of field: the one place where a kind is defined. */
+/** The rules of each kind of field. Kinds are defined only here. */
 export const kinds: Readonly<Record<FieldKind, KindRules>> = {
   id: {
     operators: equality,
@@ -102,16 +100,16 @@ export const kinds: Readonly<Record<FieldKind, KindRules>> = {
   },
 };
 
-/** The operators that a field has. */
+/** The operators of a field. */
 export function operatorsOf(field: FilterField): readonly FilterOperator[] {
   const { operators } = kinds[field.kind];
   return field.kind === 'string' && field.like === true ? [...operators, 'like'] : operators;
 }
 
-// The grammar of RFC 8259, section 6, so that a number can be sent back as it was received.
+// The grammar of RFC 8259, section 6, so that a client can send a number as it received it.
 const NUMBER = /^-?((?:0|[1-9]\d*)(?:\.\d+)?)(?:e[-+]?\d{1,3})?$/i;
 const SIGNIFICANT_DIGITS = 15;
-// Within these bounds a double tells any two decimals of 15 digits apart, keeps their order and prints them exactly.
+// Within these limits a double distinguishes any two decimals of 15 digits, keeps their order and prints them exactly.
 const LEAST_MAGNITUDE = 1e-300;
 const GREATEST_MAGNITUDE = 1e300;
 
@@ -125,7 +123,7 @@ function readNumber(text: string): string | undefined {
   return isExact ? String(value) : undefined;
 }
 
-/** Zeros before the first and after the last other digit are not significant: they only place the point. */
+/** The number of significant digits: without zeros before the first and after the last other digit. */
 function significantDigits(digits: string): number {
   const plain = digits.replace('.', '');
   let end = plain.length;

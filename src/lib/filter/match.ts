@@ -1,8 +1,8 @@
 import { type FieldKind, type FilterClause, kinds } from './fields.js';
 
 /**
- * Whether a record in its wire form (lower-case ids, `Instant` times, numbers or their decimal text) meets every
- * clause. Same meaning as `filterSql`, for what is filtered outside the database: streams, mutes, webhooks.
+ * Whether a record in its wire form (lower-case ids, `Instant` times, numbers or their decimal text) matches every
+ * clause. It gives the same results as `filterSql`, for filters outside the database: streams, mutes, webhooks.
  */
 export function matches(clauses: readonly FilterClause[], record: Readonly<Record<string, unknown>>): boolean {
   return clauses.every((clause) => matchesClause(clause, record[clause.name]));
@@ -37,8 +37,8 @@ function compare(kind: FieldKind, left: string, right: string): number {
 }
 
 /**
- * Lower case as ILIKE of PostgreSQL does it, character by character. `toLowerCase` of a whole string looks at the
- * neighbours of a final sigma, and makes two characters of a capital I with dot.
+ * Converts to lower case as PostgreSQL's ILIKE does: each character alone. `toLowerCase` of a whole string depends on the
+ * neighbours of a final sigma, and turns a capital I with dot into two characters.
  */
 function foldCase(text: string): string {
   return text.replaceAll('İ', 'i').replaceAll('Σ', 'σ').toLowerCase();

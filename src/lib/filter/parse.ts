@@ -11,7 +11,7 @@ import {
 } from './fields.js';
 
 /*
- * The grammar, the same everywhere a filter exists:
+ * The grammar of every filter:
  *
  *   filter   = clause *( ("," / "|") clause )              all of them must hold
  *   clause   = field ":" value                             exactly two pieces: eq, even if the value is named like an operator
@@ -20,9 +20,9 @@ import {
  *            / value *( ":" value )                        id, enum, key, number and integer fields
  *            / value *( ";" value ) / "[" … "]"            in
  *
- * A backslash takes its meaning from a following , | : ; [ ] or backslash; before anything else it is a fault, so that
- * a forgotten escape is noticed. `created_at:2020-01-01 10:00:00` has four pieces, and its second is not an operator:
- * times take the long form.
+ * A backslash escapes a following , | : ; [ ] or backslash. Before any other character it is a fault, so that a missing
+ * escape is noticed. `created_at:2020-01-01 10:00:00` is refused: it has four pieces, and the second is no operator. A
+ * time needs an explicit operator.
  */
 const CLAUSE_FORM = 'field:operator:value';
 const IN_FORM = '[a;b]';
@@ -32,17 +32,17 @@ const MAX_LENGTH = 2000;
 const MAX_CLAUSES = 20;
 const MAX_VALUES = 100;
 
-/** A part of the filter, still escaped, with its place in the whole: 0-based, in UTF-16 code units. */
+/** A part of the filter, still escaped, with its position in the filter: 0-based, in UTF-16 code units. */
 interface Piece {
   readonly text: string;
   readonly start: number;
 }
 
-/** Records a fault at a piece. Returns undefined, so that `return fail(…)` says "no clause". */
+/** Records a fault at a piece. Returns undefined, so that `return fail(…)` returns no clause. */
 type Fail = (code: FieldErrorCode, at: Piece, params?: Readonly<Record<string, string | number>>) => undefined;
 
 /**
- * Reads a filter.
+ * Parses a filter.
  *
  * @throws Problem `validation_failed` with the first fault of every clause (see `collectFilter`).
  */
@@ -54,9 +54,9 @@ export function parseFilter(text: string, fields: FilterFields): FilterClause[] 
 }
 
 /**
- * Reads a filter and appends the first fault of every clause to `faults`, for callers that check other parameters too.
- * Each fault is named after `parameter` and has `position`, the 1-based place of the offending piece in UTF-16 code
- * units. The clauses are of use only when nothing was appended.
+ * Parses a filter and appends the first fault of every clause to `faults`, for callers that check other parameters too.
+ * The field of each fault is `parameter`. Its `position` is the 1-based position of the faulty piece in UTF-16 code
+ * units. Use the clauses only if nothing was appended.
  */
 export function collectFilter(
   text: string,
@@ -83,7 +83,7 @@ export function collectFilter(
   return pieces.flatMap((piece) => readClause(piece, fields, fail) ?? []);
 }
 
-/** Checks every escape once, so that what follows may trust them; and refuses what PostgreSQL cannot hold as text. */
+/** Checks every escape, so that later steps can rely on them, and refuses characters that PostgreSQL cannot store. */
 function isWellFormed({ text }: Piece, fail: Fail): boolean {
   for (let index = 0; index < text.length; index++) {
     const at = { text: '', start: index };
@@ -108,7 +108,7 @@ function readClause(clause: Piece, fields: FilterFields, fail: Fail): FilterClau
   if (!namePiece || !second) return fail('invalid_filter_syntax', clause, { expected: CLAUSE_FORM });
 
   const name = unescaped(namePiece);
-  // An own member only: `constructor` is no field.
+  // Only own members: `constructor` is no field.
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (!field) {
     const suggestion = nearest(name, Object.keys(fields)) ?? '';
@@ -138,7 +138,7 @@ function splitColons(rest: Piece, pieces: Piece[], field: FilterField, operator:
   return takesSeveral ? pieces : [rest];
 }
 
-/** The values of `in`. Brackets that are not one pair around all of them are refused, and so is a pair around nothing. */
+/** The values of `in`. Refuses brackets that are not one pair around all values, and a pair around nothing. */
 function splitIn(rest: Piece, field: FilterField, fail: Fail): Piece[] | undefined {
   const separators = kinds[field.kind].separatedByColon ? ';:' : ';';
   const [before, within, after, ...more] = split(rest, '[]');
@@ -171,7 +171,7 @@ function makeClause(
   return { name, field, operator, values };
 }
 
-/** Splits at each unescaped separator; there is always at least one piece. */
+/** Splits at each unescaped separator. @returns at least one piece */
 function split(piece: Piece, separators: string): Piece[] {
   const pieces: Piece[] = [];
   let begin = 0;

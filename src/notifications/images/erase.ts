@@ -1,58 +1,66 @@
-import { type Database, prepared, type Transaction } from '../../database/database.js';
+import type { Database, Transaction } from '../../database/database.js';
+import { directoryStatement, everyoneStatement, literal, sql } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
-import { type CleaningParts, deleteUnshown } from './cleaning.js';
+import { deleteUnshown, type ImageCleanupOptions } from './cleanup.js';
 
+/** Rows that one step reads. */
 const batch = 100;
 
-const selectOfUser = prepared('images_of_user', `select id from images where user_id = $1 limit ${batch}`);
-const selectShowing = prepared(
-  'images_showing',
-  `select id from notifications where image_id = any($1::uuid[]) limit ${batch}`,
-);
-/** Waits for publishers, unlike the cleaning; what they have published then is found in the next round. */
-const lockImages = prepared(
-  'images_erase_lock',
-  'select id from images where id = any($1::uuid[]) order by id for update',
+const selectUploads = directoryStatement<{ userId: string }, { id: string }>(
+  'images_of_user',
+  (p) => sql`select id from images where user_id = ${p.userId} limit ${literal(batch)}`,
 );
 
-/** Takes the image away from a notification: a change like any other. @throws Problem `not_found` */
-export type HideImage = (tx: Transaction, notificationId: string) => Promise<unknown>;
+const selectShowing = everyoneStatement<{ imageIds: readonly string[] }, { id: string }>(
+  'images_showing',
+  (p) => sql`select id from notifications where image_id = any(${p.imageIds}::uuid[]) limit ${literal(batch)}`,
+);
+
+/** Waits for publishers, unlike the cleanup. The next round finds what they have published in the meantime. */
+const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }>(
+  'images_erase_lock',
+  (p) => sql`select id from images where id = any(${p.ids}::uuid[]) order by id for update`,
+);
+
+/** Removes the image from a notification, as any other change does. @throws Problem `not_found` */
+export type RemoveImageFrom = (
+  tx: Transaction<'user' | 'directory' | 'spanning'>,
+  notificationId: string,
+) => Promise<unknown>;
 
 /**
- * Removes all that a deleted user has uploaded, shown or not. For the job that erases a user, after the head of the inbox
- * is gone. Whoever was shown an image hears of a change first. Doing it again or going on after a failure does no harm.
+ * Removes all uploads of a deleted user, shown or not. The job that erases a user calls it after the head of the inbox is
+ * removed. Users who are shown an image first get a change of the notification. Repeating it, or continuing after a
+ * failure, does no harm.
  */
 export async function eraseImagesOf(
-  { database, storage, hide }: CleaningParts & { readonly hide: HideImage },
+  { database, storage, hide }: ImageCleanupOptions & { readonly hide: RemoveImageFrom },
   userId: string,
 ): Promise<void> {
   for (;;) {
-    const ids = idsOf(await database.query(selectOfUser, [userId]));
+    const ids = idsOf(await database.directory.query(selectUploads({ userId })));
     if (ids.length === 0) return;
-    const hidden = await hideAll(database, hide, idsOf(await database.query(selectShowing, [ids])));
+    const showing = await database.everyone.query(selectShowing({ imageIds: ids }));
+    const hidden = await hideAll(database, hide, idsOf(showing));
     for (const id of ids) await storage.unsettle(id);
-    const removed = await database.transaction(async (tx) => {
-      await tx.query(lockImages, [ids]);
-      return idsOf(await tx.query(deleteUnshown, [ids]));
+    const removed = await database.everyone.transaction(async (tx) => {
+      await tx.query(lockImages({ ids }));
+      return idsOf(await tx.query(deleteUnshown({ ids })));
     });
     for (const id of removed) await storage.remove(id);
-    // Somebody who is shown them is being erased as well: the job is repeated later.
+    // Notifications of a user who is also being erased still show them. The job is repeated later.
     if (hidden + removed.length === 0) throw new Error('images of a deleted user are still shown');
   }
 }
 
-const idsOf = (rows: readonly object[]) => (rows as readonly { readonly id: string }[]).map(({ id }) => id);
+const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
 
-/** @returns how many are hidden now; what was deleted meanwhile is not. */
-async function hideAll(
-  database: Pick<Database, 'transaction'>,
-  hide: HideImage,
-  ids: readonly string[],
-): Promise<number> {
+/** @returns how many notifications were changed; those that were deleted in the meantime do not count */
+async function hideAll(database: Database, hide: RemoveImageFrom, ids: readonly string[]): Promise<number> {
   let hidden = 0;
   for (const id of ids) {
     try {
-      await database.transaction((tx) => hide(tx, id));
+      await database.spanning.transaction((tx) => hide(tx, id));
       hidden += 1;
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'not_found')) throw error;

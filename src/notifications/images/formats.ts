@@ -1,4 +1,4 @@
-/** Formats that are accepted, as `sharp` names them. */
+/** The accepted formats, named as in `sharp`. */
 export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'gif' | 'heif';
 
 const at = (file: Buffer, start: number, end: number) => file.toString('latin1', start, end);
@@ -8,19 +8,19 @@ const magic: readonly (readonly [ImageFormat, (file: Buffer) => boolean])[] = [
   ['png', (file) => at(file, 0, 8) === '\x89PNG\r\n\x1a\n'],
   ['webp', (file) => at(file, 0, 4) === 'RIFF' && at(file, 8, 12) === 'WEBP'],
   ['gif', (file) => /^GIF8[79]a$/.test(at(file, 0, 6))],
-  // ISO 14496-12, 4.3: the brands of the first box. HEIC has the same container, but not this brand.
+  // ISO 14496-12, 4.3: the brands of the first box. HEIC uses the same container with other brands.
   ['heif', (file) => at(file, 4, 8) === 'ftyp' && /^(?:....){0,15}avi[fs]/s.test(at(file, 8, 72))],
 ];
 
-/** What makes a file something else as well: a page, a script, a PDF; and at the end of a file a ZIP archive. */
+/** Content that makes a file also a page, a script or a PDF; a ZIP archive is found by the end of the file. */
 const otherFormats = /<script|<html|<!doctype|<\?php|%pdf-/i;
 const endOfZip = Buffer.from('PK\x05\x06', 'latin1');
-/** A ZIP archive ends with its directory's end and a comment of at most 64 KiB. */
+/** A ZIP archive ends with the end of its directory and a comment of at most 64 KiB. */
 const longestZipEnd = 65_557;
 
 /**
- * What a file is by its first bytes, whatever its name and content type say; undefined when it is nothing of ours, or
- * something else besides.
+ * The format of a file by its first bytes. Its name and content type do not count.
+ * @returns undefined for any other format, and for a file that is valid in another format too
  */
 export function formatOf(file: Buffer): ImageFormat | undefined {
   if (otherFormats.test(file.toString('latin1')) || file.subarray(-longestZipEnd).includes(endOfZip)) return undefined;

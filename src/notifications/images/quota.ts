@@ -1,34 +1,40 @@
-import { prepared, type Queryable } from '../../database/database.js';
+import type { Queryable } from '../../database/database.js';
+import { directoryStatement, sql, userStatement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
 
-/** Uploads of one user that are kept, and that may come within an hour. */
-const limits = { kept: 1000, perHour: 100 };
+/** Uploads of one user that are stored, and that may come within an hour. */
+const limits = { stored: 1000, perHour: 100 };
 
-const countImages = prepared(
+const countImages = directoryStatement<{ userId: string }, { stored: number; recent: number; retry_after: number }>(
   'images_count',
-  `select count(*) as kept, count(*) filter (where created_at > hour_ago) as recent,
-          greatest(1, ceil(extract(epoch from min(created_at - hour_ago) filter (where created_at > hour_ago))))::int
-            as retry_after
-   from images, (select db_now() - interval '1 hour' as hour_ago) clock
-   where user_id = $1`,
+  (p) => sql`
+    select count(*) as stored, count(*) filter (where created_at > hour_ago) as recent,
+           greatest(1, ceil(extract(epoch from min(created_at - hour_ago) filter (where created_at > hour_ago))))::int
+             as retry_after
+    from images, (select db_now() - interval '1 hour' as hour_ago) clock
+    where user_id = ${p.userId}`,
 );
-const lockHead = prepared('images_lock_user', 'select user_id from inboxes where user_id = $1 for update');
 
-/** @throws Problem `too_many_images`, `too_many_requests` */
-export async function refuseBeyondQuota(handle: Queryable, userId: string): Promise<void> {
-  const [count] = await handle.query<{ kept: number; recent: number; retry_after: number }>(countImages, [userId]);
+const lockUser = userStatement<{ userId: string }, { user_id: string }>(
+  'images_lock_user',
+  (p) => sql`select user_id from inboxes where user_id = ${p.userId} for update`,
+);
+
+/** Refuses an upload beyond the user's quota. @throws Problem `too_many_images`, `too_many_requests` */
+export async function refuseBeyondQuota(handle: Queryable<'directory'>, userId: string): Promise<void> {
+  const [count] = await handle.query(countImages({ userId }));
   if (count === undefined) return;
-  if (count.kept >= limits.kept) throw new Problem('too_many_images', { params: { max: limits.kept } });
+  if (count.stored >= limits.stored) throw new Problem('too_many_images', { params: { max: limits.stored } });
   if (count.recent >= limits.perHour) throw new Problem('too_many_requests', { retryAfter: count.retry_after });
 }
 
 /**
- * The same in the transaction that adds an image, one at a time for a user: the head of the inbox is locked until
- * commit. An erasure removes the head before the images, so that none can come after it.
- * @throws Problem `too_many_images`, `too_many_requests`, `invalid_session_token` when the user is gone
+ * The same in the transaction that adds an image. The head of the inbox is locked until commit, so uploads of a user are
+ * counted one after the other. An erasure removes the head before the images, so no image can be added after it.
+ * @throws Problem `too_many_images`, `too_many_requests`; `invalid_session_token` when the user is deleted
  */
-export async function takeQuota(tx: Queryable, userId: string): Promise<void> {
-  const [head] = await tx.query(lockHead, [userId]);
+export async function takeQuota(tx: Queryable<'user' | 'directory'>, userId: string): Promise<void> {
+  const [head] = await tx.query(lockUser({ userId }));
   if (head === undefined) throw new Problem('invalid_session_token');
   await refuseBeyondQuota(tx, userId);
 }

@@ -1,24 +1,24 @@
 import type { Sharp, SharpOptions } from 'sharp';
+import { createConcurrencyLimiter } from '../../lib/concurrency-limiter.js';
 import { Problem } from '../../lib/problem.js';
-import { createTurnstile } from '../../lib/turnstile.js';
 import { formatOf } from './formats.js';
 import type { Renditions } from './storage.js';
 
 /**
  * Makes the renditions of a file.
- * @param left milliseconds for it, asked before each step; what it throws ends the work
+ * @param left returns the milliseconds that are left, and is called before each step; an error that it throws ends the work
  * @throws Problem `invalid_image`, `overloaded`
  */
 export type Render = (file: Buffer, left: () => number) => Promise<Renditions>;
 
-/** Pixels that a file may have; 25 megapixels. */
+/** The largest file: 25 megapixels. */
 const maxPixels = 25_000_000;
-/** A decoder at work takes up to 150 MB, a file that waits up to 5 MiB. `patience` in milliseconds. */
-const line = { width: 1, length: 8, patience: 3000 };
-/** Seconds for one step: files that take longer are made to. */
-const longest = 4;
+/** A running decoder takes up to 150 MB, a waiting file up to 5 MiB. `timeoutMs` is the longest wait. */
+const concurrency = { concurrency: 1, maxWaiting: 8, timeoutMs: 3000 };
+/** Seconds for one step. A file that takes longer was made to be slow. */
+const maxSeconds = 4;
 
-/** `failOn: 'error'` refuses what is truncated too; only the first frame or page is read. */
+/** `failOn: 'error'` also refuses truncated files. Only the first frame or page is read. */
 const reading: SharpOptions = { failOn: 'error', limitInputPixels: maxPixels, autoOrient: true };
 
 const card = { width: 640, height: 360, fit: 'cover' } as const;
@@ -28,14 +28,14 @@ const thumbnail = { width: 160, height: 160, fit: 'cover' } as const;
 type Library = (input: Buffer, options: SharpOptions) => Sharp;
 
 /**
- * The file itself is decoded once, into at most 2048 x 2048 bare pixels, and the renditions are made of those: nothing
- * of the file's own bytes gets into them, neither metadata nor what may hang behind the image.
+ * Decodes the file once, into at most 2048 x 2048 pixels, and makes the renditions from these pixels. So no bytes of the
+ * file reach the renditions: no metadata, and no data behind the image.
  */
 export function createRender(): Render {
-  const inTurn = createTurnstile(line);
+  const limited = createConcurrencyLimiter(concurrency);
   let library: Promise<Library> | undefined;
   return (file, left) =>
-    inTurn(async () => {
+    limited(async () => {
       left();
       library ??= loadLibrary();
       const sharp = await library;
@@ -47,11 +47,11 @@ export function createRender(): Render {
     });
 }
 
-/** Only when it is needed: it takes 10 MB. What it could read beyond our formats is switched off. */
+/** Loads the library at the first image, because it takes 10 MB, and switches off all formats but ours. */
 async function loadLibrary(): Promise<Library> {
   const { default: sharp } = await import('sharp');
   sharp.cache(false);
-  // More threads would make one image quicker and the logins beside it slower.
+  // More threads would make one image faster and concurrent logins slower.
   sharp.concurrency(1);
   const ours = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'];
   sharp.block({ operation: ['VipsForeignLoad'] });
@@ -60,13 +60,13 @@ async function loadLibrary(): Promise<Library> {
 }
 
 async function render(sharp: Library, file: Buffer, left: () => number): Promise<Renditions> {
-  // A decoder cannot be stopped from outside, so it has no longer than the upload has.
-  const timeout = () => ({ seconds: Math.min(longest, Math.ceil(left() / 1000) || 1) });
+  // A decoder cannot be stopped from outside, so its timeout is the time that the upload has left.
+  const timeout = () => ({ seconds: Math.min(maxSeconds, Math.ceil(left() / 1000) || 1) });
   const format = formatOf(file);
   if (format === undefined) throw new Problem('invalid_image');
-  // The head alone: nothing is decoded before its size is known.
-  const head = await sharp(file, reading).metadata();
-  if (head.format !== format || head.width * head.height > maxPixels) throw new Problem('invalid_image');
+  // Reads the header only: nothing is decoded before the size is known.
+  const header = await sharp(file, reading).metadata();
+  if (header.format !== format || header.width * header.height > maxPixels) throw new Problem('invalid_image');
 
   const { data, info } = await sharp(file, reading)
     .timeout(timeout())

@@ -1,85 +1,107 @@
 import type { Image } from '../../contract/notification.js';
-import { prepared, type Queryable } from '../../database/database.js';
+import type { Queryable } from '../../database/database.js';
+import { directoryStatement, type StatementWith, sql } from '../../database/sql.js';
 import { newId } from '../../lib/ids.js';
 import { canonicalUrl, type ImageUrls } from './url.js';
 
 interface ImageRow {
   readonly id: string;
-  /** Of an image that is hosted elsewhere. */
+  /** The URL of an image that is hosted elsewhere; null for an uploaded image. */
   readonly external_url: string | null;
   readonly created_at: string;
   readonly updated_at: string;
 }
 
-const columns = 'id, external_url, created_at, updated_at';
+const columns = sql`id, external_url, created_at, updated_at`;
 
-const insertReferences = prepared(
+const insertReferences = directoryStatement<{ ids: readonly string[]; urls: readonly string[] }, ImageRow>(
   'images_insert',
-  `insert into images (id, external_url, check_after, created_at, updated_at)
-   select id, url, now + interval '1 day', now, now
-   from unnest($1::uuid[], $2::text[]) as image (id, url), (select db_now() as now) clock
-   returning ${columns}`,
+  (p) => sql`
+    insert into images (id, external_url, check_after, created_at, updated_at)
+    select id, url, now + interval '1 day', now, now
+    from unnest(${p.ids}::uuid[], ${p.urls}::text[]) as image (id, url), (select db_now() as now) clock
+    returning ${columns}`,
 );
-const insertUpload = prepared(
+
+const insertUpload = directoryStatement<{ id: string; userId: string | null; bytes: number }, ImageRow>(
   'images_insert_upload',
-  `insert into images (id, user_id, bytes, check_after, created_at, updated_at)
-   select $1, $2, $3, now + interval '1 day', now, now from (select db_now() as now) clock
-   returning ${columns}`,
+  (p) => sql`
+    insert into images (id, user_id, bytes, check_after, created_at, updated_at)
+    select ${p.id}, ${p.userId}, ${p.bytes}, now + interval '1 day', now, now from (select db_now() as now) clock
+    returning ${columns}`,
 );
-const selectImages = prepared('images_find', `select ${columns} from images where id = any($1::uuid[])`);
-/*
- * In one order for all, so that two publishers never wait for each other. Until commit nobody removes these images: the
- * cleaning skips them, and an erasure waits.
- */
-const holdImagesOf = prepared(
-  'images_hold',
-  `select ${columns} from images where id = any($1::uuid[]) order by id for key share`,
+
+const selectImages = directoryStatement<{ ids: readonly string[] }, ImageRow>(
+  'images_find',
+  (p) => sql`select ${columns} from images where id = any(${p.ids}::uuid[])`,
 );
 
 /**
- * Makes images of URLs that were checked. The image stays where it is hosted, so all renditions are that URL.
- * @returns the images by URL as it was given.
+ * Locks images in one order, so that two publishers never wait for each other in a cycle. Nobody removes these images
+ * before the commit: the cleanup skips them, and an erasure waits.
  */
-export async function referToImages(tx: Queryable, urls: ReadonlySet<string>): Promise<Map<string, Image>> {
+const lockImages = directoryStatement<{ ids: readonly string[] }, ImageRow>(
+  'images_hold',
+  (p) => sql`select ${columns} from images where id = any(${p.ids}::uuid[]) order by id for key share`,
+);
+
+/**
+ * Creates images from URLs that were checked. The image stays where it is hosted, so all renditions have that URL.
+ * @returns the images, by URL as it was given
+ */
+export async function referToImages(
+  tx: Queryable<'directory'>,
+  urls: ReadonlySet<string>,
+): Promise<Map<string, Image>> {
   if (urls.size === 0) return new Map();
-  const ids = new Map([...urls].map((url) => [newId(), url]));
-  const given = [[...ids.keys()], [...ids.values()].map(canonicalUrl)];
-  const rows = await tx.query<ImageRow>(insertReferences, given);
-  return new Map(rows.map((row) => [ids.get(row.id) ?? '', toImage(row)]));
+  const urlById = new Map([...urls].map((url) => [newId(), url]));
+  const rows = await tx.query(
+    insertReferences({ ids: [...urlById.keys()], urls: [...urlById.values()].map(canonicalUrl) }),
+  );
+  return new Map(rows.map((row) => [urlById.get(row.id) ?? '', toImage(row)]));
 }
 
-/** The row of an image whose files are stored. `userId` is who uploaded it, if a user did. */
+/** Inserts the row of an image whose files are stored. @param upload.userId the user who uploaded it, if a user did */
 export async function insertImage(
-  tx: Queryable,
+  tx: Queryable<'directory'>,
   upload: { readonly id: string; readonly userId: string | undefined; readonly bytes: number },
   urls: ImageUrls,
 ): Promise<Image> {
-  const [row] = await tx.query<ImageRow>(insertUpload, [upload.id, upload.userId ?? null, upload.bytes]);
-  if (row === undefined) throw new Error('an image was inserted, but not returned');
+  const { id, userId = null, bytes } = upload;
+  const [row] = await tx.query(insertUpload({ id, userId, bytes }));
+  if (row === undefined) throw new Error('an inserted image was not returned');
   return toImage(row, urls);
 }
 
 /**
- * The images of these ids that exist, by id. A query of its own and not a join: most pages have no image, and a page's
- * plan then depends on its user's rows alone, whatever the planner believes of the table of all images.
+ * The existing images of these ids, by id. It is a query of its own, not a join: most pages have no image, and the plan
+ * of a page then does not depend on the statistics of the table of all images.
  */
-export function findImages(handle: Queryable, ids: ReadonlySet<string>, urls: ImageUrls): Promise<Map<string, Image>> {
+export function findImages(
+  handle: Queryable<'directory'>,
+  ids: ReadonlySet<string>,
+  urls: ImageUrls,
+): Promise<Map<string, Image>> {
   return imagesOf(handle, selectImages, ids, urls);
 }
 
-/** The same for notifications that are about to show them: they stay until the transaction has ended. */
-export function holdImages(tx: Queryable, ids: ReadonlySet<string>, urls: ImageUrls): Promise<Map<string, Image>> {
-  return imagesOf(tx, holdImagesOf, ids, urls);
+/** The same for notifications that are about to show them: the images stay until the transaction ends. */
+export function holdImages(
+  tx: Queryable<'directory'>,
+  ids: ReadonlySet<string>,
+  urls: ImageUrls,
+): Promise<Map<string, Image>> {
+  return imagesOf(tx, lockImages, ids, urls);
 }
 
 async function imagesOf(
-  handle: Queryable,
-  statement: typeof selectImages,
+  handle: Queryable<'directory'>,
+  statement: StatementWith<{ ids: readonly string[] }, ImageRow, 'directory'>,
   ids: ReadonlySet<string>,
   urls: ImageUrls,
 ): Promise<Map<string, Image>> {
   if (ids.size === 0) return new Map();
-  const rows = await handle.query<ImageRow>(statement, [[...ids]]);
+  const rows = await handle.query(statement({ ids: [...ids] }));
   return new Map(rows.map((row) => [row.id, toImage(row, urls)]));
 }
 

@@ -7,29 +7,29 @@ export type Renditions = Readonly<Record<Rendition, Buffer>>;
 export interface StoredFile {
   /** Bytes. */
   readonly size: number;
-  /** Opened: read it or destroy it. */
+  /** It is open: read it or destroy it. */
   readonly content: Readable;
 }
 
 /**
- * Where the files of uploaded images are. Files and rows cannot change together, so an image whose row is about to come
- * or to go is *unsettled*: that is written down before either, and crossed out when it is known how it ended. Whatever
- * process dies in between, nothing but the unsettled images has to be looked through for files without a row.
+ * The files of uploaded images. Files and rows cannot change in one transaction. So an image is marked as *unsettled*
+ * before its row is inserted or deleted, and the mark is removed afterwards. When a process dies in between, only the
+ * unsettled images must be checked for files without a row (decision 22).
  */
 export interface ImageStorage {
   /**
-   * Keeps all files of an image or none. It is unsettled afterwards.
-   * @throws Problem `storage_unavailable`, of a full disk too
+   * Stores all files of an image, or none. The image is unsettled afterwards.
+   * @throws Problem `storage_unavailable`, also when the disk is full
    */
   put(id: string, renditions: Renditions): Promise<void>;
-  /** Undefined when there is none. */
+  /** Opens a file; undefined when there is none. */
   open(id: string, rendition: Rendition): Promise<StoredFile | undefined>;
-  /** The image has its row. */
+  /** Removes the mark: the image has its row. */
   settle(id: string): Promise<void>;
-  /** The image's row is about to go. */
+  /** Marks the image: its row is about to be deleted. */
   unsettle(id: string): Promise<void>;
-  /** Removes what there is of an image. */
+  /** Removes the files of an image, and the mark. */
   remove(id: string): Promise<void>;
-  /** Some images that have been unsettled for longer than any request takes. */
+  /** Some of the images that have been unsettled for longer than any request runs. */
   longUnsettled(): Promise<string[]>;
 }

@@ -2,13 +2,13 @@ import { imageFiles, type Rendition } from '../../contract/image.js';
 import type { Image } from '../../contract/notification.js';
 import type { FieldError } from '../../lib/problem.js';
 
-/** Says for people why a URL may not be used; undefined when it may. */
+/** Explains to people why a URL may not be used; undefined when it may. */
 export type CheckUrl = (url: string) => string | undefined;
 
 /** The URLs of an uploaded image, by its id. */
 export type ImageUrls = (id: string) => Pick<Image, 'url' | 'full_screen_url' | 'thumbnail_url'>;
 
-/** @param base where clients reach the service; asked for at each use, since it may be known only after listening. */
+/** @param base the URL at which clients reach the service; called at each use, since it may be known only after listening */
 export function createImageUrls(base: () => string): ImageUrls {
   return (id) => {
     const root = base().replace(/\/+$/, '');
@@ -17,7 +17,7 @@ export function createImageUrls(base: () => string): ImageUrls {
   };
 }
 
-// RFC 3986, section 3: WHATWG's parser, which browsers use, lets more pass, but answers promise a URI.
+// RFC 3986, section 3. The WHATWG parser of browsers accepts more, but the API promises a URI.
 const PATH_CHARACTER = "(?:[A-Za-z0-9\\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})";
 const URI = new RegExp(
   `^https?://[^/?#]+(?:/${PATH_CHARACTER}*)?(?:\\?(?:${PATH_CHARACTER}|\\?)*)?(?:#(?:${PATH_CHARACTER}|\\?)*)?$`,
@@ -29,7 +29,7 @@ export function imageUrlFault(url: string, field: string, checkUrl: CheckUrl): F
   return reason === undefined ? undefined : { field, code: 'invalid_url', params: { reason } };
 }
 
-/** What was checked is what is kept: the parser repairs backslashes, odd hosts and characters beyond ASCII. */
+/** The URL as it is checked and stored: the parser repairs backslashes, odd hosts and characters beyond ASCII. */
 export function canonicalUrl(url: string): string {
   return new URL(url).href;
 }

@@ -1,31 +1,31 @@
 import type { DeliveryReason, PushChannel } from '../../contract/push.js';
 import type { Queryable } from '../../database/database.js';
 
-/** A device of a user, and the way to reach it. */
+/** A device of a user, and the channel that reaches it. */
 export interface PushDevice {
   readonly user_id: string;
   readonly device_id: string;
   readonly channel: PushChannel;
 }
 
-/** What push needs to know of devices and logins. */
+/** Queries on devices and logins that push needs. The composition root implements them. */
 export interface PushDevices {
-  /** The devices of these users that a push may go to right now, each by one of these channels. */
+  /** The devices of these users that can be pushed to now, each by one of these channels. */
   reachable(
-    handle: Queryable,
+    handle: Queryable<'user'>,
     userIds: readonly string[],
     channels: readonly PushChannel[],
   ): Promise<readonly PushDevice[]>;
-  /** The token to send to right now, or why there is none to send to. */
+  /** The token of a device now, or why the device cannot be reached. */
   target(
-    handle: Queryable,
+    handle: Queryable<'user'>,
     device: PushDevice,
   ): Promise<{ readonly token: string } | { readonly unreachable: DeliveryReason }>;
-  /** Removes a dead token, unless the device has registered another one meanwhile. */
-  forget(handle: Queryable, device: PushDevice, token: string): Promise<void>;
+  /** Removes an invalid token, unless the device has registered another one in the meantime. */
+  forget(handle: Queryable<'user'>, device: PushDevice, token: string): Promise<void>;
   /** A user's devices as they are now. */
   states(
-    handle: Queryable,
+    handle: Queryable<'user'>,
     userId: string,
   ): Promise<
     readonly {

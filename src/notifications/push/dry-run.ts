@@ -1,37 +1,46 @@
 import type { DryRun } from '../../contract/push.js';
-import { type Database, prepared } from '../../database/database.js';
-import type { WouldBe } from '../publish.js';
-import { type PushOptions, planPushes } from './plan.js';
+import type { Database, Queryable } from '../../database/database.js';
+import { everyoneStatement, sql } from '../../database/sql.js';
+import { notificationOf } from '../inbox/row.js';
+import type { PlannedNotification } from '../publishing/publish.js';
+import { type MuteSubject, type PushOptions, planPushes } from './plan.js';
 
 /** Items that a dry run shows. */
 const maxItems = 100;
 
-const readClock = prepared('clock', 'select db_now() as now');
+const readClock = everyoneStatement<Record<never, never>, { now: string }>('clock', () => sql`select db_now() as now`);
 
-/** Who would get these, and where; nothing is written. */
-export async function dryRun(database: Database, options: PushOptions, wouldBe: readonly WouldBe[]): Promise<DryRun> {
-  const planned = await planPushes(database, options, wouldBe, async (items) => {
-    const [clock] = await database.query<{ now: string }>(readClock);
-    const now = clock?.now ?? '';
-    return new Map(
-      items.map(({ id, userId, content }) => [
-        id,
-        {
-          ...content,
-          ...{ id, user_id: userId, created_at: now, updated_at: now },
-          object_data_number: content.object_data_number === null ? null : Number(content.object_data_number),
-        },
-      ]),
-    );
-  });
+/** The recipients of these notifications and their devices. Writes nothing. */
+export async function dryRun(
+  database: Database,
+  options: PushOptions,
+  planned: readonly PlannedNotification[],
+): Promise<DryRun> {
+  const pushes = await planPushes(database.users, options, planned, (items) => muteSubjects(database.everyone, items));
   const push = { apns: 0, fcm: 0, web_push: 0, muted: 0 };
-  for (const { channel, muted } of planned.flat()) push[muted ? 'muted' : channel] += 1;
-  const items = wouldBe.slice(0, maxItems).map(({ userId, content }, index) => ({
+  for (const { channel, muted } of pushes.flat()) push[muted ? 'muted' : channel] += 1;
+  const items = planned.slice(0, maxItems).map(({ userId, content }, index) => ({
     user_id: userId,
     notification_type: content.notification_type,
     description: content.description,
     inbox: true,
-    push: (planned[index] ?? []).map(({ device_id, channel, muted }) => ({ device_id, channel, muted })),
+    push: (pushes[index] ?? []).map(({ device_id, channel, muted }) => ({ device_id, channel, muted })),
   }));
-  return { deliveries: wouldBe.length, push, items };
+  return { deliveries: planned.length, push, items };
+}
+
+/** The notifications as they would be now, by id. They have no sequence, so no mute on sequences matches them. */
+async function muteSubjects(
+  handle: Queryable<'everyone'>,
+  items: readonly PlannedNotification[],
+): Promise<ReadonlyMap<string, MuteSubject>> {
+  const [clock] = await handle.query(readClock({}));
+  const now = clock?.now ?? '';
+  return new Map(
+    items.map(({ id, userId, content }) => {
+      const made = { id, user_id: userId, sequence: 0, created_at: now, updated_at: now };
+      const { sequence: _, image: __, ...subject } = notificationOf(content, made, new Map());
+      return [id, subject];
+    }),
+  );
 }

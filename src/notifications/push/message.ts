@@ -1,11 +1,12 @@
-import type { NotificationRow } from '../row.js';
+import type { NotificationRow } from '../inbox/row.js';
 import type { PushContent } from './sender.js';
 
-/** Bytes of JSON. Every service takes 4096 with its own envelope; Web Push encrypts some of that away. */
+/** Bytes of JSON. Every push service accepts 4096 with its own envelope; the encryption of Web Push needs some of them. */
 const maxBytes = 3000;
+/** Characters. */
 const maxTitle = 100;
 
-/** What a push says of a notification. Whatever does not fit is cut from the end of the text. */
+/** The content of a push about a notification. A text that does not fit is cut at its end. */
 export function pushContent(row: NotificationRow): PushContent {
   const { id, notification_type, notification_key, sequence, actor } = row;
   const title = actor === null || actor === '' ? null : cut([...actor], maxTitle);
@@ -22,7 +23,7 @@ export function pushContent(row: NotificationRow): PushContent {
   return content(cut(characters, fits));
 }
 
-/** By code points, so that no half of a character is left. */
+/** Cuts between code points, so that no half of a character is left. */
 function cut(characters: readonly string[], length: number): string {
   return characters.length <= length ? characters.join('') : `${characters.slice(0, length).join('')}…`;
 }

@@ -4,33 +4,33 @@ import type { FilterFields } from '../../lib/filter/fields.js';
 import type { PushDevice, PushDevices } from './devices.js';
 import { isMuted, mutesOf } from './mutes.js';
 
-/** What push is made with. */
+/** The dependencies of the fan-out. */
 export interface PushOptions {
   readonly devices: PushDevices;
-  /** Those that are configured. */
+  /** The configured channels. */
   readonly channels: readonly PushChannel[];
   readonly fields: FilterFields;
 }
 
-/** A push that is to be made, or that a mute keeps back. */
+/** A push to send, or one that a mute suppresses. */
 export interface PlannedPush extends PushDevice {
   readonly muted: boolean;
 }
 
-/** Of a notification what a mute can look at. */
-type Mutable = Parameters<typeof isMuted>[2];
+/** The part of a notification that a mute can filter by. */
+export type MuteSubject = Parameters<typeof isMuted>[2];
 
 /**
- * Who is to be pushed, and where. `read` gives the notifications of users who have mutes, by id: nobody else's need to
- * be looked at. One that it does not give is gone, and is not pushed.
+ * Works out which devices get a push. `read` returns notifications of users who have mutes, by id: only these must be
+ * read. A notification that it does not return was deleted, and is not pushed.
  *
- * @returns for each item, in order
+ * @returns the pushes of each item, in order
  */
 export async function planPushes<Item extends { readonly userId: string; readonly id: string }>(
-  handle: Queryable,
+  handle: Queryable<'user'>,
   { devices, channels, fields }: PushOptions,
   items: readonly Item[],
-  read: (items: readonly Item[]) => Promise<ReadonlyMap<string, Mutable>>,
+  read: (items: readonly Item[]) => Promise<ReadonlyMap<string, MuteSubject>>,
 ): Promise<PlannedPush[][]> {
   if (channels.length === 0) return items.map(() => []);
   const userIds = [...new Set(items.map(({ userId }) => userId))];
@@ -40,7 +40,7 @@ export async function planPushes<Item extends { readonly userId: string; readonl
   }
   const mutes = await mutesOf(handle, [...byUser.keys()]);
   const toRead = items.filter(({ userId }) => mutes.has(userId));
-  const notifications = toRead.length === 0 ? new Map<string, Mutable>() : await read(toRead);
+  const notifications = toRead.length === 0 ? new Map<string, MuteSubject>() : await read(toRead);
   return items.map(({ userId, id }) => {
     const filters = mutes.get(userId);
     const notification = notifications.get(id);

@@ -1,19 +1,19 @@
 import type { DryRun } from '../../contract/push.js';
 import type { Database } from '../../database/database.js';
-import type { WouldBe } from '../publish.js';
+import type { PlannedNotification } from '../publishing/publish.js';
 import { dryRun } from './dry-run.js';
 import { createMutes, type Mutes } from './mutes.js';
 import type { PushOptions } from './plan.js';
 import { createDeliveryTraces, type DeliveryTraces } from './trace.js';
 
-/** What clients and operators see of push. */
+/** Push as clients and operators see it. */
 export interface Push {
   readonly mutes: Mutes;
   readonly traces: DeliveryTraces;
-  /** The VAPID public key, where Web Push is configured. */
+  /** The VAPID public key; undefined when Web Push is not configured. */
   readonly publicKey: string | undefined;
-  /** Who would get these, and where; nothing is written. */
-  dryRun(wouldBe: readonly WouldBe[]): Promise<DryRun>;
+  /** The recipients of these notifications and their devices. Writes nothing. */
+  dryRun(wouldBe: readonly PlannedNotification[]): Promise<DryRun>;
 }
 
 export function createPush(

@@ -1,73 +1,92 @@
 import type { DeliveryReason, DeliveryState, PushChannel } from '../../contract/push.js';
-import { type Database, prepared, type Queryable } from '../../database/database.js';
-import { type NotificationRow, notificationColumns, toNotification } from '../row.js';
-import { type PushJob, pushPriority, sendTask } from './derive.js';
+import type { Database, Queryable } from '../../database/database.js';
+import { sql, userStatement } from '../../database/sql.js';
+import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
+import { type PushJob, pushPriority, sendTask } from './deliveries.js';
 import { pushContent } from './message.js';
 import { isMuted } from './mutes.js';
-import { type KeptNotice, noticeContent } from './notice.js';
+import { noticeContent, type StoredNotice } from './notice.js';
 import type { PushOptions } from './plan.js';
 import type { PushContent, PushMessage, PushOutcome, PushSender } from './sender.js';
 
-export interface PushSending extends PushOptions {
+export interface PushSendingOptions extends PushOptions {
   readonly database: Database;
   readonly senders: readonly PushSender[];
-  /** Milliseconds after which a push is not worth sending any more. */
+  /** Milliseconds after which a push expires. */
   readonly ttl: number;
   readonly urgency: PushMessage['urgency'];
-  /** Hears of a sender that threw: a bug, or something that it did not expect. */
+  /** Called when a sender throws: that is a bug or an unexpected answer. */
   readonly onError: (error: unknown, channel: PushChannel) => void;
 }
 
-/** Does one attempt of one push: the queue's jobs `push.send.…`. Rejects only when the database fails. */
+/** Makes one attempt of one push: the queue's jobs `push.send.…`. Rejects only when the database fails. */
 export type SendPush = (channel: PushChannel, job: PushJob) => Promise<void>;
 
 interface DeliveryRow {
   notification_id: string;
   device_id: string;
   attempts: number;
-  /** Of what is left of its life. */
+  /** Seconds until the push expires. */
   seconds_left: number;
   mutes: string[];
-  /** What is pushed where that is no notification. */
-  notice: KeptNotice | null;
+  /** The content, when the push is about a notice and not about a notification. */
+  notice: StoredNotice | null;
 }
 
-/** Nothing when the attempt was made before, or the push has come to its end. */
-const selectDelivery = prepared(
+/** Identifies an attempt: of a push that is still queued, and that has had this many attempts. */
+interface AttemptKey {
+  readonly userId: string;
+  readonly id: string;
+  readonly attempt: number;
+}
+
+/** Returns no row when the attempt was made before, or the push has ended. */
+const selectDelivery = userStatement<AttemptKey & { ttl: number }, DeliveryRow>(
   'push_delivery_take_up',
-  `select notification_id, device_id, attempts, notice,
-          extract(epoch from created_at + $4 * interval '1 ms' - db_now())::float8 as seconds_left,
-          array(select filter from mutes where mutes.user_id = d.user_id) as mutes
-   from push_deliveries d
-   where user_id = $1 and id = $2 and state = 'queued' and attempts = $3`,
-);
-const selectNotification = prepared(
-  'push_notification',
-  `select ${notificationColumns} from notifications where user_id = $1 and id = $2`,
-);
-const settleDelivery = prepared(
-  'push_delivery_settle',
-  `update push_deliveries
-   set state = $4, reason = $5, last_error = coalesce($6, last_error), attempts = attempts + $7, updated_at = db_now()
-   where user_id = $1 and id = $2 and state = 'queued' and attempts = $3`,
-);
-/** The next attempt is a job of its own, added where this one is counted: a repeat of this job then finds nothing. */
-const postponeDelivery = prepared(
-  'push_delivery_postpone',
-  `with delivery as (
-     update push_deliveries
-     set reason = 'retrying', last_error = $4, attempts = attempts + 1, updated_at = db_now()
-     where user_id = $1 and id = $2 and state = 'queued' and attempts = $3
-     returning user_id, id, attempts)
-   select graphile_worker.add_job($6, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts),
-            run_at => now() + $5 * interval '1 second', priority => ${pushPriority})
-   from delivery`,
+  (p) => sql`
+    select notification_id, device_id, attempts, notice,
+           extract(epoch from created_at + ${p.ttl} * interval '1 ms' - db_now())::float8 as seconds_left,
+           array(select filter from mutes where mutes.user_id = d.user_id) as mutes
+    from push_deliveries d
+    where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}`,
 );
 
-/** Seconds until the attempt after this one: doubled each time, and spread so that they do not come back all at once. */
+const selectNotification = userStatement<{ userId: string; id: string }, NotificationRow>(
+  'push_notification',
+  (p) => sql`select ${notificationColumns} from notifications where user_id = ${p.userId} and id = ${p.id}`,
+);
+
+const settleDelivery = userStatement<
+  AttemptKey & { state: DeliveryState; reason: DeliveryReason; error: string | null; made: number }
+>(
+  'push_delivery_settle',
+  (p) => sql`
+    update push_deliveries
+    set state = ${p.state}, reason = ${p.reason}, last_error = coalesce(${p.error}, last_error),
+        attempts = attempts + ${p.made}, updated_at = db_now()
+    where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}`,
+);
+
+/** Counts the attempt and adds the job of the next one together: a repeat of this job then finds no row. */
+const postponeDelivery = userStatement<AttemptKey & { error: string; seconds: number; task: string }>(
+  'push_delivery_postpone',
+  (p) => sql`
+    with delivery as (
+      update push_deliveries
+      set reason = 'retrying', last_error = ${p.error}, attempts = attempts + 1, updated_at = db_now()
+      where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}
+      returning user_id, id, attempts
+    )
+    select graphile_worker.add_job(${p.task}, json_build_object('user_id', user_id, 'id', id, 'attempt', attempts),
+             run_at => now() + ${p.seconds} * interval '1 second', priority => ${pushPriority})
+    from delivery`,
+);
+
+/** Seconds until the next attempt: exponential back-off with jitter. */
 const firstPause = 5;
 const longestPause = 3600;
 
+/** How a push ends. */
 interface End {
   readonly state: DeliveryState;
   readonly reason: DeliveryReason;
@@ -76,21 +95,25 @@ interface End {
   readonly attempted?: boolean;
 }
 
-export function createPushSending(options: PushSending): SendPush {
+export function createPushSending(options: PushSendingOptions): SendPush {
   const { database, devices, fields } = options;
   const senders = new Map(options.senders.map((sender) => [sender.channel, sender]));
 
-  async function settle(handle: Queryable, job: PushJob, { state, reason, error, attempted }: End): Promise<void> {
-    const values = [job.user_id, job.id, job.attempt, state, reason, error ?? null, attempted === true ? 1 : 0];
-    await handle.query(settleDelivery, values);
+  async function settle(handle: Queryable<'user'>, job: PushJob, end: End): Promise<void> {
+    const { state, reason, error = null, attempted } = end;
+    await handle.query(settleDelivery({ ...keyOf(job), state, reason, error, made: attempted === true ? 1 : 0 }));
   }
 
-  /** What is to be sent, and to what; or how it ends without. Everything is looked at anew: much may have changed. */
+  /** The message and the token to send it to; or how the push ends unsent. Everything is read again: it may have changed. */
   async function prepare(channel: PushChannel, job: PushJob, row: DeliveryRow): Promise<End | Prepared> {
     if (row.seconds_left < 1) return { state: 'expired', reason: 'expired' };
-    const content = row.notice ? noticeContent(row.notification_id, row.notice) : await notified(job, row);
+    const content = row.notice ? noticeContent(row.notification_id, row.notice) : await contentOf(job, row);
     if ('state' in content) return content;
-    const target = await devices.target(database, { user_id: job.user_id, device_id: row.device_id, channel });
+    const target = await devices.target(database.user(job.user_id), {
+      user_id: job.user_id,
+      device_id: row.device_id,
+      channel,
+    });
     if ('unreachable' in target) return { state: 'dropped', reason: target.unreachable };
     const message: PushMessage = {
       deliveryId: job.id,
@@ -101,13 +124,13 @@ export function createPushSending(options: PushSending): SendPush {
     return { token: target.token, message };
   }
 
-  /** What is said of a notification that is there and not muted. */
-  async function notified(job: PushJob, row: DeliveryRow): Promise<End | PushContent> {
-    const values = [job.user_id, row.notification_id];
-    const [notification] = await database.query<NotificationRow>(selectNotification, values);
+  /** The content of a notification, unless it was deleted or is muted. */
+  async function contentOf(job: PushJob, row: DeliveryRow): Promise<End | PushContent> {
+    const key = { userId: job.user_id, id: row.notification_id };
+    const [notification] = await database.user(job.user_id).query(selectNotification(key));
     if (notification === undefined) return { state: 'dropped', reason: 'notification_deleted' };
-    const isKeptBack = isMuted(row.mutes, fields, toNotification(notification, new Map()));
-    return isKeptBack ? { state: 'muted', reason: 'muted' } : pushContent(notification);
+    if (isMuted(row.mutes, fields, toNotification(notification, new Map()))) return { state: 'muted', reason: 'muted' };
+    return pushContent(notification);
   }
 
   async function attempt(channel: PushChannel, { token, message }: Prepared): Promise<PushOutcome> {
@@ -122,36 +145,39 @@ export function createPushSending(options: PushSending): SendPush {
   }
 
   async function record(channel: PushChannel, job: PushJob, row: DeliveryRow, token: string, outcome: PushOutcome) {
+    const user = database.user(job.user_id);
     switch (outcome.outcome) {
       case 'sent':
-        return settle(database, job, { state: 'sent', reason: 'accepted', attempted: true });
+        return settle(user, job, { state: 'sent', reason: 'accepted', attempted: true });
       case 'failed':
-        return settle(database, job, { state: 'failed', reason: 'refused', error: outcome.reason, attempted: true });
+        return settle(user, job, { state: 'failed', reason: 'refused', error: outcome.reason, attempted: true });
       case 'gone':
-        return database.transaction(async (tx) => {
+        return user.transaction(async (tx) => {
           await settle(tx, job, { state: 'gone', reason: 'token_gone', error: outcome.reason, attempted: true });
           await devices.forget(tx, { user_id: job.user_id, device_id: row.device_id, channel }, token);
         });
       case 'retry': {
-        const wait = Math.max(outcome.afterSeconds ?? 0, backOff(row.attempts));
+        const seconds = Math.max(outcome.afterSeconds ?? 0, backOff(row.attempts));
         const error = outcome.reason;
-        if (wait >= row.seconds_left) {
-          return settle(database, job, { state: 'expired', reason: 'expired', error, attempted: true });
+        if (seconds >= row.seconds_left) {
+          return settle(user, job, { state: 'expired', reason: 'expired', error, attempted: true });
         }
-        await database.query(postponeDelivery, [job.user_id, job.id, job.attempt, error, wait, sendTask(channel)]);
+        await user.query(postponeDelivery({ ...keyOf(job), error, seconds, task: sendTask(channel) }));
       }
     }
   }
 
   return async (channel, job) => {
-    const values = [job.user_id, job.id, job.attempt, options.ttl];
-    const [row] = await database.query<DeliveryRow>(selectDelivery, values);
+    const user = database.user(job.user_id);
+    const [row] = await user.query(selectDelivery({ ...keyOf(job), ttl: options.ttl }));
     if (row === undefined) return;
     const prepared = await prepare(channel, job, row);
-    if ('state' in prepared) return settle(database, job, prepared);
+    if ('state' in prepared) return settle(user, job, prepared);
     await record(channel, job, row, prepared.token, await attempt(channel, prepared));
   };
 }
+
+const keyOf = (job: PushJob): AttemptKey => ({ userId: job.user_id, id: job.id, attempt: job.attempt });
 
 interface Prepared {
   readonly token: string;

@@ -1,40 +1,40 @@
 import type { PushChannel } from '../../contract/push.js';
 
-/** What a push carries. With everything in it, its JSON is at most 3000 bytes. */
+/** The content of a push. Its JSON has at most 3000 bytes. */
 export interface PushContent {
   readonly id: string;
   readonly notification_type: string;
   readonly notification_key: string | null;
-  /** Who acted. */
+  /** The name of the actor. */
   readonly title: string | null;
   /** The description, cut to what fits. */
   readonly body: string;
-  /** In the inbox; null of what is not there. */
+  /** The sequence in the inbox; null when it is not in the inbox. */
   readonly sequence: number | null;
 }
 
 /** One push to one device. */
 export interface PushMessage {
-  /** Names this push to the provider, over every attempt. */
+  /** Identifies this push to the provider. The same for every attempt. */
   readonly deliveryId: string;
   readonly content: PushContent;
-  /** Whole seconds for which it is worth delivering, at least 1. */
+  /** Seconds for which the provider may try to deliver it: a whole number, at least 1. */
   readonly ttl: number;
   readonly urgency: 'normal' | 'high';
 }
 
 export type PushOutcome =
   | { readonly outcome: 'sent' }
-  /** The token is no more: it is to be removed. */
+  /** The token is no longer valid: remove it. */
   | { readonly outcome: 'gone'; readonly reason: string }
-  /** It may succeed later; not before `afterSeconds`, where the provider said so. */
+  /** It may succeed later, but not before `afterSeconds` if the provider named a time. */
   | { readonly outcome: 'retry'; readonly reason: string; readonly afterSeconds?: number | undefined }
   | { readonly outcome: 'failed'; readonly reason: string };
 
-/** A push service. Reasons hold the status and a code of the service, nothing of the message, the token or a key. */
+/** A push service. A reason holds the status and a code of the service, never the message, the token or a key. */
 export interface PushSender {
   readonly channel: PushChannel;
-  /** @param token as it is kept; for `web_push` the subscription's JSON text */
+  /** @param token as it is stored; for `web_push` the JSON text of the subscription */
   send(token: string, message: PushMessage): Promise<PushOutcome>;
   close(): Promise<void>;
 }

@@ -6,13 +6,18 @@ import {
   type PushChannel,
   type PushTrace,
 } from '../../contract/push.js';
-import { type Database, prepared } from '../../database/database.js';
+import type { Database } from '../../database/database.js';
+import { type SqlPart, spanningStatement, sql, userStatement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
 import type { PushOptions } from './plan.js';
 
-/** Says what became of a notification. */
+/** The delivery status of notifications. */
 export interface DeliveryTraces {
-  /** @param userId whose notification it must be; anybody's when undefined. @throws Problem `not_found` */
+  /**
+   * Gets the delivery status of a notification.
+   * @param userId the user of the notification; undefined: any user
+   * @throws Problem `not_found`
+   */
   of(notificationId: string, userId?: string): Promise<DeliveryTrace>;
 }
 
@@ -29,25 +34,30 @@ interface DeliveryRow {
 interface ListedRow {
   user_id: string;
   created_at: string;
-  /** Whether its publication waits for the relay. */
+  /** Whether its publication waits for the push relay. */
   waits: boolean;
 }
 
-/** The table of publications is a short queue, and what is older than its oldest row cannot be in it. */
-const waits = `exists (select from publications p where p.created_at >= n.created_at - interval '1 minute'
-                         and p.notification_ids @> array[n.id])`;
-const selectOwn = prepared(
-  'push_trace_own',
-  `select user_id, created_at, ${waits} as waits from notifications n where user_id = $2 and id = $1`,
+/** SQL: the notification, and whether its publication waits. Publications are a short queue, ordered by time. */
+const selectListed = (condition: SqlPart) => sql`
+    select user_id, created_at,
+           exists (select from publications p
+                   where p.created_at >= n.created_at - interval '1 minute' and p.notification_ids @> array[n.id]) as waits
+    from notifications n where ${condition}`;
+
+const selectOwn = userStatement<{ id: string; userId: string }, ListedRow>('push_trace_own', (p) =>
+  selectListed(sql`user_id = ${p.userId} and id = ${p.id}`),
 );
-const selectAny = prepared(
-  'push_trace_any',
-  `select user_id, created_at, ${waits} as waits from notifications n where id = $1`,
+
+const selectAny = spanningStatement<{ id: string }, ListedRow>('push_trace_any', (p) =>
+  selectListed(sql`id = ${p.id}`),
 );
-const selectDeliveries = prepared(
+
+const selectDeliveries = userStatement<{ userId: string; notificationId: string }, DeliveryRow>(
   'push_trace_deliveries',
-  `select device_id, channel, state, reason, last_error, attempts, created_at, updated_at
-   from push_deliveries where user_id = $1 and notification_id = $2 order by created_at, id`,
+  (p) => sql`
+    select device_id, channel, state, reason, last_error, attempts, created_at, updated_at
+    from push_deliveries where user_id = ${p.userId} and notification_id = ${p.notificationId} order by created_at, id`,
 );
 
 export function createDeliveryTraces(
@@ -58,31 +68,32 @@ export function createDeliveryTraces(
     async of(notificationId, userId) {
       const [listed] =
         userId === undefined
-          ? await database.query<ListedRow>(selectAny, [notificationId])
-          : await database.query<ListedRow>(selectOwn, [notificationId, userId]);
+          ? await database.spanning.query(selectAny({ id: notificationId }))
+          : await database.user(userId).query(selectOwn({ id: notificationId, userId }));
       if (listed === undefined) throw new Problem('not_found');
-      const deliveries = await database.query<DeliveryRow>(selectDeliveries, [listed.user_id, notificationId]);
-      const made = deliveries.map((row) => toTrace(row, channels));
-      const reached = new Set(deliveries.map(({ device_id }) => device_id));
-      const states = await devices.states(database, listed.user_id);
+      const user = database.user(listed.user_id);
+      const deliveries = await user.query(selectDeliveries({ userId: listed.user_id, notificationId }));
+      const pushes = deliveries.map((row) => toTrace(row, channels));
+      const pushedTo = new Set(deliveries.map(({ device_id }) => device_id));
+      const states = await devices.states(user, listed.user_id);
       const others = states
-        .filter(({ device_id }) => !reached.has(device_id))
+        .filter(({ device_id }) => !pushedTo.has(device_id))
         .map((device) => noPush(device.device_id, reasonOf(device, listed, channels)));
       return {
         notification_id: notificationId,
         user_id: listed.user_id,
         listed_at: listed.created_at,
-        explanation: summary(made, others, listed.waits, channels),
-        push: [...made, ...others],
+        explanation: summary(pushes, others, listed.waits, channels),
+        push: [...pushes, ...others],
       };
     },
   };
 }
 
 function toTrace({ last_error, ...row }: DeliveryRow, configured: readonly PushChannel[]): PushTrace {
-  // What went wrong before it was accepted is of no more interest.
+  // Errors from before the push was accepted no longer matter.
   const error = row.state === 'sent' ? null : last_error;
-  // Its job waits until the channel is configured again, and is too old by then or is sent.
+  // The job waits until the channel is configured again. Then it is sent, unless it has expired.
   const reason = row.state === 'queued' && !configured.includes(row.channel) ? 'channel_off' : row.reason;
   return { ...row, reason, explanation: deliveryReasons[reason], error };
 }
@@ -103,7 +114,7 @@ function noPush(deviceId: string, reason: DeliveryReason): PushTrace {
 
 type Device = Awaited<ReturnType<PushOptions['devices']['states']>>[number];
 
-/** Why a device got no push, as far as it can be told from how things are now. */
+/** Why a device got no push, as far as the current state shows. */
 function reasonOf(device: Device, listed: ListedRow, configured: readonly PushChannel[]): DeliveryReason {
   if (device.created_at > listed.created_at) return 'registered_later';
   if (device.unreachable !== undefined) return device.unreachable;
@@ -113,16 +124,16 @@ function reasonOf(device: Device, listed: ListedRow, configured: readonly PushCh
 }
 
 function summary(
-  made: readonly PushTrace[],
+  pushes: readonly PushTrace[],
   others: readonly PushTrace[],
   waits: boolean,
   configured: readonly PushChannel[],
 ): string {
   const listed = 'It is in the inbox.';
-  if (made.length === 0 && configured.length === 0) return `${listed} Nothing is pushed: no channel is configured.`;
-  if (made.length === 0 && waits) return `${listed} ${deliveryReasons.being_prepared}`;
-  if (made.length === 0 && others.length === 0) return `${listed} Nothing was pushed: the user has no device.`;
-  if (made.length === 0) return `${listed} No push was made: each device below says why.`;
-  const sent = made.filter(({ state }) => state === 'sent').length;
-  return `${listed} Of ${made.length} ${made.length === 1 ? 'push' : 'pushes'} ${sent} ${sent === 1 ? 'was' : 'were'} accepted by a push service.`;
+  if (pushes.length === 0 && configured.length === 0) return `${listed} Nothing is pushed: no channel is configured.`;
+  if (pushes.length === 0 && waits) return `${listed} ${deliveryReasons.being_prepared}`;
+  if (pushes.length === 0 && others.length === 0) return `${listed} Nothing was pushed: the user has no device.`;
+  if (pushes.length === 0) return `${listed} No push was made: each device below says why.`;
+  const sent = pushes.filter(({ state }) => state === 'sent').length;
+  return `${listed} Of ${pushes.length} ${pushes.length === 1 ? 'push' : 'pushes'} ${sent} ${sent === 1 ? 'was' : 'were'} accepted by a push service.`;
 }

@@ -1,23 +1,23 @@
 import type { Marker } from '../../contract/changes.js';
 import type { Notification } from '../../contract/notification.js';
-import type { ChangeRow } from '../changes.js';
+import type { ChangeRow } from '../inbox/changes.js';
 
 /*
- * What a stream is made of (WHATWG HTML, section 9.2). JSON has its line breaks escaped, so it is one line. A name that a
- * client does not know is ignored by it; the notifications themselves have none.
+ * The text of server-sent events (WHATWG HTML, section 9.2). JSON escapes line breaks, so it is one line. Clients ignore
+ * event names that they do not know; notifications have no event name.
  */
 
-/** The first of a stream: a client has an id to go on from before anything happens. */
-export function beginning(position: number): string {
+/** The start of a stream. It gives the client an id to resume from before the first event. */
+export function opening(position: number): string {
   return `:\nretry: ${between(1000, 3000)}\nid: ${position}\n\n`;
 }
 
-/** Tells a client to come back soon, to another instance or to this one when it has started again. */
-export function farewell(): string {
+/** The end of a stream: the client reconnects soon, to another instance or to this one after its restart. */
+export function closing(): string {
   return `retry: ${between(100, 1000)}\n\n`;
 }
 
-/** Shows everybody on the way that the connection lives. */
+/** Keeps the connection alive. @param position the id to resume from, if it has changed since the last event */
 export function heartbeat(position: number | undefined): string {
   return position === undefined ? ':\n\n' : `:\nid: ${position}\n\n`;
 }
@@ -32,7 +32,7 @@ export function reset(head: number): string {
   return `event: reset\nid: ${head}\ndata: ${JSON.stringify({ after: `${head}` })}\n\n`;
 }
 
-export function marker(data: Marker): string {
+export function readPosition(data: Marker): string {
   return `event: marker\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
@@ -44,7 +44,7 @@ export function retainedFrom(times: Readonly<Record<string, string>>): string {
   return Object.keys(times).length === 0 ? '' : `event: retained_from\ndata: ${JSON.stringify(times)}\n\n`;
 }
 
-/** Clients that were cut off together must not all come back at the same moment. */
+/** Jitter, so that clients that were disconnected together do not reconnect at the same moment. */
 function between(low: number, high: number): number {
   return Math.round(low + Math.random() * (high - low));
 }

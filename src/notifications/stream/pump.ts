@@ -1,34 +1,34 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Marker } from '../../contract/changes.js';
 import type { Notification } from '../../contract/notification.js';
-import type { Database } from '../../database/database.js';
+import type { Database, Queryable } from '../../database/database.js';
 import { matches } from '../../lib/filter/match.js';
 import type { Pace, Pacer } from '../../lib/pacing.js';
-import { type ChangeRow, type Found, notificationsOf, readChanges } from '../changes.js';
 import type { ImageUrls } from '../images/url.js';
-import { findMarkers } from '../marker.js';
+import { type ChangeRow, type InboxChanges, notificationsOf, readChanges } from '../inbox/changes.js';
+import { findReadPositions } from '../inbox/read-position.js';
 import * as frames from './frames.js';
 import { type Stream, write } from './stream.js';
 
-/** Brings streams up to date. */
+/** Writes new changes to streams. */
 export interface Pump {
-  /** There may be something new for it. */
+  /** The inbox of the stream may have changed. */
   wake(stream: Stream): void;
 }
 
-/** Streams that one query reads for; the changes that it gives all of them, and the changes of one inbox at most. */
+/** Streams that one query reads for, changes that it returns for all of them, and changes of one inbox at most. */
 const batch = { streams: 500, changes: 2000, perInbox: 100 };
-/** Queries under way at a time: the database reads for some streams while others are written to. */
-const width = 2;
-/** Characters that are handed over at a time. */
+/** Queries that run at the same time: the database reads for some streams while the process writes to others. */
+const concurrency = 2;
+/** Characters that are written at a time. */
 const chunk = 16 * 1024;
 /** Milliseconds after a failed read. */
-const pause = 250;
+const retryPause = 250;
 
 /**
- * Reads for all streams that were woken, many in one query, and writes without ever waiting for a client. A stream whose
- * socket is full is left alone until that has drained: then it is read for again from where it stands. Nobody is read for
- * twice at a time, so what comes of a query is what follows on what the stream was told.
+ * Reads for all streams that were woken, many in one query, and writes without waiting for clients. A stream whose socket
+ * is full is skipped until it drains, and continues from its position. A stream is in one query at a time, so the
+ * changes of a query follow those that were written before.
  */
 export function createPump(
   database: Database,
@@ -37,21 +37,21 @@ export function createPump(
   log: { warn(fields: object, message: string): void },
 ): Pump {
   const woken = new Set<Stream>();
-  const read = new Set<Stream>();
+  const reading = new Set<Stream>();
   let loops = 0;
   let isDue = false;
-  let isAway = false;
+  let isUnavailable = false;
 
-  /** Some of those that were woken, none that is being read for: that one stays until it has been. */
+  /** Takes some of the woken streams. A stream that a query reads for stays for later. */
   function take(): Stream[] {
     const taken: Stream[] = [];
     for (const stream of woken) {
       if (taken.length === batch.streams) break;
-      if (read.has(stream)) continue;
+      if (reading.has(stream)) continue;
       woken.delete(stream);
       if (!stream.hasEnded && stream.blockedAt === undefined) taken.push(stream);
     }
-    for (const stream of taken) read.add(stream);
+    for (const stream of taken) reading.add(stream);
     return taken;
   }
 
@@ -59,16 +59,16 @@ export function createPump(
     loops += 1;
     for (let streams = take(); streams.length > 0; streams = take()) {
       try {
-        for (const stream of await tellAll(database, imageUrlsOf, streams, pacer.begin())) woken.add(stream);
-        isAway = false;
+        for (const stream of await deliverAll(database, imageUrlsOf, streams, pacer.begin())) woken.add(stream);
+        isUnavailable = false;
       } catch (error) {
-        if (!isAway) log.warn({ err: error }, 'streams could not be read for');
-        isAway = true;
-        // The database is away: nothing was written, and whoever watches the streams ends them if it takes too long.
+        if (!isUnavailable) log.warn({ err: error }, 'streams could not be read for');
+        isUnavailable = true;
+        // Nothing was written. The watch ends the streams if the database is unavailable for too long.
         for (const stream of streams) woken.add(stream);
-        await wait(pause, undefined, { ref: false });
+        await wait(retryPause, undefined, { ref: false });
       }
-      for (const stream of streams) read.delete(stream);
+      for (const stream of streams) reading.delete(stream);
     }
     loops -= 1;
   }
@@ -76,18 +76,18 @@ export function createPump(
   return {
     wake(stream) {
       woken.add(stream);
-      if (isDue || loops === width) return;
+      if (isDue || loops === concurrency) return;
       isDue = true;
-      // After everybody was woken whom a signal names.
+      // Runs after all streams that a signal names were woken.
       setImmediate(() => {
         isDue = false;
-        for (let free = width - loops; free > 0; free -= 1) void run();
+        for (let free = concurrency - loops; free > 0; free -= 1) void run();
       });
     },
   };
 }
 
-/** Streams that stand at the same place of the same inbox: it is read once for all of them. */
+/** Groups streams at the same position of the same inbox: it is read once for all of them. */
 function byPlace(streams: readonly Stream[]): Stream[][] {
   const places = new Map<string, Stream[]>();
   for (const stream of streams) {
@@ -99,8 +99,8 @@ function byPlace(streams: readonly Stream[]): Stream[][] {
   return [...places.values()];
 }
 
-/** @returns those for which there is more */
-async function tellAll(
+/** Reads for these streams and writes to them. @returns the streams for which there is more */
+async function deliverAll(
   database: Database,
   imageUrlsOf: ImageUrls,
   streams: readonly Stream[],
@@ -109,44 +109,46 @@ async function tellAll(
   const places = byPlace(streams);
   const wanted = places.flatMap(([first]) => (first ? { userId: first.userId, after: first.position } : []));
   const limit = Math.min(batch.perInbox, Math.ceil(batch.changes / wanted.length));
-  const found = await readChanges(database, wanted, limit);
-  const [notificationOf, markers] = await Promise.all([
+  const found = await readChanges(database.users, wanted, limit);
+  const [notificationOf, readPositions] = await Promise.all([
     notificationsOf(
-      database,
+      database.directory,
       imageUrlsOf,
       found.flatMap((inbox) => inbox?.changes ?? []),
     ),
-    movedMarkers(database, places, found),
+    movedReadPositions(database.users, places, found),
   ]);
   const more: Stream[] = [];
   for (const [index, listeners] of places.entries()) {
     const inbox = found[index];
-    // Without an inbox there is no user, and then no session: that is for who watches the sessions.
+    // Without an inbox the user is deleted and the session ended: the watch ends the stream.
     if (inbox === undefined) continue;
-    const news = inbox.changes.map((change) => ({ change, notification: notificationOf(change) }));
+    const changes = inbox.changes.map((change) => ({ change, notification: notificationOf(change) }));
     const { head } = inbox;
     for (const stream of listeners) {
-      // A filter is applied here, and may take long.
+      // The filter is applied here, which may take long.
       const pause = pace();
       if (pause !== undefined) await pause;
       if (stream.hasEnded) continue;
-      const isDone = tell(stream, { head, news, isAll: news.length < limit, marker: markers.get(stream.userId) });
+      const readPosition = readPositions.get(stream.userId);
+      const isDone = deliver(stream, { head, changes, isAll: changes.length < limit, readPosition });
       if (!isDone) more.push(stream);
     }
   }
   return more;
 }
 
-/** What has happened in an inbox since a place. */
-interface News {
+/** The changes of an inbox since a position. */
+interface Update {
   readonly head: number;
-  readonly news: readonly Item[];
-  /** Whether nothing follows up to the head. */
+  readonly changes: readonly Item[];
+  /** Whether these are all changes up to the head. */
   readonly isAll: boolean;
-  readonly marker: Marker | undefined;
+  /** The read position, if it has moved. */
+  readonly readPosition: Marker | undefined;
 }
 
-/** A change, put into words when the first client is told of it. */
+/** A change, with its text once the first stream needs it. */
 interface Item {
   readonly change: ChangeRow;
   readonly notification: Notification | null;
@@ -154,14 +156,14 @@ interface Item {
 }
 
 /**
- * A fault of one stream is its own: it is cut, so that its client goes on from the last id that it was given.
+ * Writes to one stream. An error affects this stream only: it is destroyed, and its client resumes from the last id.
  * @returns false when there is more for it
  */
-function tell(stream: Stream, news: News): boolean {
+function deliver(stream: Stream, update: Update): boolean {
   try {
-    const isDone = tellChanges(stream, news);
+    const isDone = writeChanges(stream, update);
     if (stream.blockedAt !== undefined) return true;
-    tellMarker(stream, news.marker);
+    writeReadPosition(stream, update.readPosition);
     return isDone;
   } catch (error) {
     stream.sink.destroy(error as Error);
@@ -169,24 +171,24 @@ function tell(stream: Stream, news: News): boolean {
   }
 }
 
-function movedMarkers(
-  database: Database,
+function movedReadPositions(
+  handle: Queryable<'user'>,
   places: readonly (readonly Stream[])[],
-  found: readonly (Found | undefined)[],
+  found: readonly (InboxChanges | undefined)[],
 ): Promise<Map<string, Marker>> | Map<string, Marker> {
   const moved = places.flatMap((streams, index) => {
-    const marker = found[index]?.marker ?? -1;
-    return streams.filter((stream) => marker > stream.marker);
+    const lastRead = found[index]?.lastRead ?? -1;
+    return streams.filter((stream) => lastRead > stream.lastRead);
   });
-  return moved.length === 0 ? new Map() : findMarkers(database, [...new Set(moved.map(({ userId }) => userId))]);
+  return moved.length === 0 ? new Map() : findReadPositions(handle, [...new Set(moved.map(({ userId }) => userId))]);
 }
 
-/** Writes until the socket has enough. @returns whether the client is up to date */
-function tellChanges(stream: Stream, { head, news, isAll }: News): boolean {
-  // The database is an older one, of a backup: what the client has seen since does not exist.
+/** Writes until the socket is full. @returns whether the client is up to date */
+function writeChanges(stream: Stream, { head, changes, isAll }: Update): boolean {
+  // The database was restored from a backup: changes that the client has seen no longer exist.
   if (stream.position > head) {
     stream.position = head;
-    stream.toldPosition = head;
+    stream.sentPosition = head;
     write(stream, frames.reset(head));
     return true;
   }
@@ -196,19 +198,19 @@ function tellChanges(stream: Stream, { head, news, isAll }: News): boolean {
     text = '';
     return wantsMore;
   };
-  for (const item of news) {
+  for (const item of changes) {
     const { change, notification } = item;
     if (isWanted(stream, change, notification)) {
       item.text ??= frames.changed(change, notification);
       text += item.text;
-      stream.toldPosition = change.change_sequence;
+      stream.sentPosition = change.change_sequence;
     }
     stream.position = change.change_sequence;
     if (text.length >= chunk && !flush()) return false;
   }
   const wantsMore = flush();
   if (!isAll) return false;
-  // The head and its changes are of one snapshot.
+  // The head and the changes are from one snapshot.
   stream.position = head;
   return wantsMore;
 }
@@ -219,8 +221,8 @@ function isWanted({ filter, history }: Stream, change: ChangeRow, notification: 
   return notification === null || matches(filter, notification);
 }
 
-function tellMarker(stream: Stream, marker: Marker | undefined): void {
-  if (marker === undefined || marker.last_read_sequence <= stream.marker) return;
-  stream.marker = marker.last_read_sequence;
-  write(stream, frames.marker(marker));
+function writeReadPosition(stream: Stream, readPosition: Marker | undefined): void {
+  if (readPosition === undefined || readPosition.last_read_sequence <= stream.lastRead) return;
+  stream.lastRead = readPosition.last_read_sequence;
+  write(stream, frames.readPosition(readPosition));
 }

@@ -1,38 +1,39 @@
 import { arrayText } from '../../database/array-text.js';
-import { type Database, prepared, type Statement, sql } from '../../database/database.js';
+import type { Database } from '../../database/database.js';
+import { type Sql, type SqlPart, type StatementWith, sql, unprepared, userStatement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
 import type { Instant } from '../../lib/times.js';
-import { isLost } from '../changes.js';
-import type { NotificationSort } from '../cursor.js';
-import { boundsOf } from '../list-queries.js';
+import { needsReset } from '../inbox/changes.js';
+import type { NotificationSort } from '../inbox/cursor.js';
+import { boundsOf } from '../inbox/time-bounds.js';
 import type { Stream } from './stream.js';
 
 /**
- * SQL of a lateral subquery with the column `expires_at`: a session, if it holds right now, by the names of the columns
- * that hold the ids of its user and of itself. Given from outside, since this module knows nothing of logins.
+ * SQL of a lateral subquery with the column `expires_at`: one row when this session of this user is valid now. The
+ * composition root gives it, since notifications do not depend on sessions.
  */
-export type HeldSession = (userId: string, sessionId: string) => string;
+export type ValidSession = (userId: SqlPart, sessionId: SqlPart) => Sql;
 
 type SortField = NotificationSort['field'];
 
-/** Where a stream begins: behind an id of an earlier one, behind a time, or now. */
+/** Where a stream starts: after an event id of an earlier stream, after a time, or now. */
 export type StreamStart =
   | { readonly lastEventId: number }
   | { readonly since: Instant; readonly by: SortField }
   | 'now';
 
-/** The beginning of a stream, as it was found. */
-export interface Beginning extends Pick<Stream, 'position' | 'history'> {
-  /** The client stood where it cannot be told everything any more. */
+/** The start of a stream, as the database has it. */
+export interface ResolvedStart extends Pick<Stream, 'position' | 'history'> {
+  /** Whether the client must start again: not all changes since its position are known. */
   readonly isReset: boolean;
   /** Milliseconds until the session ends. */
   readonly remaining: number;
 }
 
-/** What is to be done about a stream. */
+/** A stream that needs something. */
 export interface Finding {
   readonly stream: Stream;
-  /** Null: the session does not hold any more. */
+  /** Null: the session is no longer valid. */
   readonly expiresAt: string | null;
   readonly isExpiring: boolean;
   readonly isBehind: boolean;
@@ -40,7 +41,7 @@ export interface Finding {
 
 interface HeadRow {
   head: number;
-  forgotten: number;
+  forgottenUpTo: number;
   remaining: number;
 }
 interface FindingRow {
@@ -51,79 +52,98 @@ interface FindingRow {
 }
 
 export interface StreamQueries {
-  /** @throws Problem `invalid_session_token` when the session does not hold */
-  begin(ids: Pick<Stream, 'userId' | 'sessionId'>, start: StreamStart): Promise<Beginning>;
-  /** Those about which something is to be done, of a thousand streams or so. */
+  /** Finds the start of a stream. @throws Problem `invalid_session_token` when the session is not valid */
+  begin(ids: Pick<Stream, 'userId' | 'sessionId'>, start: StreamStart): Promise<ResolvedStart>;
+  /** Checks up to about a thousand streams. @returns those that need something */
   check(streams: readonly Stream[]): Promise<Finding[]>;
 }
 
-/** The last change that is no newer than a time. */
-const placeOf = (by: SortField) =>
-  prepared(
+/** The last change that is not newer than a time. */
+const placeAt = (by: SortField) =>
+  userStatement<{ userId: string; since: Instant }, { place: number }>(
     `streams_since_${by}`,
-    `with recursive head as (select last_change_sequence from inboxes where user_id = $1),
-       ${boundsOf(by, '$2::timestamptz')}
-     select low as place from bounds where low = high`,
+    (p) => sql`
+    with recursive
+    head as (select last_change_sequence from inboxes where user_id = ${p.userId}),
+    ${boundsOf(by, p.userId, sql`${p.since}::timestamptz`)}
+    select low as place from bounds where low = high`,
   );
-const lastBefore: Record<SortField, Statement> = {
-  created_at: placeOf('created_at'),
-  updated_at: placeOf('updated_at'),
+const lastBefore: Record<SortField, StatementWith<{ userId: string; since: Instant }, { place: number }, 'user'>> = {
+  created_at: placeAt('created_at'),
+  updated_at: placeAt('updated_at'),
 };
 
-export function createStreamQueries(database: Database, heldSession: HeldSession): StreamQueries {
-  const selectHead = prepared(
+/** Streams to check, as arrays. */
+interface CheckedStreams {
+  readonly userIds: string;
+  readonly sessionIds: string;
+  readonly positions: string;
+  readonly readPositions: string;
+  readonly leads: string;
+}
+
+export function createStreamQueries(database: Database, heldSession: ValidSession): StreamQueries {
+  const selectHead = userStatement<{ userId: string; sessionId: string }, HeadRow>(
     'streams_begin',
-    `select head.last_change_sequence as head, head.forgotten_change_sequence as forgotten,
-            (extract(epoch from held.expires_at - db_now()) * 1000)::float8 as remaining
-     from (select $1::uuid as user_id, $2::uuid as session_id) want
-       join inboxes head on head.user_id = want.user_id
-       cross join lateral (${heldSession('want.user_id', 'want.session_id')}) held`,
+    (p) => sql`
+    select head.last_change_sequence as head, head.forgotten_change_sequence as "forgottenUpTo",
+           (extract(epoch from held.expires_at - db_now()) * 1000)::float8 as remaining
+    from (select ${p.userId}::uuid as user_id, ${p.sessionId}::uuid as session_id) want
+      join inboxes head on head.user_id = want.user_id
+      cross join lateral (${heldSession(sql`want.user_id`, sql`want.session_id`)}) held`,
   );
+
   /**
-   * Every stream in a few look-ups by key; nearly always there is nothing to be done and no row comes back. Lateral and
-   * limited, so that whatever the planner thinks of the tables, it can only go from key to key: left the choice, it has
-   * joined the sessions of everybody and looked through them for each stream. Planned at each use, as what reads changes is.
+   * Checks each stream with a few look-ups by key. Nearly always no stream needs anything and no row is returned. The
+   * subqueries are lateral and limited, so the planner can only look up key by key: otherwise it has joined the sessions
+   * of all users and scanned them for each stream.
    */
-  const selectFindings = sql(
-    `select nth, expires_at, is_expiring, is_behind
-     from (
-       select want.nth::int as nth, held.expires_at,
-              held.expires_at < db_now() + want.lead * interval '1 millisecond' and want.lead > 0 as is_expiring,
-              head.last_change_sequence <> want.position or coalesce(markers.last_read_sequence > want.marker, false)
-                as is_behind
-       from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::bigint[]), (select $4::bigint[]),
-                   (select $5::float8[])) with ordinality as want (user_id, session_id, position, marker, lead, nth)
-         left join lateral (${heldSession('want.user_id', 'want.session_id')} limit 1) held on true
-         left join lateral (select * from inboxes where user_id = want.user_id limit 1) head on true
-         left join lateral (select * from markers where user_id = want.user_id limit 1) markers on true
-     ) finding
-     where expires_at is null or is_expiring or is_behind`,
+  const selectFindings = unprepared(
+    userStatement<CheckedStreams, FindingRow>(
+      'streams_check',
+      (p) => sql`
+    select nth, expires_at, is_expiring, is_behind
+    from (
+      select want.nth::int as nth, held.expires_at,
+             held.expires_at < db_now() + want.lead * interval '1 millisecond' and want.lead > 0 as is_expiring,
+             head.last_change_sequence <> want.position or coalesce(markers.last_read_sequence > want.marker, false)
+               as is_behind
+      from unnest((select ${p.userIds}::uuid[]), (select ${p.sessionIds}::uuid[]), (select ${p.positions}::bigint[]),
+                  (select ${p.readPositions}::bigint[]), (select ${p.leads}::float8[]))
+          with ordinality as want (user_id, session_id, position, marker, lead, nth)
+        left join lateral (${heldSession(sql`want.user_id`, sql`want.session_id`)} limit 1) held on true
+        left join lateral (select * from inboxes where user_id = want.user_id limit 1) head on true
+        left join lateral (select * from markers where user_id = want.user_id limit 1) markers on true
+    ) finding
+    where expires_at is null or is_expiring or is_behind`,
+    ),
   );
 
   return {
     async begin({ userId, sessionId }, start) {
-      const [row] = await database.query<HeadRow>(selectHead, [userId, sessionId]);
+      const [row] = await database.user(userId).query(selectHead({ userId, sessionId }));
       if (row === undefined) throw new Problem('invalid_session_token');
       const { head, remaining } = row;
       if (start === 'now') return { position: head, history: undefined, isReset: false, remaining };
       if ('lastEventId' in start) {
-        const isReset = isLost(start.lastEventId, row);
+        const isReset = needsReset(start.lastEventId, row);
         return { position: isReset ? head : start.lastEventId, history: undefined, isReset, remaining };
       }
-      const [last] = await database.query<{ place: number }>(lastBefore[start.by], [userId, start.since]);
+      const [last] = await database.user(userId).query(lastBefore[start.by]({ userId, since: start.since }));
       const position = Math.min(last?.place ?? 0, head);
       const history = start.by === 'created_at' ? { floor: position, end: head } : undefined;
       return { position, history, isReset: false, remaining };
     },
 
     async check(streams) {
-      const rows = await database.query<FindingRow>(selectFindings, [
-        arrayText(streams.map(({ userId }) => userId)),
-        arrayText(streams.map(({ sessionId }) => sessionId)),
-        arrayText(streams.map(({ position }) => position)),
-        arrayText(streams.map(({ marker }) => marker)),
-        arrayText(streams.map(({ lead }) => lead)),
-      ]);
+      const statement = selectFindings({
+        userIds: arrayText(streams.map(({ userId }) => userId)),
+        sessionIds: arrayText(streams.map(({ sessionId }) => sessionId)),
+        positions: arrayText(streams.map(({ position }) => position)),
+        readPositions: arrayText(streams.map(({ lastRead: marker }) => marker)),
+        leads: arrayText(streams.map(({ warningLeadMs: lead }) => lead)),
+      });
+      const rows = await database.users.query(statement);
       return rows.flatMap(({ nth, expires_at: expiresAt, is_expiring: isExpiring, is_behind: isBehind }) => {
         const stream = streams[nth - 1];
         return stream === undefined ? [] : [{ stream, expiresAt, isExpiring, isBehind }];

@@ -2,33 +2,33 @@ import type { Writable } from 'node:stream';
 import type { FilterClause } from '../../lib/filter/fields.js';
 
 /**
- * One client that listens. It holds no notification: the database is the buffer, and this says up to where it has been
- * written out. Times are those of `performance.now()`.
+ * One open stream of a client. It holds no notifications: the database is the buffer (decision 20), and the stream holds
+ * the position up to which they were written. Times are those of `performance.now()`.
  */
 export interface Stream {
   readonly userId: string;
   readonly sessionId: string;
   readonly filter: readonly FilterClause[];
   readonly sink: Writable;
-  /** The change sequence up to which everything was written, or left out by the filter. */
+  /** The change sequence up to which everything was written, or excluded by the filter. */
   position: number;
-  /** The last id that the client was given. */
-  toldPosition: number;
-  /** While history is told: changes up to `end` of notifications up to `floor` are left out. */
+  /** The last id that was sent to the client. */
+  sentPosition: number;
+  /** While history is sent: changes up to `end` are skipped for notifications with a sequence up to `floor`. */
   readonly history: { readonly floor: number; readonly end: number } | undefined;
-  /** The marker that the client knows; -1 before the first. */
-  marker: number;
-  /** Milliseconds before the session's end when the client is told; 0 when it was. */
-  lead: number;
-  /** When it was last known that the session holds. */
+  /** The read position that was sent last; -1 before the first. */
+  lastRead: number;
+  /** How long before its session expires the client is warned, in milliseconds; 0 after the warning. */
+  warningLeadMs: number;
+  /** When the session was last found valid. */
   checkedAt: number;
   writtenAt: number;
-  /** Since when the client does not read. What was handed over waits in its socket; no more is handed over. */
+  /** Since when the client has not read. Written text waits in the socket's buffer; nothing more is written. */
   blockedAt: number | undefined;
   hasEnded: boolean;
 }
 
-/** Hands text over to the client's socket; false: it has enough, and says so itself (`drain`) when it wants more. */
+/** Writes to the client's socket. @returns false when its buffer is full: it emits `drain` when it can take more */
 export function write(stream: Stream, text: string): boolean {
   if (stream.hasEnded) return false;
   stream.writtenAt = performance.now();
@@ -39,12 +39,12 @@ export function write(stream: Stream, text: string): boolean {
 
 /** Milliseconds. */
 export interface StreamTimes {
-  /** Between two looks at whether sessions hold and whether a signal was lost. */
+  /** Between two checks of sessions and of lost signals. */
   readonly check: number;
-  /** Until a client is cut that does not read. */
+  /** Until a client that does not read is disconnected. */
   readonly blocked: number;
-  /** Until a stream is cut whose session could not be checked. */
+  /** Until a stream whose session could not be checked is ended. */
   readonly unchecked: number;
-  /** Between two signs of life. */
+  /** Between two heartbeats. */
   readonly heartbeat: number;
 }

@@ -3,28 +3,28 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../../database/database.js';
 import type { FilterClause } from '../../lib/filter/fields.js';
 import type { Pacer } from '../../lib/pacing.js';
-import { waitAtMost } from '../../lib/patience.js';
 import { Problem } from '../../lib/problem.js';
+import { waitAtMost } from '../../lib/time-limit.js';
 import type { ImageUrls } from '../images/url.js';
 import * as frames from './frames.js';
 import { createPump } from './pump.js';
-import { createStreamQueries, type HeldSession, type StreamStart } from './queries.js';
+import { createStreamQueries, type StreamStart, type ValidSession } from './queries.js';
 import { type Stream, type StreamTimes, write } from './stream.js';
 import { startWatch } from './watch.js';
 
-/** The clients of this instance that listen for what happens to their inboxes. */
+/** The streams of this instance, by which clients get the changes of their inboxes. */
 export interface Streams {
   /**
-   * Begins a stream.
-   * @param request.connect called when everything is found to be right, and nothing is to be refused any more
+   * Opens a stream.
+   * @param request.connect called when the request is valid and nothing can be refused any more
    * @throws Problem `too_many_streams`, `invalid_session_token`, `shutting_down`
    */
   open(request: StreamRequest): Promise<void>;
-  /** There may be something new for these users. */
+  /** The inboxes of these users may have changed. */
   wake(userIds: readonly string[]): void;
-  /** How many are open. */
+  /** The number of open streams. */
   count(): number;
-  /** Tells every client to come back, and begins no more streams. */
+  /** Ends every stream so that its client reconnects, and opens no more. */
   close(): Promise<void>;
 }
 
@@ -38,36 +38,36 @@ export interface StreamRequest {
 
 export interface StreamsOptions {
   readonly database: Database;
-  /** Where uploaded images are. */
+  /** The URLs of uploaded images. */
   readonly imageUrlsOf: ImageUrls;
-  readonly heldSession: HeldSession;
-  /** Of loops over what was read for many streams. */
+  readonly heldSession: ValidSession;
+  /** Lets other requests run during loops over many streams. */
   readonly pacer: Pacer;
-  /** By notification type: the time before which nothing is kept. */
+  /** By notification type: notifications from before this time are no longer kept. */
   readonly retainedFrom: () => Readonly<Record<string, string>>;
   readonly log: { warn(fields: object, message: string): void };
   readonly times?: Partial<StreamTimes>;
 }
 
-const usualTimes: StreamTimes = { check: 750, blocked: 30_000, unchecked: 15_000, heartbeat: 14_000 };
-/** Milliseconds until a connection is broken that does not take its end. */
-const patience = 3000;
-/** Streams of one user on one instance: several devices, and what a phone that changes networks leaves behind. */
+const defaultTimes: StreamTimes = { check: 750, blocked: 30_000, unchecked: 15_000, heartbeat: 14_000 };
+/** Milliseconds until a connection that does not end is destroyed. */
+const endTimeout = 3000;
+/** Streams of one user on one instance: several devices, and connections that a phone leaves behind when it changes networks. */
 const maxPerUser = 20;
-/** Milliseconds: how long before its session's end a client is told at most, and as a part of what is left. */
-const longestLead = 30_000;
+/** How long before its session expires a client is warned: this part of the time that is left, and at most this many milliseconds. */
+const maxLead = 30_000;
 const leadPart = 0.2;
 
 export function createStreams(options: StreamsOptions): Streams {
   const { database, retainedFrom } = options;
-  const times = { ...usualTimes, ...options.times };
+  const times = { ...defaultTimes, ...options.times };
   const queries = createStreamQueries(database, options.heldSession);
   const pump = createPump(database, options.imageUrlsOf, options.pacer, options.log);
   const byUser = new Map<string, Set<Stream>>();
   const open = new Set<Stream>();
-  /** Those that were told to end, until their connections have. */
+  /** Streams that were ended, until their connections close. */
   const ending = new Set<Stream>();
-  const seats = createSeats();
+  const slots = createSlots();
   let isClosing = false;
 
   function add(stream: Stream): void {
@@ -79,12 +79,12 @@ export function createStreams(options: StreamsOptions): Streams {
       stream.blockedAt = undefined;
       pump.wake(stream);
     });
-    // The close follows.
+    // A `close` event follows.
     stream.sink.on('error', () => undefined);
     stream.sink.once('close', () => {
       remove(stream);
       ending.delete(stream);
-      seats.leave(stream.userId);
+      slots.leave(stream.userId);
     });
   }
 
@@ -96,14 +96,14 @@ export function createStreams(options: StreamsOptions): Streams {
     if (others?.size === 0) byUser.delete(stream.userId);
   }
 
-  /** A client that does not read would not take the end either. */
+  /** Ends a stream. A client that does not read would not receive the end: its connection is destroyed. */
   function end(stream: Stream, text = ''): void {
     if (stream.hasEnded) return;
     remove(stream);
     ending.add(stream);
     if (stream.blockedAt !== undefined) stream.sink.destroy();
     else stream.sink.end(text);
-    void wait(patience, undefined, { ref: false }).then(() => ending.has(stream) && stream.sink.destroy());
+    void wait(endTimeout, undefined, { ref: false }).then(() => ending.has(stream) && stream.sink.destroy());
   }
 
   const watch = startWatch({ streams: open, queries, pump, end, times, log: options.log });
@@ -111,27 +111,27 @@ export function createStreams(options: StreamsOptions): Streams {
   return {
     async open({ userId, sessionId, start, filter, connect }) {
       if (isClosing) throw new Problem('shutting_down', { retryAfter: 1 });
-      seats.take(userId);
+      slots.take(userId);
       try {
         const checkedAt = performance.now();
         const { position, history, isReset, remaining } = await queries.begin({ userId, sessionId }, start);
         if (isClosing) throw new Problem('shutting_down', { retryAfter: 1 });
         const text =
-          frames.beginning(position) + (isReset ? frames.reset(position) : '') + frames.retainedFrom(retainedFrom());
+          frames.opening(position) + (isReset ? frames.reset(position) : '') + frames.retainedFrom(retainedFrom());
         const sink = connect();
-        if (sink.destroyed) return seats.leave(userId);
-        const lead = Math.min(longestLead, remaining * leadPart);
-        // Every property in one place, and for good: objects whose shapes differ cost thousands of streams a sixth more.
+        if (sink.destroyed) return slots.leave(userId);
+        const lead = Math.min(maxLead, remaining * leadPart);
+        // All properties from the start: with objects of different shapes, thousands of streams cost a sixth more.
         const stream: Stream = {
           userId,
           sessionId,
           filter,
           sink,
           position,
-          toldPosition: position,
+          sentPosition: position,
           history,
-          marker: -1,
-          lead,
+          lastRead: -1,
+          warningLeadMs: lead,
           checkedAt,
           writtenAt: checkedAt,
           blockedAt: undefined,
@@ -139,11 +139,11 @@ export function createStreams(options: StreamsOptions): Streams {
         };
         add(stream);
         write(stream, text);
-        // Streams that began together show their signs of life apart.
+        // Spreads the heartbeats of streams that were opened together.
         stream.writtenAt -= Math.random() * times.heartbeat * 0.3;
         pump.wake(stream);
       } catch (error) {
-        seats.leave(userId);
+        slots.leave(userId);
         throw error;
       }
     },
@@ -153,15 +153,15 @@ export function createStreams(options: StreamsOptions): Streams {
     count: () => open.size,
     async close() {
       isClosing = true;
-      for (const stream of [...open]) end(stream, frames.farewell());
-      await waitAtMost(patience + 1000, allClosed(ending));
+      for (const stream of [...open]) end(stream, frames.closing());
+      await waitAtMost(endTimeout + 1000, allClosed(ending));
       await watch.stop();
     },
   };
 }
 
-/** How many streams each user has, those that are about to begin included. */
-function createSeats(): { take(userId: string): void; leave(userId: string): void } {
+/** Counts the streams of each user, including those that are being opened. */
+function createSlots(): { take(userId: string): void; leave(userId: string): void } {
   const taken = new Map<string, number>();
   return {
     take(userId) {

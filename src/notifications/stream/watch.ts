@@ -3,7 +3,7 @@ import type { Pump } from './pump.js';
 import type { StreamQueries } from './queries.js';
 import { type Stream, type StreamTimes, write } from './stream.js';
 
-/** Looks after the open streams, all together. */
+/** Checks all open streams. */
 export interface Watch {
   stop(): Promise<void>;
 }
@@ -17,17 +17,17 @@ export interface WatchOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** Streams that one query looks at. */
+/** Streams that one query checks. */
 const batch = 1000;
 
 /**
- * One timer for all: cuts who does not read and who could not be checked, shows signs of life, and asks the database
- * which sessions no longer hold, which end soon, and where something is new of which no signal came. So revoking needs
- * no signal at all, and one that is lost delays a notification by no more than the pause between two looks.
+ * One timer for all streams. It ends streams that do not read or that could not be checked, sends heartbeats, and asks the
+ * database which sessions are no longer valid, which expire soon, and which inboxes have changes without a signal. So
+ * revoking a session needs no signal, and a lost signal delays a notification until the next check at most.
  */
 export function startWatch({ streams, queries, pump, end, times, log }: WatchOptions): Watch {
   let checking: Promise<void> | undefined;
-  let isAway = false;
+  let isUnavailable = false;
 
   async function check(): Promise<void> {
     const all = [...streams];
@@ -40,28 +40,28 @@ export function startWatch({ streams, queries, pump, end, times, log }: WatchOpt
         if (expiresAt === null) end(stream);
         else if (isBehind) pump.wake(stream);
         if (expiresAt !== null && isExpiring && stream.blockedAt === undefined) {
-          stream.lead = 0;
+          stream.warningLeadMs = 0;
           write(stream, frames.sessionExpiring(expiresAt));
         }
       }
     }
   }
 
-  function look(): void {
+  function tick(): void {
     const now = performance.now();
     for (const stream of streams) {
       const isStuck = stream.blockedAt !== undefined && now - stream.blockedAt > times.blocked;
       if (isStuck || now - stream.checkedAt > times.unchecked) end(stream);
-      else if (stream.blockedAt === undefined && now - stream.writtenAt > times.heartbeat) showLife(stream);
+      else if (stream.blockedAt === undefined && now - stream.writtenAt > times.heartbeat) sendHeartbeat(stream);
     }
     checking ??= check()
       .then(
         () => {
-          isAway = false;
+          isUnavailable = false;
         },
         (error: unknown) => {
-          if (!isAway) log.warn({ err: error }, 'streams could not be checked');
-          isAway = true;
+          if (!isUnavailable) log.warn({ err: error }, 'streams could not be checked');
+          isUnavailable = true;
         },
       )
       .finally(() => {
@@ -69,7 +69,7 @@ export function startWatch({ streams, queries, pump, end, times, log }: WatchOpt
       });
   }
 
-  const timer = setInterval(look, times.check).unref();
+  const timer = setInterval(tick, times.check).unref();
   return {
     async stop() {
       clearInterval(timer);
@@ -78,9 +78,9 @@ export function startWatch({ streams, queries, pump, end, times, log }: WatchOpt
   };
 }
 
-/** With the position, if the filter has left something out since: who comes back later goes on from there. */
-function showLife(stream: Stream): void {
-  const { position, toldPosition } = stream;
-  stream.toldPosition = position;
+/** Sends the position too if the filter has excluded changes since: a client that reconnects resumes from there. */
+function sendHeartbeat(stream: Stream): void {
+  const { position, sentPosition: toldPosition } = stream;
+  stream.sentPosition = position;
   write(stream, frames.heartbeat(position === toldPosition ? undefined : position));
 }

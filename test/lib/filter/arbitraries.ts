@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { type FilterClause, type FilterFields, kinds, operatorsOf } from '../../../src/lib/filter/fields.js';
 
-/** One field of every kind, and one whose column is not called like it. */
+/** One field of every kind, and one (`make`) whose SQL is an expression. */
 export const fields: FilterFields = {
   id: { kind: 'id' },
   actor: { kind: 'string', like: true },
-  make: { kind: 'string', column: 'device_make' },
+  make: { kind: 'string' },
   type: { kind: 'enum', values: ['payment', 'pool', 'request'] },
   key: { kind: 'key' },
   amount: { kind: 'number' },

@@ -17,7 +17,7 @@ const record = {
 const isMatch = (filter: string) => matches(parseFilter(filter, fields), record);
 
 describe('matches', () => {
-  it('meets an empty filter with every record', () => {
+  it('matches every record with an empty filter', () => {
     expect(matches([], record)).toBe(true);
   });
 
@@ -39,7 +39,7 @@ describe('matches', () => {
     'created_at:lt:2020-01-01 10:00:00.000002',
     'created_at:eq:2020-01-01T12:00:00.000001+02:00',
     'type:pool,sequence:7',
-  ])('meets %s', (filter) => {
+  ])('matches %s', (filter) => {
     expect(isMatch(filter)).toBe(true);
   });
 
@@ -54,11 +54,11 @@ describe('matches', () => {
     'sequence:gt:10',
     'created_at:gt:2020-01-01 10:00:00.000001',
     'type:pool,sequence:8',
-  ])('does not meet %s', (filter) => {
+  ])('does not match %s', (filter) => {
     expect(isMatch(filter)).toBe(false);
   });
 
-  it('counts an absent value as none of any values, and as nothing else', () => {
+  it('matches a missing value with neq only', () => {
     expect(isMatch('key:neq:a')).toBe(true);
     expect(isMatch('key:neq:a:b')).toBe(true);
     expect(isMatch('key:eq:a')).toBe(false);

@@ -49,13 +49,13 @@ describe('parseFilter', () => {
         ['sequence', 'gt', '7'],
       ],
     ],
-  ])('reads %s', (text, expected) => {
+  ])('parses %s', (text, expected) => {
     expect(parsed(text)).toEqual(expected);
   });
 
-  it('gives each clause the field of the table, its column included', () => {
+  it('adds the definition of its field to each clause', () => {
     expect(parseFilter('make:x', fields)).toEqual([
-      { name: 'make', field: { kind: 'string', column: 'device_make' }, operator: 'eq', values: ['x'] },
+      { name: 'make', field: { kind: 'string' }, operator: 'eq', values: ['x'] },
     ]);
   });
 
@@ -76,7 +76,7 @@ describe('parseFilter', () => {
       'created_at:in:[2020-01-01 10:00:00;2021-01-01 10:00:00]',
       ['created_at', 'eq', '2020-01-01T10:00:00.000000Z', '2021-01-01T10:00:00.000000Z'],
     ],
-  ])('reads the several values of %s', (text, clause) => {
+  ])('parses the values of %s', (text, clause) => {
     expect(parsed(text)).toEqual([clause]);
   });
 
@@ -88,7 +88,7 @@ describe('parseFilter', () => {
     ['created_at:gt:2020-01-01 10:00:00', ['created_at', 'gt', '2020-01-01T10:00:00.000000Z']],
     ['created_at:eq:2020-01-01T12:00:00.5+02:00', ['created_at', 'eq', '2020-01-01T10:00:00.500000Z']],
     ['created_at:2020-01-01 10\\:00\\:00', ['created_at', 'eq', '2020-01-01T10:00:00.000000Z']],
-  ])('takes colons, semicolons and brackets literally where nothing has several values: %s', (text, clause) => {
+  ])('treats colons, semicolons and brackets as literal if only one value is possible: %s', (text, clause) => {
     expect(parsed(text)).toEqual([clause]);
   });
 
@@ -98,16 +98,16 @@ describe('parseFilter', () => {
     ['actor:in:[\\[a\\];b\\;c]', ['actor', 'eq', '[a]', 'b;c']],
     ['key:eq:a\\:b:c', ['key', 'eq', 'a:b', 'c']],
     ['actor:eq:\\\\,type:pool', ['actor', 'eq', '\\'], ['type', 'eq', 'pool']],
-  ])('takes the meaning from an escaped separator: %s', (text, ...expected) => {
+  ])('treats an escaped separator as literal: %s', (text, ...expected) => {
     expect(parsed(text)).toEqual(expected);
   });
 
-  it('takes two pieces for the short form even where the value is named like an operator', () => {
+  it('treats two pieces as the short form, even if the value is the name of an operator', () => {
     expect(parsed('actor:like')).toEqual([['actor', 'eq', 'like']]);
     expect(parsed('key:in')).toEqual([['key', 'eq', 'in']]);
   });
 
-  it('lets an empty value of a string mean the empty string', () => {
+  it('treats an empty value of a string as the empty string', () => {
     for (const text of ['actor:eq:', 'actor:', 'actor:in:']) expect(parsed(text)).toEqual([['actor', 'eq', '']]);
   });
 
@@ -117,7 +117,7 @@ describe('parseFilter', () => {
     ]);
   });
 
-  it('accepts any hexadecimal id and reads it in lower case', () => {
+  it('accepts any hexadecimal id, and returns it in lower case', () => {
     expect(parsed(`id:${id.toUpperCase()}`)).toEqual([['id', 'eq', id]]);
   });
 
@@ -132,7 +132,7 @@ describe('parseFilter', () => {
     ['1e-7', '1e-7'],
     ['1.5E3', '1500'],
     ['0.0e9', '0'],
-  ])('reads the number %s as %s', (text, value) => {
+  ])('parses the number %s as %s', (text, value) => {
     expect(parsed(`amount:${text}`)).toEqual([['amount', 'eq', value]]);
   });
 
@@ -155,7 +155,7 @@ describe('parseFilter', () => {
     expect(faultsOf(`amount:${text}`)).toEqual([fault('invalid_filter_value', 8, params)]);
   });
 
-  it('accepts exactly the integers that stay exact', () => {
+  it('accepts only integers that a number holds exactly', () => {
     expect(parsed('sequence:9007199254740991')).toEqual([['sequence', 'eq', '9007199254740991']]);
     for (const value of ['9007199254740992', '99999999999999999999', '1.0', '1e3']) {
       expect(faultsOf(`sequence:${value}`)).toEqual([fault('invalid_filter_value', 10, { value, expected: '123' })]);
@@ -211,11 +211,11 @@ describe('parseFilter', () => {
     ['actor:a\0', fault('invalid_characters', 8)],
     ['actor:\ud800', fault('invalid_characters', 7)],
     ['actor:\udc00\ud800', fault('invalid_characters', 7)],
-  ])('refuses %j and says where and what is right', (text, expected) => {
+  ])('refuses %j, with the position and the expected form', (text, expected) => {
     expect(faultsOf(text)).toEqual([expected]);
   });
 
-  it('names the first fault of every clause at once', () => {
+  it('reports the first fault of every clause', () => {
     expect(faultsOf('actr:x,type:poll:x,actor:ok,type:eq:a:b').map(({ code }) => code)).toEqual([
       'unknown_filter_field',
       'unknown_filter_op',
@@ -223,36 +223,36 @@ describe('parseFilter', () => {
     ]);
   });
 
-  it('echoes at most 60 characters of what was sent', () => {
+  it('repeats at most 60 characters of the input', () => {
     const [first] = faultsOf(`type:${'x'.repeat(100)}`);
     expect(first?.params?.value).toBe('x'.repeat(60));
   });
 
-  it('reads up to 20 clauses', () => {
+  it('accepts up to 20 clauses', () => {
     const clauseList = Array.from({ length: 20 }, () => 'actor:a');
     expect(parsed(clauseList.join(','))).toHaveLength(20);
     expect(faultsOf([...clauseList, 'x'].join(','))).toEqual([fault('too_many_filters', 161, { max: 20 })]);
   });
 
-  it('reads up to 100 values of a clause', () => {
+  it('accepts up to 100 values of a clause', () => {
     const many = Array.from({ length: 100 }, (_, index) => String(index));
     expect(parsed(`sequence:in:${many.join(';')}`)).toEqual([['sequence', 'eq', ...many]]);
     expect(faultsOf(`sequence:eq:${many.join(':')}:x`)).toEqual([fault('too_many_items', 303, { max: 100 })]);
   });
 
-  it('reads up to 2000 characters', () => {
+  it('accepts up to 2000 characters', () => {
     const longest = `actor:${'x'.repeat(1994)}`;
     expect(parsed(longest)).toEqual([['actor', 'eq', 'x'.repeat(1994)]]);
     expect(faultsOf(`${longest}x`)).toEqual([fault('too_long', 2001, { max: 2000 })]);
   });
 
-  it('names the parameter that the caller gives', () => {
+  it('reports faults with the parameter of the caller', () => {
     const faults: FieldError[] = [];
     collectFilter('actr:x', fields, faults, 'mutes.0.filter');
     expect(faults.map(({ field }) => field)).toEqual(['mutes.0.filter']);
   });
 
-  it('reads back whatever clauses are written in any of their forms', () => {
+  it('parses clauses in any of their forms', () => {
     const written = fc
       .array(fc.tuple(clauses(values), fc.nat(), fc.constantFrom(',', '|')), { minLength: 1, maxLength: 4 })
       .map((list) => ({
@@ -268,7 +268,7 @@ describe('parseFilter', () => {
     );
   });
 
-  it('meets any text with clauses in bounds or with faults at places inside it', () => {
+  it('returns for any text clauses within the limits, or faults at positions in the text', () => {
     const hostile = fc.array(
       fc.oneof(
         fc.constantFrom(...',|:;[]\\', ...Object.keys(fields), 'eq', 'neq', 'gt', 'in', 'like', 'pool', '1', id, '\0'),
@@ -298,7 +298,7 @@ describe('parseFilter', () => {
     ['empty values', ';'],
     ['digits', '1'],
     ['zeros', '0'],
-  ])('takes time in proportion to its length for nothing but %s', (_, unit) => {
+  ])('takes linear time for a filter of only %s', (_, unit) => {
     const cost = (length: number): number => {
       const texts = ['actor:in:', 'amount:eq:', 'key:eq:', ''].map(
         (head) => head + unit.repeat((length - 10) / unit.length),
@@ -307,22 +307,22 @@ describe('parseFilter', () => {
       for (let round = 0; round < 20; round++) for (const text of texts) faultsOf(text);
       return performance.now() - started;
     };
-    // The fastest of several: another process may take the processor away from any one of them.
+    // The fastest of several runs: another process may slow any one of them.
     const fastest = (length: number) => Math.min(...Array.from({ length: 7 }, () => cost(length)));
     fastest(250);
-    // Quadratic time would make this 64, exponential time would not end.
+    // With quadratic time, this would be 64. Exponential time would not end.
     expect(fastest(2000)).toBeLessThan(fastest(250) * 32);
   });
 });
 
-/** One of the forms that mean the clause. */
+/** One of the equivalent forms of the clause. */
 function write({ name, field, operator, values: list }: FilterClause, style: number): string {
   const escaped = list.map((value) => value.replace(/[,|:;[\]\\]/g, '\\$&'));
   const forms = [];
   if (operator === 'eq') {
     const joined = escaped.join(';');
     forms.push(`${name}:in:${joined}`);
-    // Brackets around nothing are refused: they could mean no value or the empty one.
+    // Empty brackets are refused: they could mean no value or the empty value.
     if (joined !== '') forms.push(`${name}:in:[${joined}]`);
     if (escaped.length === 1) forms.push(`${name}:${escaped[0]}`);
   }

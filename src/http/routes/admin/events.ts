@@ -1,31 +1,22 @@
-import { Type } from 'typebox';
-import { type Activity, eventFilterFields } from '../../../authentication/events/activity.js';
 import { Event } from '../../../contract/administration.js';
-import { ListQuery } from '../../../contract/common.js';
-import { readListQuery, sendPage } from '../../admin-list.js';
-import type { QueryParameters } from '../../list-query.js';
-import type { App } from '../../route.js';
+import { type Activity, eventFilterFields } from '../../../users/activity.js';
+import { listRoutes } from '../../lists/list-routes.js';
+import type { App } from '../../requests/route.js';
 
-const sortable = ['created_at'] as const;
-const readQuery = (query: QueryParameters) => readListQuery(query, sortable, eventFilterFields);
-
-/** The audit trail. It shows what other operators and keys did, so it takes more than reading users. */
+/** A route that lists the audit trail. It shows the actions of operators and keys, so it needs `admin`. */
 export function adminEventRoutes(app: App, { activity }: { activity: Activity }): void {
-  app.route({
-    method: 'GET',
+  listRoutes(app, {
     url: '/admin/v1/events',
-    schema: {
-      operationId: 'listEvents',
-      summary: 'List audit events',
-      description: 'What happened to every account, deleted ones included, and to the keys.',
-      tags: ['Administration'],
-      querystring: ListQuery(sortable, 'type:user.locked'),
-      response: { 200: Type.Array(Event, { description: 'Newest first unless sorted otherwise.' }) },
-    },
-    config: { access: { scope: 'admin' }, checkQuery: readQuery },
-    async handler(request, reply) {
-      const query = readQuery(request.query);
-      return sendPage(reply, '/admin/v1/events', query, await activity.list(query));
-    },
+    operationIds: ['listEvents', 'getEventPage'],
+    summary: 'List audit events',
+    description: 'Events of all accounts, deleted ones included, and of API keys.',
+    tag: 'Administration',
+    access: { scope: 'admin' },
+    item: Event,
+    pageTitle: 'AuditEventPage',
+    sortable: ['created_at'],
+    filterFields: eventFilterFields,
+    filterExample: 'type:user.locked',
+    read: activity.list,
   });
 }

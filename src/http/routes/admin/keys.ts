@@ -1,21 +1,16 @@
 import { Type } from 'typebox';
-import { type ApiKeys, keyFilterFields } from '../../../authentication/api-keys.js';
 import { ApiKey, IssuedApiKey, NewApiKey } from '../../../contract/administration.js';
-import { ListQuery } from '../../../contract/common.js';
 import type { Database } from '../../../database/database.js';
-import { readListQuery, sendPage } from '../../admin-list.js';
-import type { Idempotent } from '../../idempotent.js';
-import type { QueryParameters } from '../../list-query.js';
-import { IdParams, pathId } from '../../path-id.js';
-import { type App, callerOf, demandFreshness, originOf } from '../../route.js';
+import { type ApiKeys, keyFilterFields } from '../../../sessions/api-keys.js';
+import { listRoutes } from '../../lists/list-routes.js';
+import type { Idempotent } from '../../requests/idempotent.js';
+import { IdParams, pathId } from '../../requests/parameters.js';
+import { type App, callerOf, demandFreshness, originOf } from '../../requests/route.js';
 
-const sortable = ['created_at'] as const;
-const readQuery = (query: QueryParameters) => readListQuery(query, sortable, keyFilterFields);
-
-/** The API keys. Whoever may make keys could make one with any scope: hence `admin`. */
+/** Routes for API keys. All need `admin`: a caller that can create keys can create one with any scope. */
 export function adminKeyRoutes(
   app: App,
-  services: { apiKeys: ApiKeys; idempotent: Idempotent; database: Pick<Database, 'transaction'> },
+  services: { apiKeys: ApiKeys; idempotent: Idempotent; database: Pick<Database, 'directory'> },
 ): void {
   const { apiKeys, idempotent, database } = services;
   app.route({
@@ -24,7 +19,7 @@ export function adminKeyRoutes(
     schema: {
       operationId: 'createKey',
       summary: 'Create an API key',
-      description: 'The key itself is shown this once.',
+      description: 'The response is the only place that shows the key itself.',
       tags: ['Administration'],
       body: NewApiKey,
       response: { 201: { ...IssuedApiKey, description: 'The new key, with its token.' } },
@@ -38,22 +33,19 @@ export function adminKeyRoutes(
     },
   });
 
-  app.route({
-    method: 'GET',
+  listRoutes(app, {
     url: '/admin/v1/keys',
-    schema: {
-      operationId: 'listKeys',
-      summary: 'List API keys',
-      description: 'Those that were not revoked, without their tokens.',
-      tags: ['Administration'],
-      querystring: ListQuery(sortable, 'name:like:billing'),
-      response: { 200: Type.Array(ApiKey, { description: 'Newest first unless sorted otherwise.' }) },
-    },
-    config: { access: { scope: 'admin' }, checkQuery: readQuery },
-    async handler(request, reply) {
-      const query = readQuery(request.query);
-      return sendPage(reply, '/admin/v1/keys', query, await apiKeys.list(query));
-    },
+    operationIds: ['listKeys', 'getKeyPage'],
+    summary: 'List API keys',
+    description: 'All keys that are not revoked, without their tokens.',
+    tag: 'Administration',
+    access: { scope: 'admin' },
+    item: ApiKey,
+    pageTitle: 'ApiKeyPage',
+    sortable: ['created_at'],
+    filterFields: keyFilterFields,
+    filterExample: 'name:like:billing',
+    read: apiKeys.list,
   });
 
   app.route({
@@ -62,7 +54,7 @@ export function adminKeyRoutes(
     schema: {
       operationId: 'revokeKey',
       summary: 'Revoke an API key',
-      description: 'It is refused from the next request on, everywhere.',
+      description: 'Every instance refuses the key from the next request on.',
       tags: ['Administration'],
       params: IdParams,
       response: { 204: Type.Null({ description: 'The key is revoked.' }) },
@@ -70,7 +62,7 @@ export function adminKeyRoutes(
     config: { access: { scope: 'admin' }, problems: ['not_found'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      await database.transaction((tx) => apiKeys.revoke(tx, id, originOf(request)));
+      await database.directory.transaction((tx) => apiKeys.revoke(tx, id, originOf(request)));
       return reply.code(204).send(null);
     },
   });

@@ -1,60 +1,60 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type NotificationInput, PublishedLine } from '../../../contract/notification.js';
+import { type NotificationInput, PublishedItem } from '../../../contract/notification.js';
 import { preferredLanguage } from '../../../lib/language.js';
 import { mapAtPace, type Pace, type Pacer } from '../../../lib/pacing.js';
 import { Problem } from '../../../lib/problem.js';
-import { maxDeliveries } from '../../../notifications/publish.js';
+import { exactNumbers } from '../../../notifications/inbox/exact-numbers.js';
 import {
-  type EachPublisher,
+  type EachPublisherOptions,
   forecastEach,
   type Outcome,
   type Publication,
   publishEach,
-} from '../../../notifications/publish-each.js';
-import { writtenNumbers } from '../../../notifications/written-numbers.js';
-import { createLineHandler } from '../../line-conversation.js';
-import type { Entry } from '../../line-entries.js';
+} from '../../../notifications/publishing/publish-each.js';
+import { countDeliveries, maxDeliveries } from '../../../notifications/publishing/validation.js';
+import { createNdjsonHandler } from '../../ndjson/exchange.js';
+import type { Entry } from '../../ndjson/items.js';
 import { problemBody } from '../../plugins/problems.js';
-import type { App } from '../../route.js';
+import type { App } from '../../requests/route.js';
 
-/** The weight is in deliveries. */
+/** The limits of one transaction. The weight of an item is its number of deliveries. */
 const chunk = { lines: 500, weight: maxDeliveries, bytes: 1024 * 1024 };
 
-export const publishedLines = {
+export const publishedItems = {
   description:
-    'For application/x-ndjson: the results, one a line, as their chunk is committed. Read them while you send.',
-  content: { 'application/x-ndjson': { schema: PublishedLine } },
+    'For application/x-ndjson: one result per line, sent when its transaction has committed. Read the results while you send.',
+  content: { 'application/x-ndjson': { schema: PublishedItem } },
 };
 
-/** Undefined: it would be made. */
+/** Undefined in a dry run: the notification would be created. */
 type Result = Outcome | undefined;
 type Publish = (publications: readonly Publication[]) => Promise<readonly Result[]>;
 
-/** Answers a publishing request of lines, of any length, with a line of result for each. */
-export function createLinePublisher(
+/** Handles NDJSON requests that publish: answers with a line of result for each item. */
+export function createItemPublisher(
   app: App,
-  services: EachPublisher & { readonly pacer: Pacer },
+  services: EachPublisherOptions & { readonly pacer: Pacer },
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  return createLineHandler<Publication>(app, services.pacer, (request, { dryRun }) => {
+  return createNdjsonHandler<Publication>(app, services.pacer, (request, { dryRun }) => {
     const publish: Publish = dryRun
       ? (publications) => forecastEach(services.notifications, publications)
       : (publications) => publishEach(services, publications);
     return {
       chunk,
-      make: (input, text) => ({ input: input as NotificationInput, number: writtenNumbers(text)[0] }),
-      weightOf: ({ input }) => input.user_ids?.length ?? 1,
+      make: (input, text) => ({ input: input as NotificationInput, number: exactNumbers(text)[0] }),
+      weightOf: ({ input }) => countDeliveries(input),
       settle: (entries, pace) => resultsOf(request, publish, entries, pace),
     };
   });
 }
 
-/** What came of each entry; the transaction of those that were made is committed by then. */
+/** The results of the entries. The transaction of the created notifications has committed by then. */
 async function resultsOf(
   request: FastifyRequest,
   publish: Publish,
   entries: readonly Entry<Publication>[],
   pace: Pace,
-): Promise<PublishedLine[]> {
+): Promise<PublishedItem[]> {
   const publications = entries.flatMap(({ read }) => (read instanceof Problem ? [] : read));
   const results = new Map<Publication | Problem, Result>();
   for (const [index, result] of (await publish(publications)).entries()) {
@@ -62,7 +62,7 @@ async function resultsOf(
     if (publication !== undefined) results.set(publication, result);
   }
   const language = preferredLanguage(request.headers['accept-language']);
-  const refusal = (problem: Problem): Pick<PublishedLine, 'status' | 'errors'> => {
+  const refusal = (problem: Problem): Pick<PublishedItem, 'status' | 'errors'> => {
     const { status, errors: faults } = problemBody(problem, request.id, language);
     return { status, errors: faults };
   };

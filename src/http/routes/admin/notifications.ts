@@ -8,15 +8,12 @@ import {
 } from '../../../contract/notification.js';
 import { DryRun } from '../../../contract/push.js';
 import type { Database } from '../../../database/database.js';
-import { parseId } from '../../../lib/ids.js';
 import type { Pacer } from '../../../lib/pacing.js';
 import { Problem, refuseFaults } from '../../../lib/problem.js';
+import { exactNumbers } from '../../../notifications/inbox/exact-numbers.js';
 import type { Notifications } from '../../../notifications/notifications.js';
-import { maxDeliveries } from '../../../notifications/publish.js';
+import { countDeliveries, deliveryLimitFaults } from '../../../notifications/publishing/validation.js';
 import type { Push } from '../../../notifications/push/push.js';
-import { writtenNumbers } from '../../../notifications/written-numbers.js';
-import { dryRunQuery, readDryRun } from '../../dry-run.js';
-import type { Idempotent, IdempotentWork } from '../../idempotent.js';
 import {
   arrayForm,
   envelopeForm,
@@ -24,20 +21,22 @@ import {
   NotificationListQuery,
   readInboxQuery,
   type SendInbox,
-} from '../../notification-list.js';
+} from '../../lists/notification-list.js';
 import { isNdjson } from '../../plugins/ndjson-body.js';
-import type { App } from '../../route.js';
-import { createLinePublisher, publishedLines } from './notifications-ndjson.js';
+import type { Idempotent, IdempotentWork } from '../../requests/idempotent.js';
+import { dryRunQuery, pathId, readDryRun } from '../../requests/parameters.js';
+import type { App } from '../../requests/route.js';
+import { createItemPublisher, publishedItems } from './notifications-ndjson.js';
 
 const maxBodyBytes = 4 * 1024 * 1024;
 const maxItems = 1000;
-/** Of all that one request publishes, for the answer holds it too: what is in an item counts once for each of its users. */
+/** The maximum size of the response in bytes: it repeats an item for each of its users. */
 const maxPublishedBytes = 64 * 1024 * 1024;
 const Params = Type.Object({ id: Type.String() });
 
 /**
- * One or several in one schema: `properties` speaks of objects and `items` of arrays. A union of two schemas would be
- * checked twice, and name the faults of the branch that was not meant.
+ * One notification or an array of them, in one schema: `properties` applies to objects, `items` to arrays. A union would
+ * be validated twice and would also report the faults of the other branch.
  */
 const PublishRequest = Type.Unsafe<NotificationInput | NotificationInput[]>({
   ...NotificationInput,
@@ -54,16 +53,16 @@ const Published = Type.Unsafe<Notification | Notification[]>({
   items: Notification,
 });
 
-/** The form of the general URL that the document describes. */
+/** The form of `POST /admin/v1/notifications` that the document describes. */
 const oneNotification = {
   querystring: Type.Object({}),
   body: NewNotification,
   response: { 200: undefined, 201: { ...Notification, description: 'The notification.' } },
 };
 
-const PublishQuery = dryRunQuery('Check everything and say who would get it and where, but write nothing.');
+const PublishQuery = dryRunQuery('Validate the request and report the recipients, but write nothing.');
 
-/** Publishing notifications, correcting them, and looking into a user's inbox. */
+/** Routes that publish, change and delete notifications, and that list a user's inbox. */
 export function adminNotificationRoutes(app: App, services: PublishServices): void {
   publishRoute(app, services);
   changeRoutes(app, services);
@@ -74,23 +73,23 @@ interface PublishServices {
   readonly notifications: Notifications;
   readonly push: Push;
   readonly idempotent: Idempotent;
-  readonly database: Pick<Database, 'transaction'>;
+  readonly database: Pick<Database, 'spanning'>;
   readonly pacer: Pacer;
   readonly sendInbox: SendInbox;
 }
 
-/** What the ways to publish share. */
+/** Shared options of the routes that publish. */
 const publishing = {
   bodyLimit: maxBodyBytes,
   config: { access: { scope: 'notifications:write' as const }, idempotent: true, keepRawBody: true },
 };
 
-/** Publishes what the body holds: one notification, or an array of them. */
+/** The route that publishes one notification or an array of them. */
 function publishRoute(app: App, services: PublishServices): void {
   const { notifications, push, idempotent } = services;
-  const publishLines = createLinePublisher(app, services);
+  const publishLines = createItemPublisher(app, services);
   const publishJson = (request: FastifyRequest, reply: FastifyReply, body: PublishBody, isOne: boolean) => {
-    const numbers = writtenNumbers(request.rawBody);
+    const numbers = exactNumbers(request.rawBody);
     const publish: IdempotentWork = (commit) =>
       commit(async (tx) => {
         if (isOne) return { status: 201, body: (await notifications.publish(tx, body, numbers))[0] };
@@ -126,10 +125,10 @@ function publishRoute(app: App, services: PublishServices): void {
       if (readDryRun(request.query)) {
         return reply
           .code(200)
-          .send(await push.dryRun(await notifications.tryPublish(body, writtenNumbers(request.rawBody))));
+          .send(await push.dryRun(await notifications.planNotifications(body, exactNumbers(request.rawBody))));
       }
       if (isOne && request.headers['idempotency-key'] === undefined) {
-        return reply.code(201).send(await notifications.publishOne(body, writtenNumbers(request.rawBody)));
+        return reply.code(201).send(await notifications.publishOne(body, exactNumbers(request.rawBody)));
       }
       return publishJson(request, reply, body, isOne);
     },
@@ -161,8 +160,8 @@ function publishRoute(app: App, services: PublishServices): void {
     ...publishing,
     schema: {
       operationId: 'tryNotifications',
-      summary: 'Check what publishing would do',
-      description: 'Checks the notifications and answers who would get them, and on which devices. Writes nothing.',
+      summary: 'Publish without writing (dry run)',
+      description: 'Validates the notifications and returns the recipients and their devices. Writes nothing.',
       tags: ['Administration'],
       body: NotificationInputs,
       response: { 200: { ...DryRun, description: 'What publishing would do.' } },
@@ -170,7 +169,7 @@ function publishRoute(app: App, services: PublishServices): void {
     config: { ...publishing.config, idempotent: false },
     preValidation: async (request) => refuseExcess(request.body),
     handler: async (request) =>
-      push.dryRun(await notifications.tryPublish(request.body, writtenNumbers(request.rawBody))),
+      push.dryRun(await notifications.planNotifications(request.body, exactNumbers(request.rawBody))),
   });
 
   app.route({
@@ -179,10 +178,10 @@ function publishRoute(app: App, services: PublishServices): void {
     schema: {
       operationId: 'publishNotificationsAsNdjson',
       summary: 'Publish any number of notifications',
-      description: 'One JSON object a line. Each is published or refused by itself, and gets a line of result.',
+      description: 'One JSON object per line. Each is published or refused separately and gets a line of result.',
       tags: ['Administration'],
       querystring: PublishQuery,
-      response: { 200: publishedLines },
+      response: { 200: publishedItems },
     },
     config: { access: { scope: 'notifications:write' }, ndjson: NotificationInput, checkQuery: readDryRun },
     preValidation: async (request, reply) => {
@@ -193,9 +192,9 @@ function publishRoute(app: App, services: PublishServices): void {
   });
 }
 
-/** The JSON of an array of which parts come one after the other: each is made while the next is still to come. */
+/** Serialises a JSON array in parts, so that each part can be serialised before the next one exists. */
 function jsonInParts(reply: FastifyReply): { add(part: readonly unknown[]): void; all(): Buffer } {
-  // That of what is published, whatever is answered meanwhile: the limit of handlers may pass first.
+  // For status 201 explicitly: the handler limit may already have answered with another status.
   const serialize = reply.getSerializationFunction('201') as ((part: readonly unknown[]) => string) | undefined;
   if (serialize === undefined) throw new Error('the answer has no schema');
   const parts = [Buffer.from('[')];
@@ -208,35 +207,29 @@ function jsonInParts(reply: FastifyReply): { add(part: readonly unknown[]): void
 }
 
 /**
- * Refuses far too much before the schema is applied: that names every fault, and 4 MiB hold two million faulty items.
+ * Refuses requests that are too large before validation: validation reports every fault, and 4 MiB can contain two
+ * million faulty items.
  * @throws Problem `validation_failed`
  */
 function refuseExcess(body: unknown): void {
   const items: unknown[] = Array.isArray(body) ? body : [body];
   if (items.length > maxItems) refuseFaults([{ code: 'too_many_items', params: { max: maxItems } }]);
-  const deliveries = items.reduce<number>((sum, item) => sum + countUsers(item), 0);
-  if (deliveries > maxDeliveries) refuseFaults([{ code: 'too_many_deliveries', params: { max: maxDeliveries } }]);
+  refuseFaults(deliveryLimitFaults(items.reduce<number>((sum, item) => sum + countDeliveries(item), 0)));
   const bytes = items.reduce<number>((sum, item) => sum + bytesForMany(item), 0);
   if (bytes > maxPublishedBytes) {
     refuseFaults([{ code: 'too_much_published', params: { max: maxPublishedBytes / 2 ** 20 } }]);
   }
 }
 
-/** What is for one user is bounded by the body. */
+/** The bytes of an item in the response, if it has several users. For one user the limit of the body is enough. */
 function bytesForMany(item: unknown): number {
-  const users = countUsers(item);
+  const users = countDeliveries(item);
   return users < 2 ? 0 : users * Buffer.byteLength(JSON.stringify({ ...Object(item), user_ids: undefined }));
-}
-
-function countUsers(item: unknown): number {
-  if (typeof item !== 'object' || item === null || !('user_ids' in item)) return 1;
-  const { user_ids: userIds } = item;
-  return Array.isArray(userIds) ? userIds.length : 1;
 }
 
 function changeRoutes(
   app: App,
-  { notifications, database }: { notifications: Notifications; database: Pick<Database, 'transaction'> },
+  { notifications, database }: { notifications: Notifications; database: Pick<Database, 'spanning'> },
 ): void {
   app.route({
     method: 'PATCH',
@@ -244,17 +237,20 @@ function changeRoutes(
     schema: {
       operationId: 'changeNotification',
       summary: 'Change a notification',
-      description: 'Only the members that are present change; null removes. Its place in the inbox stays.',
+      description:
+        'Changes only the members that are present; null removes a value. The position in the inbox stays the same.',
       tags: ['Administration'],
       params: Params,
       body: NotificationChange,
-      response: { 200: { ...Notification, description: 'The notification as it is now.' } },
+      response: { 200: { ...Notification, description: 'The changed notification.' } },
     },
     config: { access: { scope: 'notifications:write' }, problems: ['not_found'], keepRawBody: true },
     async handler(request, reply) {
-      const id = idOf(request.params);
-      const numbers = writtenNumbers(request.rawBody);
-      return reply.send(await database.transaction((tx) => notifications.change(tx, id, request.body, numbers)));
+      const id = pathId(request.params);
+      const numbers = exactNumbers(request.rawBody);
+      return reply.send(
+        await database.spanning.transaction((tx) => notifications.change(tx, id, request.body, numbers)),
+      );
     },
   });
 
@@ -266,12 +262,12 @@ function changeRoutes(
       summary: 'Delete a notification',
       tags: ['Administration'],
       params: Params,
-      response: { 204: Type.Null({ description: 'It is gone.' }) },
+      response: { 204: Type.Null({ description: 'The notification is deleted.' }) },
     },
     config: { access: { scope: 'notifications:write' }, problems: ['not_found'] },
     async handler(request, reply) {
-      const id = idOf(request.params);
-      await database.transaction((tx) => notifications.remove(tx, id));
+      const id = pathId(request.params);
+      await database.spanning.transaction((tx) => notifications.remove(tx, id));
       return reply.code(204).send(null);
     },
   });
@@ -298,7 +294,7 @@ function inboxRoute(
       schema: {
         operationId,
         summary: `List a user's notifications${withWhat}`,
-        description: `What the user sees with GET /v1/notifications${below}, with the same parameters.`,
+        description: `The same response and parameters as GET /v1/notifications${below} of the user.`,
         tags: ['Administration'],
         params: Params,
         querystring: NotificationListQuery,
@@ -307,25 +303,22 @@ function inboxRoute(
       config: {
         access: { scope: 'users:read' },
         problems: ['not_found'],
+        countsExactly: true,
         document: form,
         checkQuery: (query) => readInboxQuery({ query, headers: {} }, notifications),
       },
       async handler(request, reply) {
-        const id = idOf(request.params);
+        const id = pathId(request.params);
         const path = `/admin/v1/users/${id}/notifications${below}`;
         const isSent = await sendInbox(request, reply, {
-          ...{ list: notifications.list, userId: id, path, isEnveloped },
+          list: notifications.list,
+          userId: id,
+          path,
+          isEnveloped,
         });
         if (!isSent) throw new Problem('not_found');
         return reply;
       },
     });
   }
-}
-
-/** A text that is no id names nothing. */
-function idOf(params: { id: string }): string {
-  const id = parseId(params.id);
-  if (id === undefined) throw new Problem('not_found');
-  return id;
 }

@@ -1,10 +1,10 @@
-import type { DevicePushTokens } from '../../../authentication/devices/push-tokens.js';
 import { DeviceToken, DeviceTokenInput, PushKey, tokenTypes } from '../../../contract/push.js';
+import type { DevicePushTokens } from '../../../devices/push-tokens.js';
 import { Problem } from '../../../lib/problem.js';
 import type { Push } from '../../../notifications/push/push.js';
-import { type App, sessionOf } from '../../route.js';
+import { type App, sessionOf } from '../../requests/route.js';
 
-/** Registering where pushes go. */
+/** Routes that register push tokens. */
 export function deviceTokenRoutes(
   app: App,
   { pushTokens, push }: { pushTokens: DevicePushTokens; push: Pick<Push, 'publicKey'> },
@@ -16,7 +16,7 @@ export function deviceTokenRoutes(
       operationId: 'registerPushToken',
       summary: "Register a push token for the session's device",
       description:
-        'Replaces the token of this type that the device had, and takes it from any other device that had the same.',
+        'Replaces an earlier token of this type. If another device has the same token, that device loses it.',
       tags: ['Devices'],
       body: DeviceTokenInput,
       response: {
@@ -40,7 +40,7 @@ export function deviceTokenRoutes(
     schema: {
       operationId: 'getPushKey',
       summary: 'Get the VAPID public key',
-      description: 'What a browser subscribes with.',
+      description: 'The key with which a browser subscribes to push.',
       tags: ['Devices'],
       response: { 200: { ...PushKey, description: 'The key of this installation.' } },
     },

@@ -1,40 +1,35 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { type Devices, deviceFilterFields } from '../../../authentication/devices/devices.js';
 import type { UserDevice } from '../../../contract/administration.js';
-import { ListQuery } from '../../../contract/common.js';
 import { Device, DeviceDescription, RemovedDevice } from '../../../contract/device.js';
-import { readListQuery, sendPage } from '../../admin-list.js';
-import { IdParams, pathId } from '../../path-id.js';
-import { type App, originOf, sessionOf } from '../../route.js';
+import { type Devices, deviceFilterFields } from '../../../devices/devices.js';
+import { listRoutes } from '../../lists/list-routes.js';
+import { IdParams, pathId } from '../../requests/parameters.js';
+import { type App, originOf, sessionOf } from '../../requests/route.js';
 
-const sortable = ['created_at', 'updated_at'] as const;
-
-/** Which device a route is about: the one of the session, or the one that the path names. */
+/** The two forms of each route: for the device of the session, and for the device in the path. */
 const targets = [
   { url: '/v1/devices/current', name: 'CurrentDevice', what: 'the device of this session', params: Type.Object({}) },
-  { url: '/v1/devices/:id', name: 'Device', what: "one of one's own devices", params: IdParams },
+  { url: '/v1/devices/:id', name: 'Device', what: 'one of your devices', params: IdParams },
 ] as const;
 
-/** A user's own devices: what they are, and getting rid of one. */
+/** Routes for a user's own devices. */
 export function deviceRoutes(app: App, { devices }: { devices: Devices }): void {
-  app.route({
-    method: 'GET',
+  listRoutes(app, {
     url: '/v1/devices',
-    schema: {
-      operationId: 'listDevices',
-      summary: "List one's own devices",
-      description: 'Those on which a login was approved and that were not removed since.',
-      tags: ['Devices'],
-      querystring: ListQuery(sortable, 'os_name:iOS'),
-      response: { 200: Type.Array(Device, { description: 'Newest first unless sorted otherwise.' }) },
-    },
-    config: { access: 'session' },
-    async handler(request, reply) {
-      const query = readListQuery(request.query, sortable, deviceFilterFields);
+    operationIds: ['listDevices', 'getDevicePage'],
+    summary: 'List your devices',
+    description: 'Devices on which a login was approved, without removed ones.',
+    tag: 'Devices',
+    access: 'session',
+    item: Device,
+    pageTitle: 'DevicePage',
+    sortable: ['created_at', 'updated_at'],
+    filterFields: deviceFilterFields,
+    filterExample: 'os_name:iOS',
+    async read(query, request) {
       const page = await devices.list(sessionOf(request).user_id, query);
-      const items = page.items.map((device) => toDevice(device, request));
-      return sendPage(reply, '/v1/devices', query, { ...page, items });
+      return { ...page, items: page.items.map((device) => toDevice(device, request)) };
     },
   });
   for (const target of targets) deviceRoute(app, devices, target);
@@ -63,11 +58,11 @@ function deviceRoute(app: App, devices: Devices, { url, name, what, params }: (t
     schema: {
       operationId: `put${name}`,
       summary: `Describe ${what}`,
-      description: 'Replaces the whole description: what is missing is null from then on. Push tokens stay.',
+      description: 'Replaces the whole description. A missing member becomes null. Push tokens are kept.',
       tags: ['Devices'],
       params,
       body: DeviceDescription,
-      response: { 200: { ...Device, description: 'The device as it is described now.' } },
+      response: { 200: { ...Device, description: 'The changed device.' } },
     },
     config: { access: 'session', problems: ['not_found'] },
     async handler(request) {
@@ -83,7 +78,7 @@ function deviceRoute(app: App, devices: Devices, { url, name, what, params }: (t
       operationId: `delete${name}`,
       summary: `Remove ${what}`,
       description:
-        'Ends its tokens, sessions and streams at once and on every instance, and its push; logins that are under way on it fail. The device of the session that asks may be removed too: then that session has ended.',
+        'Ends its tokens, sessions, streams and push at once, on every instance. Open logins on it fail. You can remove the device of the current session: that session ends.',
       tags: ['Devices'],
       params,
       response: { 200: { ...RemovedDevice, description: 'The device was removed.' } },
@@ -97,7 +92,7 @@ function deviceRoute(app: App, devices: Devices, { url, name, what, params }: (t
   });
 }
 
-/** @throws Problem `not_found`: a text that is no id names nothing. */
+/** @throws Problem `not_found` if the text in the path is no id */
 function deviceIdOf(request: FastifyRequest): string {
   const params = request.params as { readonly id?: string };
   return params.id === undefined ? sessionOf(request).device_id : pathId({ id: params.id });

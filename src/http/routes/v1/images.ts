@@ -3,12 +3,12 @@ import { ImageInput, ImageUpload, maxImageBytes } from '../../../contract/image.
 import { Image } from '../../../contract/notification.js';
 import { Problem, refuseFaults } from '../../../lib/problem.js';
 import type { ImageSource, Images } from '../../../notifications/images/images.js';
-import type { Idempotent } from '../../idempotent.js';
-import { readMultipartFile } from '../../multipart-file.js';
-import type { Access, App } from '../../route.js';
-import { createUploadGate, type UploadGate } from '../../upload-gate.js';
+import type { Idempotent } from '../../requests/idempotent.js';
+import type { Access, App } from '../../requests/route.js';
+import { readMultipartFile } from '../../uploads/multipart-file.js';
+import { createUploadGate, type UploadGate } from '../../uploads/upload-gate.js';
 
-/** A file of the largest size in base64, with what stands around it. */
+/** The size of the largest file in base64 and the JSON around it, in bytes. */
 const maxJsonBytes = 7 * 1024 * 1024;
 
 export interface ImageServices {
@@ -16,9 +16,9 @@ export interface ImageServices {
   readonly idempotent: Idempotent;
 }
 
-/** Uploading images: by users, and by the app's own servers. */
+/** Routes that upload images: for users, and for the app's own servers. */
 export function imageRoutes(app: App, services: ImageServices): void {
-  // In a scope of its own: only these routes take multipart bodies.
+  // A separate Fastify scope: only these routes take multipart bodies.
   app.register(async (scope: App) => {
     const { default: multipart } = await import('@fastify/multipart');
     await scope.register(multipart, { throwFileSizeLimit: false });
@@ -36,7 +36,7 @@ export function imageRoutes(app: App, services: ImageServices): void {
         operationId: 'uploadImage',
         schemas: '',
         tag: 'Images',
-        quota: ' A user may upload 100 images an hour and keep 1000.',
+        quota: ' A user can upload 100 images an hour and keep 1000.',
       },
     );
     uploadRoute(
@@ -61,7 +61,7 @@ function uploadRoute(
     readonly url: string;
     readonly access: Access;
     readonly operationId: string;
-    /** What the names of its bodies begin with: those of the administration allow no unknown members. */
+    /** The prefix of the names of the body schemas: schemas of the administration allow no unknown members. */
     readonly schemas: '' | 'Admin';
     readonly tag: string;
     readonly quota: string;
@@ -74,7 +74,7 @@ function uploadRoute(
     schema: {
       operationId: route.operationId,
       summary: 'Upload an image',
-      description: `A JPEG, PNG, WebP, GIF (its first frame) or AVIF of at most 5 MiB and 25 megapixels: as the part \`file\` of a multipart body, in base64, or by a URL from which it is fetched once. Made anew as three JPEGs, upright, on white, without metadata. Removed after a day in which no notification has shown it.${route.quota}`,
+      description: `A JPEG, PNG, WebP, GIF (only the first frame) or AVIF of at most 5 MiB and 25 megapixels: as the part \`file\` of a multipart body, in base64, or as a URL from which Postern fetches it once. Postern converts it to three JPEGs: upright, on white, without metadata. It removes an image that no notification has used for a day.${route.quota}`,
       tags: [route.tag],
       body: {
         content: {
@@ -87,7 +87,7 @@ function uploadRoute(
     config: {
       access: route.access,
       idempotent: true,
-      // The images have a limit of their own, so that what is answered is what has happened.
+      // Image processing has its own limit. Otherwise the handler limit could answer 503 for an image that is stored.
       isBounded: true,
       problems: [
         'invalid_image',
@@ -117,7 +117,7 @@ function uploadRoute(
 /** @throws Problem `validation_failed`, `payload_too_large` */
 function sourceOf(body: ImageInput & Partial<ImageUpload> = {}): ImageSource {
   const { url, encoded, file } = body;
-  // In JSON an unknown member may have that name.
+  // A JSON body may have an unknown member of this name.
   if (Buffer.isBuffer(file)) return { file };
   const fields = { fields: 'url, encoded, file' };
   if (url !== undefined && encoded !== undefined) refuseFaults([{ code: 'conflicting_fields', params: fields }]);
@@ -126,7 +126,7 @@ function sourceOf(body: ImageInput & Partial<ImageUpload> = {}): ImageSource {
   throw new Problem('validation_failed', { errors: [{ code: 'one_required', params: fields }] });
 }
 
-/** Strictly: what Node's decoder skips or mends is no base64. Padding may be left out. */
+/** Decodes base64 strictly: refuses characters that Node's decoder skips or corrects. Padding is optional. */
 function decode(encoded: string): Buffer {
   const base64 = encoded.startsWith('data:') ? encoded.slice(encoded.indexOf(';base64,') + 8) : encoded;
   const file = Buffer.from(base64, 'base64');

@@ -1,18 +1,18 @@
 import { Marker, MarkerInput } from '../../../contract/changes.js';
-import type { Markers } from '../../../notifications/marker.js';
-import { type App, sessionOf } from '../../route.js';
+import type { ReadPositions } from '../../../notifications/inbox/read-position.js';
+import { type App, sessionOf } from '../../requests/route.js';
 
-/** Up to where a user has read. */
-export function markerRoutes(app: App, { markers }: { markers: Markers }): void {
+/** Routes for the read position of a user; the API calls it the marker. */
+export function markerRoutes(app: App, { markers }: { markers: ReadPositions }): void {
   app.route({
     method: 'GET',
     url: '/v1/notifications/marker',
     schema: {
       operationId: 'getMarker',
-      summary: 'Get the marker',
-      description: 'Up to where the user has read, on whatever device, and how many notifications are behind it.',
+      summary: 'Get the read position (marker)',
+      description: "The user's read position, shared by all devices, and the number of unread notifications.",
       tags: ['Notifications'],
-      response: { 200: { ...Marker, description: 'The marker; `updated_at` is null before the first.' } },
+      response: { 200: { ...Marker, description: 'The read position. `updated_at` is null if it was never set.' } },
     },
     config: { access: 'session' },
     handler: async (request, reply) => reply.send(await markers.read(sessionOf(request).user_id)),
@@ -23,12 +23,12 @@ export function markerRoutes(app: App, { markers }: { markers: Markers }): void 
     url: '/v1/notifications/marker',
     schema: {
       operationId: 'moveMarker',
-      summary: 'Move the marker',
+      summary: 'Move the read position (marker)',
       description:
-        'To a sequence, or to one of the notifications. It never moves back, and never beyond what there is; streams of the user get the event `marker`.',
+        'Moves it to a sequence or to a notification. It never moves back, and never beyond the last notification. The streams of the user get the event `marker`.',
       tags: ['Notifications'],
       body: MarkerInput,
-      response: { 200: { ...Marker, description: 'The marker as it is now.' } },
+      response: { 200: { ...Marker, description: 'The new read position.' } },
     },
     config: { access: 'session' },
     handler: async (request, reply) => reply.send(await markers.move(sessionOf(request).user_id, request.body)),

@@ -3,16 +3,16 @@ import { Changes } from '../../../contract/changes.js';
 import { ListQuery } from '../../../contract/common.js';
 import { collectFilter } from '../../../lib/filter/parse.js';
 import { type FieldError, refuseFaults } from '../../../lib/problem.js';
-import { type ChangesQuery, parsePosition } from '../../../notifications/changes.js';
+import { type ChangesQuery, parsePosition } from '../../../notifications/inbox/changes.js';
 import type { Notifications } from '../../../notifications/notifications.js';
-import type { QueryParameters } from '../../list-query.js';
-import { type App, sessionOf } from '../../route.js';
+import type { QueryParameters } from '../../lists/list-query.js';
+import { type App, sessionOf } from '../../requests/route.js';
 
 const limits = { min: 1, max: 1000, usual: 100 };
 
 const Query = Type.Object({
   after: Type.Optional(
-    Type.String({ description: 'The `after` of the last answer. Without it, or 0: everything from the start.' }),
+    Type.String({ description: 'The `after` of the last response. Missing or 0: all changes from the start.' }),
   ),
   limit: Type.Optional(
     Type.Unsafe<string>({
@@ -20,13 +20,13 @@ const Query = Type.Object({
       minimum: limits.min,
       maximum: limits.max,
       default: limits.usual,
-      description: 'Changes at most.',
+      description: 'The maximum number of changes.',
     }),
   ),
   filter: ListQuery(['created_at'], 'notification_type:payment').properties.filter,
 });
 
-/** What has happened to an inbox since a client was last there. */
+/** A route that lists the changes of an inbox since the last request of a client. */
 export function changesRoutes(app: App, { notifications }: { notifications: Notifications }): void {
   app.route({
     method: 'GET',
@@ -35,10 +35,10 @@ export function changesRoutes(app: App, { notifications }: { notifications: Noti
       operationId: 'listChanges',
       summary: 'List changes',
       description:
-        'For clients that keep a copy. In the order in which they happened, each notification once, as it is now. Put creates and updates under their id, remove deletes, keep `after`, and ask again while `has_more`. After a `reset` forget everything and begin without `after`.',
+        'For clients that keep a copy of the inbox. Changes come in the order in which they happened, each notification once, in its current state. Store created and updated notifications under their id, remove deleted ones, store `after`, and repeat while `has_more` is true. If `reset` is true, delete the copy and start without `after`.',
       tags: ['Notifications'],
       querystring: Query,
-      response: { 200: { ...Changes, description: 'What has happened since, oldest first.' } },
+      response: { 200: { ...Changes, description: 'The changes, oldest first.' } },
     },
     config: { access: 'session', problems: ['validation_failed', 'too_many_requests'] },
     async handler(request, reply) {
@@ -48,7 +48,7 @@ export function changesRoutes(app: App, { notifications }: { notifications: Noti
   });
 }
 
-/** @throws Problem `validation_failed` that names every faulty parameter */
+/** @throws Problem `validation_failed` with all faulty parameters */
 function readQuery(query: QueryParameters, { filterFields }: Notifications): ChangesQuery {
   const faults: FieldError[] = [];
   const given = (field: 'after' | 'limit' | 'filter') => {
@@ -66,6 +66,6 @@ function readQuery(query: QueryParameters, { filterFields }: Notifications): Cha
   const filterText = given('filter');
   const filter = filterText === undefined ? [] : collectFilter(filterText, filterFields, faults);
   refuseFaults(faults);
-  // The default is for the compiler: without a position there was a fault.
+  // The default satisfies the compiler: a missing position has caused a fault.
   return { ...(position ?? { after: 0 }), limit, filter };
 }

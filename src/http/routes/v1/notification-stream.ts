@@ -3,10 +3,10 @@ import { refuseFaults } from '../../../lib/problem.js';
 import type { Notifications } from '../../../notifications/notifications.js';
 import type { StreamStart } from '../../../notifications/stream/queries.js';
 import type { Streams } from '../../../notifications/stream/streams.js';
-import { type ListQuery, parseListQuery, type QueryParameters } from '../../list-query.js';
-import { sessionOf } from '../../route.js';
+import { type ListQuery, parseListQuery, type QueryParameters } from '../../lists/list-query.js';
+import { sessionOf } from '../../requests/route.js';
 
-/** Of a list's parameters those that mean something to a stream; the others are ignored, right or wrong. */
+/** Parses the list parameters that apply to a stream. All others are ignored, even if they are invalid. */
 function readStreamQuery(query: QueryParameters, { filterFields }: Notifications) {
   const { filter, sort, since } = query;
   return parseListQuery(
@@ -21,10 +21,10 @@ function readStreamQuery(query: QueryParameters, { filterFields }: Notifications
   );
 }
 
-/** Seconds that a connection may be silent before the kernel asks whether the other end is still there. */
-const keepAlive = 30_000;
+/** The time without data, in milliseconds, after which the kernel sends TCP keep-alive probes. */
+const keepAliveMs = 30_000;
 
-/** Answers with a stream of events instead of a list; it lasts as long as the session. */
+/** Sends a stream of server-sent events. It ends with the session. */
 export async function sendStream(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -36,17 +36,17 @@ export async function sendStream(
   const connect = () => {
     reply.hijack();
     const { raw } = reply;
-    // Not in chunks, of which WHATWG HTML warns (section 9.2.7): an event is one write to the socket then, a third less
-    // work. The stream ends with its connection (RFC 9112, section 6.3), and no client waits for more.
+    // No chunked encoding: WHATWG HTML, 9.2.7, warns of it, and one write for each event costs a third less. The end of
+    // the connection ends the stream (RFC 9112, 6.3).
     raw.useChunkedEncodingByDefault = false;
     raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
       'content-type': 'text/event-stream; charset=utf-8',
-      // A proxy must not transform it, and one of the nginx kind must not collect it.
+      // Proxies must neither transform nor buffer the stream; nginx reads x-accel-buffering.
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     });
-    raw.socket?.setNoDelay(true).setKeepAlive(true, keepAlive).setTimeout(0);
+    raw.socket?.setNoDelay(true).setKeepAlive(true, keepAliveMs).setTimeout(0);
     return raw;
   };
   await streams.open({ userId, sessionId, start, filter, connect });

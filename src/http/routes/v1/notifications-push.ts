@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { DeliveryTrace, Mute, MuteInput } from '../../../contract/push.js';
 import type { Push } from '../../../notifications/push/push.js';
-import { IdParams, pathId } from '../../path-id.js';
-import { type App, sessionOf } from '../../route.js';
+import { IdParams, pathId } from '../../requests/parameters.js';
+import { type App, sessionOf } from '../../requests/route.js';
 
-/** What is not to be pushed, and what became of a push. */
+/** Routes for mutes and for delivery status. */
 export function notificationPushRoutes(app: App, { push }: { push: Push }): void {
   muteRoutes(app, push);
   traceRoutes(app, push);
@@ -18,7 +18,7 @@ function muteRoutes(app: App, { mutes }: Push): void {
       operationId: 'listMutes',
       summary: 'List mutes',
       tags: ['Notifications'],
-      response: { 200: Type.Array(Mute, { description: 'All of them, the newest first.' }) },
+      response: { 200: Type.Array(Mute, { description: 'All mutes, newest first.' }) },
     },
     config: { access: 'session' },
     async handler(request, reply) {
@@ -32,12 +32,13 @@ function muteRoutes(app: App, { mutes }: Push): void {
     schema: {
       operationId: 'addMute',
       summary: 'Mute notifications',
-      description: 'What matches the filter stays listed, but is not pushed. At most 100.',
+      description:
+        'Notifications that match the filter stay in the inbox, but are not pushed. A user can have 100 mutes.',
       tags: ['Notifications'],
       body: MuteInput,
       response: {
-        200: { ...Mute, description: 'There is a mute with this filter already.' },
-        201: { ...Mute, description: 'The mute.' },
+        200: { ...Mute, description: 'A mute with this filter exists already.' },
+        201: { ...Mute, description: 'The new mute.' },
       },
     },
     config: { access: 'session' },
@@ -55,7 +56,7 @@ function muteRoutes(app: App, { mutes }: Push): void {
       summary: 'Remove a mute',
       tags: ['Notifications'],
       params: IdParams,
-      response: { 204: Type.Null({ description: 'It is gone.' }) },
+      response: { 204: Type.Null({ description: 'The mute is removed.' }) },
     },
     config: { access: 'session', problems: ['not_found'] },
     async handler(request, reply) {
@@ -66,16 +67,16 @@ function muteRoutes(app: App, { mutes }: Push): void {
 }
 
 function traceRoutes(app: App, { traces }: Push): void {
-  const description = 'Answers "why didn\'t I get it?": for each device what was pushed, or why nothing was.';
+  const description = 'Shows for each device the status of the push, or the reason why there is none.';
   const response = {
-    200: { ...DeliveryTrace, description: 'What became of the notification. Pushes are kept 30 days.' },
+    200: { ...DeliveryTrace, description: 'The delivery status. Pushes are kept for 30 days.' },
   };
   app.route({
     method: 'GET',
     url: '/v1/notifications/:id/deliveries',
     schema: {
       operationId: 'traceNotification',
-      summary: 'Say what became of a notification',
+      summary: 'Get delivery status',
       description,
       tags: ['Notifications'],
       params: IdParams,
@@ -92,7 +93,7 @@ function traceRoutes(app: App, { traces }: Push): void {
     url: '/admin/v1/notifications/:id/deliveries',
     schema: {
       operationId: 'traceUserNotification',
-      summary: "Say what became of a user's notification",
+      summary: "Get delivery status of a user's notification",
       description,
       tags: ['Administration'],
       params: IdParams,

@@ -1,26 +1,26 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import { prefersEventStream } from '../../../lib/http-headers.js';
 import { Problem } from '../../../lib/problem.js';
 import type { Notifications } from '../../../notifications/notifications.js';
 import type { Streams } from '../../../notifications/stream/streams.js';
-import { prefersEventStream } from '../../accept.js';
 import {
   arrayForm,
   envelopeForm,
   NotificationListAnswers,
   NotificationListQuery,
   type SendInbox,
-} from '../../notification-list.js';
-import { type App, sessionOf } from '../../route.js';
+} from '../../lists/notification-list.js';
+import { type App, sessionOf } from '../../requests/route.js';
 import { sendStream } from './notification-stream.js';
 
 const EventStream = {
-  description: 'Events until the session ends.',
+  description: 'Events, until the session ends.',
   content: {
     'text/event-stream': {
       schema: Type.String({
         description:
-          'Notifications when they are created and changed (without an event name), `deleted`, `marker`, `reset`, `retained_from`, `session_expiring`. `id` is the change sequence: send the last one as Last-Event-ID.',
+          'Notifications when they are created and changed (without an event name), `deleted`, `marker`, `reset`, `retained_from`, `session_expiring`. `id` is the change sequence: send the last one as Last-Event-ID to continue.',
       }),
     },
   },
@@ -29,12 +29,12 @@ const EventStream = {
 const { filter, since, sort } = NotificationListQuery.properties;
 const StreamQuery = Type.Object({ filter, since, sort });
 
-/** A user's own notifications. */
+/** Routes for a user's own notifications. */
 export function notificationRoutes(
   app: App,
   { notifications, streams, sendInbox }: { notifications: Notifications; streams: Streams; sendInbox: SendInbox },
 ): void {
-  // Before connections are waited for.
+  // In preClose: the server waits for open connections after this hook.
   app.addHook('preClose', () => streams.close());
   app.route({
     method: 'GET',
@@ -43,7 +43,7 @@ export function notificationRoutes(
       operationId: 'listNotifications',
       summary: 'List notifications',
       description:
-        'Newest first. Follow the links: then you get each notification exactly once, even if others arrive meanwhile. With `envelope=true` the response is that of GET /v1/notifications/page; with `Accept: text/event-stream` it is that of GET /v1/notifications/stream.',
+        'Newest first. Follow the links to get each notification exactly once, even while others arrive. With `envelope=true` the response is that of GET /v1/notifications/page; with `Accept: text/event-stream` it is that of GET /v1/notifications/stream.',
       tags: ['Notifications'],
       querystring: NotificationListQuery,
       response: NotificationListAnswers,
@@ -51,6 +51,7 @@ export function notificationRoutes(
     config: {
       access: 'session',
       isBounded: true,
+      countsExactly: true,
       problems: ['too_many_requests', 'too_many_streams', 'shutting_down'],
       document: arrayForm,
     },
@@ -61,10 +62,11 @@ export function notificationRoutes(
       }
       const { user_id: userId } = sessionOf(request);
       const isSent = await sendInbox(request, reply, {
-        ...{ list: notifications.listOwn, userId },
+        list: notifications.listOwn,
+        userId,
         path: '/v1/notifications',
       });
-      // The user was deleted since the session was checked, and the session with the user.
+      // The user and the session were deleted after the session was checked.
       if (!isSent) throw new Problem('invalid_session_token');
       return reply;
     },
@@ -76,18 +78,21 @@ export function notificationRoutes(
     schema: {
       operationId: 'getNotificationPage',
       summary: 'List notifications with an envelope',
-      description: 'The same list as GET /v1/notifications, as an object with the page beside the notifications.',
+      description: 'The same list as GET /v1/notifications, as an object with the notifications and the page.',
       tags: ['Notifications'],
       ...envelopeForm,
     },
-    config: { access: 'session', isBounded: true, problems: ['too_many_requests'] },
+    config: { access: 'session', isBounded: true, countsExactly: true, problems: ['too_many_requests'] },
     async handler(request, reply) {
       const { user_id: userId } = sessionOf(request);
       const path = '/v1/notifications/page';
       const isSent = await sendInbox(request, reply, {
-        ...{ list: notifications.listOwn, userId, path, isEnveloped: true },
+        list: notifications.listOwn,
+        userId,
+        path,
+        isEnveloped: true,
       });
-      // The user was deleted since the session was checked, and the session with the user.
+      // The user and the session were deleted after the session was checked.
       if (!isSent) throw new Problem('invalid_session_token');
       return reply;
     },
@@ -96,13 +101,13 @@ export function notificationRoutes(
   app.route({
     method: 'GET',
     url: '/v1/notifications/stream',
-    // Its answer has no end.
+    // The response has no end.
     exposeHeadRoute: false,
     schema: {
       operationId: 'streamNotifications',
       summary: 'Stream notifications',
       description:
-        'Server-sent events: what happened after `Last-Event-ID`, or after `since`, or from now on. Only what matches `filter`.',
+        'Server-sent events for notifications that match `filter`: those after `Last-Event-ID` or `since`, or only new ones without both.',
       tags: ['Notifications'],
       querystring: StreamQuery,
       response: { 200: EventStream },
@@ -119,7 +124,7 @@ export function notificationRoutes(
   });
 }
 
-/** The answer depends on that header of the request, and perhaps on others. */
+/** Adds a request header to `Vary`. */
 function addVary(reply: FastifyReply, header: string): void {
   const others = reply.getHeader('vary');
   reply.header('Vary', others === undefined ? header : `${String(others)}, ${header}`);

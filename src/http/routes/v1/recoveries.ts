@@ -1,21 +1,21 @@
-import type { Recoveries } from '../../../authentication/self-service/recoveries.js';
+import type { Recoveries } from '../../../account/recoveries.js';
 import { BegunChallenge, Recovered, RecoveryAnswer, RecoveryRequest } from '../../../contract/account.js';
-import { IdParams } from '../../path-id.js';
-import { type App, originOf } from '../../route.js';
+import { IdParams } from '../../requests/parameters.js';
+import { type App, originOf } from '../../requests/route.js';
 
-/** Making a forgotten password or PIN anew, without a session. */
+/** Routes that replace a forgotten password or PIN, without a session. */
 export function recoveryRoutes(app: App, { recoveries }: { recoveries: Recoveries }): void {
   app.route({
     method: 'POST',
     url: '/v1/recoveries',
     schema: {
       operationId: 'startRecovery',
-      summary: 'Recover a forgotten password or PIN: the first half',
+      summary: 'Start the recovery of a password or PIN',
       description:
-        'Sends a code to the address if an account has it and has something to recover. The answer is always the same.',
+        'Sends a code to the address if an account has it and has something to recover. The response is always the same.',
       tags: ['Account'],
       body: RecoveryRequest,
-      response: { 201: { ...BegunChallenge, description: 'If there is such an account, a code is on its way.' } },
+      response: { 201: { ...BegunChallenge, description: 'If there is such an account, a code is sent.' } },
     },
     config: { access: 'public', problems: ['too_many_requests'] },
     async handler(request, reply) {
@@ -28,13 +28,13 @@ export function recoveryRoutes(app: App, { recoveries }: { recoveries: Recoverie
     url: '/v1/recoveries/:id',
     schema: {
       operationId: 'completeRecovery',
-      summary: 'Recover a forgotten password or PIN: the second half',
+      summary: 'Complete the recovery of a password or PIN',
       description:
-        'With the code, the new secret counts, every login of the account ends, and what was guessed wrong is forgotten, but for an operator’s lock. A new PIN does all that at effective_at (PIN_RECOVERY_DELAY), and can be cancelled until then. It is no login: that follows as usual, with every second factor there is.',
+        'The code sets the new secret, ends every login of the account, and resets the wrong guesses. An operator’s lock stays. With PIN_RECOVERY_DELAY, a new PIN does this at effective_at, and you can cancel it until then. A recovery is not a login: log in afterwards, with the second factor if the account has one.',
       tags: ['Account'],
       params: IdParams,
       body: RecoveryAnswer,
-      response: { 200: { ...Recovered, description: 'The new secret counts, or waits.' } },
+      response: { 200: { ...Recovered, description: 'The new secret is set, or pending.' } },
     },
     config: { access: 'public', problems: ['code_rejected', 'account_temporarily_locked', 'too_many_requests'] },
     async handler(request) {

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import type { PinRecoveries } from '../../../authentication/self-service/pin-recoveries.js';
+import type { PinRecoveries } from '../../../account/pin-recoveries.js';
 import { RecoveryCancellation } from '../../../contract/account.js';
-import { type App, originOf } from '../../route.js';
+import { type App, originOf } from '../../requests/route.js';
 
-/** Cancelling a recovery of the PIN without a session: for who was told of it at another address of the account. */
+/** A route that cancels a recovery of the PIN without a session, with the code from the notice about it. */
 export function recoveryCancellationRoutes(
   app: App,
   { pinRecoveries }: { pinRecoveries: Pick<PinRecoveries, 'cancelByCode'> },
@@ -15,7 +15,7 @@ export function recoveryCancellationRoutes(
       operationId: 'cancelRecovery',
       summary: 'Cancel a recovery of the PIN without a session',
       description:
-        'With the code of the message that told of it, and any phone number or mail address of the account. The PIN stays what it is.',
+        'Needs the code from the notice about the recovery, and any phone number or mail address of the account. The PIN does not change.',
       tags: ['Account'],
       body: RecoveryCancellation,
       response: { 204: Type.Null({ description: 'The recovery is cancelled.' }) },

@@ -1,21 +1,21 @@
-import type { Registrations } from '../../../authentication/self-service/registrations.js';
+import type { Registrations } from '../../../account/registrations.js';
 import { Account, BegunChallenge, RegistrationAnswer, RegistrationRequest } from '../../../contract/account.js';
-import { IdParams } from '../../path-id.js';
-import { type App, originOf } from '../../route.js';
+import { IdParams } from '../../requests/parameters.js';
+import { type App, originOf } from '../../requests/route.js';
 
-/** Making an account for oneself, where the operator lets people. */
+/** Routes for self-service registration, if the operator allows it. */
 export function registrationRoutes(app: App, { registrations }: { registrations: Registrations }): void {
   app.route({
     method: 'POST',
     url: '/v1/registrations',
     schema: {
       operationId: 'startRegistration',
-      summary: 'Register: the first half',
+      summary: 'Start a registration',
       description:
-        'Where REGISTRATION is on. Sends a code to the address. If somebody has it already they are told that somebody tried, and the answer is the same.',
+        'Needs REGISTRATION=on. Sends a code to the address. If an account has the address already, its user gets a notice instead, and the response is the same.',
       tags: ['Account'],
       body: RegistrationRequest,
-      response: { 201: { ...BegunChallenge, description: 'A message is on its way.' } },
+      response: { 201: { ...BegunChallenge, description: 'A message is sent.' } },
     },
     config: { access: 'public', problems: ['registration_off', 'too_many_requests'] },
     async handler(request, reply) {
@@ -28,9 +28,9 @@ export function registrationRoutes(app: App, { registrations }: { registrations:
     url: '/v1/registrations/:id',
     schema: {
       operationId: 'completeRegistration',
-      summary: 'Register: the second half',
+      summary: 'Complete a registration',
       description:
-        'With the code the account is made, with the proven address and whatever else is given. It is no login: that follows as usual.',
+        'The code creates the account with the confirmed address and the other members of the request. A registration is not a login: log in afterwards.',
       tags: ['Account'],
       params: IdParams,
       body: RegistrationAnswer,
@@ -39,8 +39,11 @@ export function registrationRoutes(app: App, { registrations }: { registrations:
     config: {
       access: 'public',
       problems: [
-        ...(['registration_off', 'code_rejected', 'identity_taken'] as const),
-        ...(['account_temporarily_locked', 'too_many_requests'] as const),
+        'registration_off',
+        'code_rejected',
+        'identity_taken',
+        'account_temporarily_locked',
+        'too_many_requests',
       ],
     },
     async handler(request, reply) {

@@ -1,8 +1,8 @@
-import type { Sessions } from '../../../authentication/sessions.js';
 import { NewSession, Session } from '../../../contract/session.js';
-import { type App, authenticationTokenOf, sessionOf } from '../../route.js';
+import type { Sessions } from '../../../sessions/sessions.js';
+import { type App, authenticationTokenOf, sessionOf } from '../../requests/route.js';
 
-/** Getting and checking session tokens. */
+/** Routes that create and check session tokens. */
 export function sessionRoutes(app: App, { sessions }: { sessions: Sessions }): void {
   app.route({
     method: 'POST',
@@ -11,7 +11,7 @@ export function sessionRoutes(app: App, { sessions }: { sessions: Sessions }): v
       operationId: 'createSession',
       summary: 'Get a session token',
       description:
-        "The first use of an authentication token ends the older tokens of the user's device: until then a login changes nothing.",
+        "The first use of an authentication token ends the older tokens of the user's device. Before that, a new login ends nothing.",
       tags: ['Sessions'],
       response: { 201: { ...NewSession, description: 'A session with its token.' } },
     },
@@ -28,12 +28,12 @@ export function sessionRoutes(app: App, { sessions }: { sessions: Sessions }): v
       schema: {
         operationId: method === 'POST' ? 'verifySession' : 'getSession',
         summary: 'Check a session token',
-        description: 'Decided now, by the database and in its clock, on every instance.',
+        description: 'Every instance checks the token in the database, with the clock of the database.',
         tags: ['Sessions'],
         response: { 200: { ...Session, description: 'The session token is valid and active.' } },
       },
       config: { access: 'session', isBounded: true },
-      // The authorization has verified it: there is nothing more to do.
+      // The authorization has verified the session already.
       handler: sessionOf,
     });
   }

@@ -1,8 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Login } from '../../../authentication/login.js';
-import type { LoginResult } from '../../../authentication/login-end.js';
-import type { Tokens } from '../../../authentication/tokens.js';
 import {
   Authentication,
   AuthenticationState,
@@ -11,13 +8,16 @@ import {
   TokenRequest,
 } from '../../../contract/authentication.js';
 import { authenticationErrors } from '../../../contract/errors.js';
-import { preferredLanguage, say } from '../../../lib/language.js';
+import { formatText, preferredLanguage } from '../../../lib/language.js';
 import { Problem } from '../../../lib/problem.js';
-import { type App, authenticationTokenOf, originOf, sessionOf } from '../../route.js';
+import type { LoginResult } from '../../../login/completion.js';
+import type { Login } from '../../../login/login.js';
+import type { Tokens } from '../../../login/tokens.js';
+import { type App, authenticationTokenOf, originOf, sessionOf } from '../../requests/route.js';
 
 const Params = Type.Object({ id: Type.String({ description: 'The id of the authentication.' }) });
 
-/** Logging in, asking how far a login is, and logging out. */
+/** Routes for login, the status of a login, and logout. */
 export function tokenRoutes(
   app: App,
   { login, tokens, pinIsRequired }: { login: Login; tokens: Tokens; pinIsRequired: boolean },
@@ -29,7 +29,7 @@ export function tokenRoutes(
       operationId: 'createToken',
       summary: 'Get an authentication token',
       description:
-        'Step 1 of a login. A single-step authenticator (password) answers approved with the token, or rejected. A two-step one (sms, email) answers created, or pending with a challenge (passkey, oidc); its secret goes to POST /v1/tokens/{id}/secret. Where a second factor is asked for, the right first secret answers pending with a challenge, and the same id takes another secret. A wrong secret and an unknown identity look the same.',
+        'Step 1 of a login. A single-step authenticator (password) answers approved with the token, or rejected. A two-step authenticator answers created (sms, email) or pending with a challenge (passkey, oidc). Send its secret to POST /v1/tokens/{id}/secret. If a second factor is needed, a correct first secret answers pending with a challenge, and the same id takes another secret. A wrong secret and an unknown identity return the same response.',
       tags: ['Tokens'],
       body: TokenRequest,
       response: { 201: { ...Authentication, description: 'Authentication started or completed.' } },
@@ -51,21 +51,25 @@ export function tokenRoutes(
       operationId: 'answerToken',
       summary: 'Answer a challenge of a login',
       description:
-        'Step 2, and the second factor where one is asked for: then the answer is pending once more, with its challenge. With an Idempotency-Key, a repeat of the approving request within 10 minutes, while the token is unused, is approved again with a new token.',
+        'Step 2 of a login, and its second factor. If a second factor is needed, the response is pending again, with its challenge. With an Idempotency-Key, you can repeat the approving request within 10 minutes while its token is unused: the response then has a new token.',
       tags: ['Tokens'],
       params: Params,
       body: secretRequestOf({ pinIsRequired }),
       response: {
         201: {
           ...Authentication,
-          description: 'Approved; the token is in it. Or pending, where a second factor is asked for.',
+          description: 'Approved, with the token. Or pending, if a second factor is needed.',
         },
       },
     },
     config: {
       access: 'public',
+      repeatsApproval: true,
       problems: [
-        ...(['authorization_rejected', 'account_locked', 'account_temporarily_locked', 'too_many_requests'] as const),
+        'authorization_rejected',
+        'account_locked',
+        'account_temporarily_locked',
+        'too_many_requests',
         'authenticator_unavailable',
         'secret_unreadable',
       ],
@@ -88,11 +92,11 @@ export function tokenRoutes(
     url: '/v1/tokens/:id',
     schema: {
       operationId: 'getTokenStatus',
-      summary: 'Ask how far an authentication is',
-      description: 'Needs no credentials: the random id is the capability. Never shows the token.',
+      summary: "Get a login's status",
+      description: 'Needs no credentials: the id is random and serves as the capability. It never shows the token.',
       tags: ['Tokens'],
       params: Params,
-      response: { 201: { ...AuthenticationState, description: 'The status right now.' } },
+      response: { 201: { ...AuthenticationState, description: 'The current status.' } },
     },
     config: { access: 'public', problems: ['not_found'] },
     async handler(request, reply) {
@@ -105,11 +109,11 @@ export function tokenRoutes(
     url: '/v1/tokens/:id',
     schema: {
       operationId: 'deleteToken',
-      summary: "Log out one of one's own devices",
+      summary: 'Log out one of your devices',
       description: 'Ends the authentication token and every session of it, at once and on every instance.',
       tags: ['Tokens'],
       params: Params,
-      response: { 200: { ...DeletedToken, description: 'The authorization token was deleted.' } },
+      response: { 200: { ...DeletedToken, description: 'The authentication token was deleted.' } },
     },
     config: { access: 'session', problems: ['no_active_token'] },
     async handler(request) {
@@ -124,7 +128,7 @@ export function tokenRoutes(
       operationId: 'deleteHeldToken',
       summary: 'Log out with the authentication token itself',
       tags: ['Tokens'],
-      response: { 200: { ...DeletedToken, description: 'The authorization token was deleted.' } },
+      response: { 200: { ...DeletedToken, description: 'The authentication token was deleted.' } },
     },
     config: { access: 'authentication-token', problems: ['no_active_token'] },
     async handler(request) {
@@ -134,13 +138,13 @@ export function tokenRoutes(
 }
 
 const messageOf = (code: LoginResult['error_code'], request: FastifyRequest): string =>
-  code === '' ? '' : say(authenticationErrors[code], preferredLanguage(request.headers['accept-language']));
+  code === '' ? '' : formatText(authenticationErrors[code], preferredLanguage(request.headers['accept-language']));
 
 function toAuthentication(result: LoginResult, request: FastifyRequest): Authentication {
   return { ...result, error_message: messageOf(result.error_code, request) };
 }
 
-/** Gives the authentication that rides on a rejection its message, in the client's language. */
+/** Adds the message, in the client's language, to the authentication in a rejection. */
 function withMessage(error: unknown, request: FastifyRequest): unknown {
   if (!(error instanceof Problem) || error.code !== 'authorization_rejected') return error;
   const message = messageOf('authorization_rejected', request);

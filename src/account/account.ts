@@ -1,0 +1,217 @@
+import { recordEvent } from '../audit/events.js';
+import type {
+  Account,
+  AccountChange,
+  ChangedPassword,
+  PasswordChange,
+  PinChange,
+  Proof,
+  ProofType,
+} from '../contract/account.js';
+import type { RoleActivation } from '../contract/factors.js';
+import type { User, UserChange } from '../contract/user.js';
+import type { Database, Queryable, Transaction } from '../database/database.js';
+import { sql, userStatement } from '../database/sql.js';
+import { newToken } from '../lib/crypto/token-strings.js';
+import { newId } from '../lib/ids.js';
+import { choiceFault, Problem, refuseFaults } from '../lib/problem.js';
+import { type RecordedProof, recordSessionProof } from '../sessions/operators.js';
+import { activateRole, readEnrollmentLink } from '../users/enrollment-links.js';
+import type { Users } from '../users/users.js';
+import { type UserRules, userErrors } from '../users/validation.js';
+import type { PinRecoveries } from './pin-recoveries.js';
+import { type AllowedProofs, type CallingSession, defaultProofs, type Proofs, type VerifiedProof } from './proofs.js';
+
+/**
+ * Self-service for users. Everything needs a session, and everything except a change of name or language needs a proof.
+ */
+export interface OwnAccount {
+  get(userId: string): Promise<Account>;
+  /**
+   * Changes name and language without a proof, and the username with one.
+   * @throws Problem `validation_failed`, `identity_taken`; those of proofs
+   */
+  change(prover: CallingSession, change: AccountChange): Promise<Account>;
+  /**
+   * Ends every other login of the user with its sessions and streams. The calling login gets a new id and a new token. Of
+   * its sessions only the calling one stays valid.
+   * @throws Problem `validation_failed`; those of proofs
+   */
+  setPassword(prover: CallingSession, change: PasswordChange): Promise<ChangedPassword>;
+  /** A code can authorize a first PIN, but not a change of the PIN. @throws Problem those of proofs */
+  setPin(prover: CallingSession, change: PinChange): Promise<Account>;
+  /** A code cannot authorize it: the PIN may be the only secret besides login codes. @throws Problem those of proofs */
+  removePin(prover: CallingSession, proof: Proof): Promise<Account>;
+  /**
+   * Re-authenticates the session, for administration: the proof counts like a new login.
+   * @throws Problem those of proofs
+   */
+  prove(prover: CallingSession, proof: Proof): Promise<RecordedProof>;
+  /**
+   * Activates a role with an existing second factor and the secret of an enrollment link.
+   * @throws Problem `enrollment_link_rejected`; `role_not_active` without a second factor; those of proofs
+   */
+  activateRole(prover: CallingSession, activation: RoleActivation): Promise<Account>;
+  /** Deletes the account, as an operator does. @throws Problem those of proofs */
+  remove(prover: CallingSession, proof: Proof): Promise<void>;
+}
+
+/** The members of a user that the user itself can see. */
+export function toAccount(user: User): Account {
+  return {
+    id: user.id,
+    username: user.username,
+    email: user.email,
+    phone: user.phone,
+    name: user.name,
+    locale: user.locale,
+    has_password: user.has_password,
+    has_pin: user.has_pin,
+    pin_recovery: user.pin_recovery,
+    role: user.role,
+    role_active: user.role_active,
+    second_factors: user.second_factors,
+    created_at: user.created_at,
+    updated_at: user.updated_at,
+  };
+}
+
+/** Proofs that use the second factor itself. */
+const factorProofs: readonly ProofType[] = ['totp', 'passkey'];
+
+export interface OwnAccountOptions {
+  /** Milliseconds: ADMIN_PROOF_MAX_AGE. */
+  readonly adminProofMaxAge: number;
+  readonly database: Database;
+  readonly users: Users;
+  readonly proofs: Proofs;
+  readonly pinRecoveries: Pick<PinRecoveries, 'guard'>;
+  readonly rules: UserRules;
+}
+
+/**
+ * The proofs for a change of the PIN. A code is not one of them: login codes go to the same address, and the PIN must
+ * protect against someone who controls it. While the PIN is guarded (decision 59), only the PIN itself counts.
+ */
+const changedPinProofs: AllowedProofs = ({ pinIsGuarded }) => (pinIsGuarded ? ['pin'] : ['password', 'passkey', 'pin']);
+const pinProofs: AllowedProofs = (user) =>
+  user.pinHash === undefined ? [...defaultProofs(user), 'pin'] : changedPinProofs(user);
+
+interface RenewedLogin {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** The new id of the authentication. */
+  readonly id: string;
+  readonly digest: Buffer;
+}
+
+/**
+ * A change of the password increments the user's epoch, which ends every login. This moves the calling login and its
+ * session to the new epoch, under a new id and a new token. The transaction holds the lock on the user's row, so no other
+ * transaction changes the login meanwhile. Sessions made with the old token keep the old id and stay invalid. So does a
+ * login that is approved meanwhile: it started in the old epoch.
+ */
+const renewLogin = userStatement<RenewedLogin>(
+  'authentication_renew',
+  (p) => sql`
+    with renewed as (
+      update authentications a set id = ${p.id}, token_digest = ${p.digest}, epoch = u.epoch, approval_key = null,
+        approved_at = db_now(), updated_at = db_now()
+      from sessions s join users u on u.id = s.user_id
+      where s.user_id = ${p.userId} and s.id = ${p.sessionId} and a.user_id = s.user_id and a.id = s.authentication_id
+        and a.ended_at is null and a.epoch = u.epoch - 1
+      returning 1),
+    moved as (
+      update sessions set authentication_id = ${p.id}
+      where user_id = ${p.userId} and id = ${p.sessionId} and exists (select 1 from renewed))
+    select 1 as renewed from renewed`,
+);
+
+export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
+  const { database, users, proofs, pinRecoveries, rules } = options;
+
+  /** Checks the proof before it hashes, so that a session alone cannot keep the CPU busy with hashing. */
+  async function changeProven(
+    prover: CallingSession,
+    change: UserChange,
+    proof: Proof | undefined,
+    allowed: AllowedProofs,
+    afterwards: (tx: Queryable<'user'>, proven: VerifiedProof) => Promise<unknown> = async () => undefined,
+  ): Promise<Account> {
+    const { userId, origin } = prover;
+    refuseFaults(await userErrors(change, rules));
+    const proven = await proofs.check(prover, proof, allowed);
+    const prepared = await users.prepareChange(userId, change);
+    return inTransaction(userId, async (tx) => {
+      await proven.consume(tx);
+      const user = await users.change(tx, userId, prepared, origin);
+      await afterwards(tx, proven);
+      return user;
+    });
+  }
+
+  const inTransaction = async (userId: string, work: (tx: Transaction<'user' | 'directory'>) => Promise<User>) =>
+    toAccount(await database.spanningFor(userId).transaction(work));
+
+  return {
+    get: async (userId) => toAccount(await users.get(userId)),
+    async change(prover, { name, locale, username, proof }) {
+      const { userId, origin } = prover;
+      const unproven = { ...(name !== undefined && { name }), ...(locale !== undefined && { locale }) };
+      if (username !== undefined) {
+        const change = { ...unproven, username };
+        // Reports validation errors before the proof is used, since a proof can often be used only once.
+        await users.prepareChange(userId, change);
+        return changeProven(prover, change, proof, defaultProofs);
+      }
+      const prepared = await users.prepareChange(userId, unproven);
+      return inTransaction(userId, (tx) => users.change(tx, userId, prepared, origin));
+    },
+    async setPassword(prover, { password, proof }) {
+      const { userId, sessionId } = prover;
+      const id = newId();
+      const { token, digest } = newToken('authentication', [userId, id]);
+      const account = await changeProven(prover, { password }, proof, defaultProofs, async (tx, { type }) => {
+        const renewed = await tx.query(renewLogin({ userId, sessionId, id, digest }));
+        // Logged out at the same time.
+        if (renewed.length === 0) throw new Problem('invalid_session_token');
+        await pinRecoveries.guard(tx, userId, type);
+      });
+      return { ...account, token, authentication_id: id };
+    },
+    setPin: (prover, { pin, proof }) => changeProven(prover, { pin }, proof, pinProofs),
+    removePin: (prover, proof) => changeProven(prover, { pin: null }, proof, changedPinProofs),
+    async prove(prover, proof) {
+      const proven = await proofs.check(prover, proof, defaultProofs);
+      const { userId, origin } = prover;
+      return database.user(userId).transaction(async (tx) => {
+        await proven.consume(tx);
+        await recordEvent(tx, { userId, type: 'session.proven', origin, data: { proof: proven.type } });
+        return recordSessionProof(tx, prover, options.adminProofMaxAge);
+      });
+    },
+    async activateRole(prover, { proof, enrollment_secret: secret }) {
+      const { userId, origin } = prover;
+      if (!factorProofs.includes(proof.type)) {
+        refuseFaults([choiceFault('proof.type', factorProofs)]);
+      }
+      const { second_factors } = await users.get(userId);
+      if (second_factors.length === 0) throw new Problem('role_not_active');
+      const link = await readEnrollmentLink(database.user(userId), userId, secret);
+      const proven = await proofs.check(prover, proof, () => factorProofs);
+      return inTransaction(userId, async (tx) => {
+        await proven.consume(tx);
+        await activateRole(tx, userId, link, origin);
+        return users.getForUpdate(tx, userId);
+      });
+    },
+    async remove(prover, proof) {
+      const proven = await proofs.check(prover, proof, defaultProofs);
+      const { userId, origin } = prover;
+      await database.spanningFor(userId).transaction(async (tx) => {
+        await proven.consume(tx);
+        await users.remove(tx, userId, origin);
+      });
+    },
+  };
+}

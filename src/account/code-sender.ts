@@ -1,0 +1,95 @@
+import type { MessageChannel } from '../contract/administration.js';
+import { codeLifetime } from '../credentials/codes.js';
+import type { Transaction } from '../database/database.js';
+import { type Identity, identityDigest } from '../identities/identity.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import type { RequestLimits } from '../limits/request-limits.js';
+import { enqueueCode } from '../messages/enqueue.js';
+import type { CodeKind } from '../messages/kinds.js';
+
+/** The channel of each type of address. */
+const channelOf = { email: 'email', phone: 'sms' } as const;
+export const addressTypes = ['email', 'phone'] as const;
+export type AddressType = (typeof addressTypes)[number];
+
+/** Sends the codes of self-service. The limits of login codes apply. */
+export interface CodeSender {
+  /** Whether this installation can send codes to addresses of this type. */
+  supports(type: AddressType): boolean;
+  /**
+   * Counts a requested code.
+   * @returns undefined if a limit forbids to send it. Do not report it to the client: that would show others' requests.
+   * @throws Problem `too_many_requests`, also for addresses without an account
+   */
+  countRequest(asked: CodeRequest): Promise<AllowedCode | undefined>;
+  /** Queues a message in the transaction that inserts its challenge. Without a recipient it is dropped later. */
+  send(tx: Transaction<'user'>, message: CodeToSend): Promise<void>;
+}
+
+/** A code that may be sent. */
+export interface AllowedCode {
+  /** How many codes the client's address requested recently. */
+  readonly turn: number;
+}
+
+/** A request for a code. */
+export interface CodeRequest {
+  /** The user, or the placeholder id of an address without an account. */
+  readonly userId: string;
+  readonly address: Identity;
+  /** Undefined if no message will be sent. The request counts all the same. */
+  readonly recipient: string | undefined;
+  /** A device of an earlier approved login. It has its own limit, so strangers cannot use up the owner's. */
+  readonly knownDevice: string | undefined;
+  /** The client's IP address. */
+  readonly clientAddress: string | undefined;
+}
+
+export interface CodeToSend {
+  readonly userId: string;
+  readonly type: AddressType;
+  readonly recipient: string | undefined;
+  readonly kind: CodeKind;
+  /** Undefined for a message that holds no code. */
+  readonly code: string | undefined;
+  /** The language (BCP 47) for a recipient without an account. */
+  readonly locale?: string | undefined;
+  /** For a code that was requested without a session: see `AdmittedCode`. Codes of sessions are sent first. */
+  readonly turn?: number | undefined;
+  /** Seconds; by default the lifetime of a login code. */
+  readonly lifetime?: number;
+  /** Values of the template besides the code. */
+  readonly values?: Readonly<Record<string, string>>;
+}
+
+export interface CodeSenderOptions {
+  readonly keys: SecretKeys;
+  readonly limits: RequestLimits;
+  /** The channels with a provider. */
+  readonly channels: readonly MessageChannel[];
+  /** Called after a message was committed. */
+  readonly onQueued: () => void;
+}
+
+export function createCodeSender({ keys, limits, channels, onQueued: written }: CodeSenderOptions): CodeSender {
+  return {
+    supports: (type) => channels.includes(channelOf[type]),
+    async countRequest({ userId, address, recipient, knownDevice, clientAddress: from }) {
+      const turn = await limits.countMessageByAddress(from);
+      await limits.countMessageByIdentity(identityDigest(address), knownDevice);
+      const channel = address.type === 'email' ? 'email' : 'sms';
+      const maySend = await limits.countMessageToRecipient({
+        userId,
+        channel,
+        identity: address,
+        address: recipient,
+        knownDevice,
+      });
+      return maySend ? { turn } : undefined;
+    },
+    async send(tx, { type, ...message }) {
+      await enqueueCode(tx, keys, { lifetime: codeLifetime, ...message, channel: channelOf[type] });
+      tx.onCommit(written);
+    },
+  };
+}

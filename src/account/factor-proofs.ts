@@ -1,0 +1,50 @@
+import { consumeAssertion, passkeyDescriptors } from '../credentials/factors/passkeys.js';
+import {
+  newPasskeyChallenge,
+  parseAssertion,
+  passkeyLifetime,
+  type RelyingParty,
+} from '../credentials/factors/relying-party.js';
+import { redeemRecoveryCode } from '../credentials/factors/second-factor.js';
+import { useTotpCode } from '../credentials/factors/totp.js';
+import type { Database } from '../database/database.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import type { OneStepProof, TwoStepProof } from './proofs.js';
+
+/** A code of the app or, if the app is lost, a recovery code. Each is accepted once. */
+export function totpProof(parts: { readonly database: Database; readonly keys: SecretKeys }): OneStepProof {
+  return {
+    type: 'totp',
+    steps: 1,
+    verify: async ({ userId }, secret, origin) =>
+      /^\d{6}$/.test(secret)
+        ? useTotpCode(parts.database, parts.keys, userId, secret)
+        : (await redeemRecoveryCode(parts, userId, secret, origin)) !== undefined,
+  };
+}
+
+/** A passkey with user verification: possession alone is not enough, since a phone may be lost or unattended. */
+export function passkeyProof(parts: {
+  readonly database: Database;
+  readonly relyingParty: RelyingParty;
+}): TwoStepProof {
+  const { database, relyingParty } = parts;
+  const verification = 'required';
+  return {
+    type: 'passkey',
+    steps: 2,
+    starts: ['passkey'],
+    async begin({ userId, hasPasskey }) {
+      if (!hasPasskey) return undefined;
+      const challenge = newPasskeyChallenge();
+      const allowed = await passkeyDescriptors(database.user(userId), userId);
+      const options = relyingParty.requestOptions(challenge, verification, allowed);
+      return { kept: { challenge }, lifetime: passkeyLifetime, challenge: options };
+    },
+    async verify({ userId }, { kept: { challenge }, secret, origin }) {
+      const assertion = parseAssertion(secret);
+      if (assertion === undefined || challenge === undefined) return false;
+      return (await consumeAssertion(parts, assertion, { userId, challenge, verification, origin })) !== undefined;
+    },
+  };
+}

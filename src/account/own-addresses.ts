@@ -1,0 +1,139 @@
+import { recordEvent } from '../audit/events.js';
+import type { Account, Proof } from '../contract/account.js';
+import { type StartedChallenge, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
+import { codeDigest, codeLifetime, codeMatches, newCode } from '../credentials/codes.js';
+import type { Database } from '../database/database.js';
+import { canonicalIdentity, type Identity } from '../identities/identity.js';
+import { sha256 } from '../lib/crypto/digests.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import { newId } from '../lib/ids.js';
+import { Problem } from '../lib/problem.js';
+import type { GuessBudget } from '../limits/guess-budget.js';
+import type { RequestLimits } from '../limits/request-limits.js';
+import type { Users } from '../users/users.js';
+import { toAccount } from './account.js';
+import type { AddressType, CodeSender } from './code-sender.js';
+import { type CallingSession, completeChallenge, defaultProofs, type Proofs } from './proofs.js';
+
+/** The user's own mail address and phone number. A new one takes effect when the user enters the code sent to it. */
+export interface OwnAddresses {
+  /**
+   * Sends a code to the new address, even if another account has it.
+   * @throws Problem `validation_failed`, `too_many_requests`; those of proofs
+   */
+  begin(prover: CallingSession, type: AddressType, value: string, proof: Proof): Promise<StartedChallenge>;
+  /**
+   * Replaces the account's old address with the new one.
+   * @throws Problem `code_rejected`; `identity_taken`, only after a correct code; `account_locked`,
+   *   `account_temporarily_locked`
+   */
+  confirm(prover: CallingSession, type: AddressType, id: string | undefined, secret: string): Promise<Account>;
+  /** @throws Problem `validation_failed` (`identity_required`); those of proofs */
+  remove(prover: CallingSession, type: AddressType, proof: Proof): Promise<Account>;
+}
+
+export interface OwnAddressesOptions {
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly users: Users;
+  readonly proofs: Proofs;
+  readonly codes: CodeSender;
+  readonly guesses: GuessBudget;
+  readonly limits: RequestLimits;
+  readonly defaultRegion: string | undefined;
+}
+
+export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
+  const { database, keys, users, proofs, codes, guesses, limits } = options;
+
+  function readAddress(type: AddressType, value: string): Identity {
+    const identity = canonicalIdentity(type, value, options.defaultRegion);
+    const code = identity === undefined ? 'invalid_identity' : 'not_supported';
+    if (identity === undefined || !codes.supports(type)) {
+      throw new Problem('validation_failed', { errors: [{ field: type, code, params: { type } }] });
+    }
+    return identity;
+  }
+
+  /**
+   * Known devices have no limit of their own here: the new address may be a stranger's, and any account could write to
+   * it.
+   */
+  async function admit({ userId, origin }: CallingSession, address: Identity): Promise<string | undefined> {
+    await limits.countMessageByIdentity(sha256(`new address\n${userId}`), undefined);
+    const recipient = address.canonical;
+    const asked = { userId, address, recipient, knownDevice: undefined, clientAddress: origin.address };
+    return (await codes.countRequest(asked)) ? recipient : undefined;
+  }
+
+  async function begin(
+    prover: CallingSession,
+    type: AddressType,
+    value: string,
+    proof: Proof,
+  ): Promise<StartedChallenge> {
+    const address = readAddress(type, value);
+    const proven = await proofs.check(prover, proof, defaultProofs);
+    const recipient = await admit(prover, address);
+    const { userId, deviceId, origin } = prover;
+    const id = newId();
+    const code = newCode();
+    const kept = { code: codeDigest(keys, id, code), address: address.canonical };
+    return database.user(userId).transaction(async (tx) => {
+      await proven.consume(tx);
+      const started = await startChallenge(tx, { userId, id, purpose: type, deviceId, lifetime: codeLifetime, kept });
+      await codes.send(tx, { userId, type, kind: 'address_code', recipient, code });
+      await recordEvent(tx, { userId, type: 'address.change_started', origin, data: { field: type } });
+      return started;
+    });
+  }
+
+  async function confirm(
+    prover: CallingSession,
+    type: AddressType,
+    id: string | undefined,
+    secret: string,
+  ): Promise<Account> {
+    const { userId, deviceId, origin } = prover;
+    await limits.countLoginByAddress(origin.address);
+    await limits.countLoginByAccount(userId, deviceId);
+    if (id === undefined) throw new Problem('code_rejected');
+    let address = '';
+    const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () => {
+      const kept = await takeChallengeGuess(database.user(userId), { userId, id, purpose: type, deviceId });
+      // There is no code to guess, so this is not counted as a wrong guess.
+      if (kept === undefined) throw new Problem('code_rejected');
+      address = kept.address ?? '';
+      // A correct code does not reset the budget: anyone with a session could do that with an address of their own.
+      return codeMatches(keys, id, secret, kept.code ?? '') ? 'halfway' : 'wrong';
+    });
+    if (verdict === 'wrong') {
+      await recordEvent(database.user(userId), {
+        userId,
+        type: 'address.change_rejected',
+        origin,
+        data: { field: type },
+      });
+      throw new Problem('code_rejected');
+    }
+    const prepared = await users.prepareChange(userId, { [type]: address });
+    const user = await database.spanningFor(userId).transaction(async (tx) => {
+      await completeChallenge(tx, prover, id, 'code_rejected');
+      return users.change(tx, userId, prepared, origin);
+    });
+    return toAccount(user);
+  }
+
+  async function remove(prover: CallingSession, type: AddressType, proof: Proof): Promise<Account> {
+    const { userId, origin } = prover;
+    const proven = await proofs.check(prover, proof, defaultProofs);
+    const prepared = await users.prepareChange(userId, { [type]: null });
+    const user = await database.spanningFor(userId).transaction(async (tx) => {
+      await proven.consume(tx);
+      return users.change(tx, userId, prepared, origin);
+    });
+    return toAccount(user);
+  }
+
+  return { begin, confirm, remove };
+}

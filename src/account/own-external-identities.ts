@@ -1,0 +1,117 @@
+import type { Proof } from '../contract/account.js';
+import type { ExternalIdentity } from '../contract/external-identity.js';
+import type { ShownChallenge } from '../credentials/challenge.js';
+import { type StartedChallenge, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
+import type { Database } from '../database/database.js';
+import { spanningStatement, sql } from '../database/sql.js';
+import { newId } from '../lib/ids.js';
+import { Problem } from '../lib/problem.js';
+import type { RequestLimits } from '../limits/request-limits.js';
+import { type IdTokens, oidcChallenge, provenSubject } from '../login/authenticators/oidc.js';
+import type { Notices } from '../messages/notices.js';
+import { linkExternalIdentity, listExternalIdentities, unlinkExternalIdentity } from '../users/external-identities.js';
+import { type CallingSession, completeChallenge, defaultProofs, type Proofs } from './proofs.js';
+
+/** The user's own accounts at OpenID providers. A new one can be used to log in once an id_token has proved its owner. */
+export interface OwnExternalIdentities {
+  list(userId: string): Promise<ExternalIdentity[]>;
+  /** @throws Problem `not_found` for an unknown provider; those of proofs */
+  begin(
+    prover: CallingSession,
+    provider: string,
+    proof: Proof,
+  ): Promise<StartedChallenge & { challenge: ShownChallenge }>;
+  /**
+   * @throws Problem `external_identity_rejected`; `external_identity_taken`, only after a valid id_token;
+   *   `authenticator_unavailable`
+   */
+  confirm(prover: CallingSession, provider: string, id: string | undefined, idToken: string): Promise<ExternalIdentity>;
+  /** @throws Problem `not_found`, `last_way_in`; those of proofs */
+  remove(prover: CallingSession, provider: string, id: string, proof: Proof): Promise<void>;
+}
+
+export interface OwnExternalIdentitiesOptions {
+  readonly database: Database;
+  readonly proofs: Proofs;
+  readonly limits: Pick<RequestLimits, 'countLoginByAddress' | 'countLoginByAccount'>;
+  readonly notices: Pick<Notices, 'notify'>;
+  readonly providers: readonly IdTokens[];
+  /** The columns of `users` that a login can use here. */
+  readonly loginColumns: readonly ('password_hash' | 'phone' | 'email')[];
+}
+
+interface OtherWays {
+  readonly userId: string;
+  /** The external identity that was removed. */
+  readonly id: string;
+  readonly waysIn: readonly string[];
+  readonly issuers: readonly string[];
+}
+
+const hasWay = spanningStatement<OtherWays, { has: boolean }>(
+  'external_identity_other_ways',
+  (p) => sql`
+    select exists (select 1 from users u where u.id = ${p.userId}
+                   and (('password_hash' = any(${p.waysIn}) and u.password_hash is not null)
+                     or ('phone' = any(${p.waysIn}) and u.phone is not null)
+                     or ('email' = any(${p.waysIn}) and u.email is not null)))
+        or exists (select 1 from passkeys p where p.user_id = ${p.userId})
+        or exists (select 1 from external_identities e
+                   where e.user_id = ${p.userId} and e.id <> ${p.id} and e.issuer = any(${p.issuers})) as has`,
+);
+
+export function createOwnExternalIdentities(options: OwnExternalIdentitiesOptions): OwnExternalIdentities {
+  const { database, proofs, limits, notices, providers, loginColumns: waysIn } = options;
+
+  function providerOf(name: string): IdTokens {
+    const provider = providers.find((one) => one.name === name);
+    if (provider === undefined) throw new Problem('not_found');
+    return provider;
+  }
+
+  async function begin(prover: CallingSession, name: string, proof: Proof) {
+    const { kept, lifetime, shown } = oidcChallenge(providerOf(name));
+    const proven = await proofs.check(prover, proof, defaultProofs);
+    const { userId, deviceId } = prover;
+    const purpose = 'external_identity';
+    const started = await database.user(userId).transaction(async (tx) => {
+      await proven.consume(tx);
+      const state = { ...kept, provider: name };
+      return startChallenge(tx, { userId, id: newId(), purpose, deviceId, lifetime, kept: state });
+    });
+    return { ...started, challenge: shown };
+  }
+
+  async function confirm(prover: CallingSession, name: string, id: string | undefined, idToken: string) {
+    const provider = providerOf(name);
+    const { userId, deviceId, origin } = prover;
+    await limits.countLoginByAddress(origin.address);
+    await limits.countLoginByAccount(userId, deviceId);
+    if (id === undefined) throw new Problem('external_identity_rejected');
+    const address = { userId, id, purpose: 'external_identity', deviceId } as const;
+    const kept = await takeChallengeGuess(database.user(userId), address);
+    if (kept?.provider !== name) throw new Problem('external_identity_rejected');
+    const subject = await provenSubject(database.directory, provider, kept.nonce, idToken);
+    if (subject === undefined) throw new Problem('external_identity_rejected');
+    const account = { provider: name, issuer: provider.issuer, subject };
+    return database.spanningFor(userId).transaction(async (tx) => {
+      await completeChallenge(tx, prover, id, 'external_identity_rejected');
+      return linkExternalIdentity(tx, userId, account, { origin, notices });
+    });
+  }
+
+  async function remove(prover: CallingSession, provider: string, id: string, proof: Proof) {
+    const { userId, origin } = prover;
+    const proven = await proofs.check(prover, proof, defaultProofs);
+    await database.spanningFor(userId).transaction(async (tx) => {
+      // Locks the user's row, so of two parallel removals the second sees that it removes the last way to log in.
+      await proven.consume(tx);
+      await unlinkExternalIdentity(tx, userId, { id, provider }, { origin, notices });
+      const issuers = providers.map(({ issuer }) => issuer);
+      const [left] = await tx.query(hasWay({ userId, id, waysIn, issuers }));
+      if (left?.has !== true) throw new Problem('last_way_in');
+    });
+  }
+
+  return { list: (userId) => listExternalIdentities(database.directory, userId), begin, confirm, remove };
+}

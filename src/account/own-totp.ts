@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { recordEvent } from '../audit/events.js';
+import type { Proof } from '../contract/account.js';
+import type { EnrollmentRequest, NewTotp, RecoveryCodes } from '../contract/factors.js';
+import type { User } from '../contract/user.js';
+import { endChallenges, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
+import { cleanUpAfterLastFactor } from '../credentials/factors/last-factor.js';
+import { hasRecoveryCodes, replaceRecoveryCodes } from '../credentials/factors/recovery-codes.js';
+import { encryptTotpSecret, findStepOfNewSecret, removeTotp, saveTotp } from '../credentials/factors/totp.js';
+import type { Database } from '../database/database.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import { base32, totpPeriod } from '../lib/crypto/totp.js';
+import { newId } from '../lib/ids.js';
+import { Problem } from '../lib/problem.js';
+import type { Notices } from '../messages/notices.js';
+import { activateRole, storedLink } from '../users/enrollment-links.js';
+import type { Users } from '../users/users.js';
+import type { PinRecoveries } from './pin-recoveries.js';
+import { type CallingSession, completeChallenge, defaultProofs, type Proofs } from './proofs.js';
+
+/** The user's own authenticator app and recovery codes. Changes do not end other logins. */
+export interface OwnTotp {
+  /**
+   * Makes a secret. It has no effect until a code confirms it.
+   * @throws Problem `enrollment_link_rejected`; those of proofs
+   */
+  begin(prover: CallingSession, request: EnrollmentRequest): Promise<NewTotp>;
+  /**
+   * Stores the app, and replaces an earlier one.
+   * @returns new recovery codes if the user had none
+   * @throws Problem `proof_rejected`, `enrollment_link_rejected`
+   */
+  confirm(prover: CallingSession, id: string, code: string): Promise<RecoveryCodes>;
+  /** @throws Problem `not_found`; those of proofs */
+  remove(prover: CallingSession, proof: Proof): Promise<void>;
+  /** Replaces all recovery codes. @throws Problem `not_found` without a second factor; those of proofs */
+  renewRecoveryCodes(prover: CallingSession, proof: Proof): Promise<RecoveryCodes>;
+}
+
+export interface OwnTotpOptions {
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly proofs: Proofs;
+  readonly users: Pick<Users, 'get'>;
+  readonly notices: Pick<Notices, 'notify'>;
+  readonly pinRecoveries: Pick<PinRecoveries, 'guard'>;
+  /** The issuer that the app shows with its codes. */
+  readonly issuer: string;
+}
+
+/** Bytes: 160 bits, as RFC 4226, section 4, recommends. */
+const secretLength = 20;
+/** Seconds to scan the QR code and enter a code. */
+const lifetime = 600;
+
+export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
+  const { database, keys, proofs, users, notices, pinRecoveries, issuer } = options;
+  return {
+    async begin(prover, { proof, enrollment_secret: linkSecret }) {
+      const { userId, deviceId } = prover;
+      const user = await users.get(userId);
+      const link = await storedLink(database.user(userId), userId, linkSecret);
+      const proven = await proofs.check(prover, proof, defaultProofs);
+      const secret = randomBytes(secretLength);
+      const sealed = encryptTotpSecret(keys, userId, secret).toString('base64');
+      const kept = { secret: sealed, proof: proven.type, ...link };
+      const started = await database.user(userId).transaction(async (tx) => {
+        await proven.consume(tx);
+        return startChallenge(tx, { userId, id: newId(), purpose: 'totp', kept, lifetime, deviceId });
+      });
+      return { ...started, secret: base32(secret), uri: otpauthUri(issuer, user, base32(secret)) };
+    },
+    async confirm(prover, id, code) {
+      const { userId, deviceId, origin } = prover;
+      const kept = await takeChallengeGuess(database.user(userId), { userId, id, purpose: 'totp', deviceId });
+      if (kept === undefined) throw new Problem('proof_rejected');
+      const sealed = Buffer.from(kept.secret ?? '', 'base64');
+      const step = await findStepOfNewSecret(database.user(userId), keys, userId, { sealed, code });
+      if (step === undefined) throw new Problem('proof_rejected');
+      return database.user(userId).transaction(async (tx) => {
+        await completeChallenge(tx, prover, id, 'proof_rejected');
+        await saveTotp(tx, userId, sealed, step);
+        if (kept.link !== undefined) await activateRole(tx, userId, kept.link, origin);
+        await endChallenges(tx, userId);
+        if (kept.proof === 'code') await pinRecoveries.guard(tx, userId, kept.proof);
+        await recordEvent(tx, { userId, type: 'totp.enrolled', origin });
+        await notices.notify(tx, { userId, kind: 'totp_added', origin });
+        const recovery_codes = (await hasRecoveryCodes(tx, userId)) ? [] : await replaceRecoveryCodes(tx, keys, userId);
+        return { recovery_codes };
+      });
+    },
+    async remove(prover, proof) {
+      const { userId, origin } = prover;
+      const proven = await proofs.check(prover, proof, defaultProofs);
+      await database.user(userId).transaction(async (tx) => {
+        await proven.consume(tx);
+        if (!(await removeTotp(tx, userId))) throw new Problem('not_found');
+        await cleanUpAfterLastFactor(tx, userId);
+        await endChallenges(tx, userId);
+        await recordEvent(tx, { userId, type: 'totp.removed', origin });
+        await notices.notify(tx, { userId, kind: 'totp_removed', origin });
+      });
+    },
+    async renewRecoveryCodes(prover, proof) {
+      const { userId, origin } = prover;
+      const user = await users.get(userId);
+      if (user.second_factors.length === 0) throw new Problem('not_found');
+      const proven = await proofs.check(prover, proof, defaultProofs);
+      return database.user(userId).transaction(async (tx) => {
+        await proven.consume(tx);
+        const recovery_codes = await replaceRecoveryCodes(tx, keys, userId);
+        await pinRecoveries.guard(tx, userId, proven.type);
+        await recordEvent(tx, { userId, type: 'recovery_codes.made', origin });
+        await notices.notify(tx, { userId, kind: 'recovery_codes_made', origin });
+        return { recovery_codes };
+      });
+    },
+  };
+}
+
+/** The URI of the QR code, in the key URI format of Google Authenticator (its wiki page "Key Uri Format"). */
+function otpauthUri(issuer: string, { id, username, email, phone }: User, secret: string): string {
+  const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(username ?? email ?? phone ?? id)}`;
+  const rules = `algorithm=SHA1&digits=6&period=${totpPeriod}`;
+  return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}&${rules}`;
+}

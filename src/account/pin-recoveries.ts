@@ -1,0 +1,151 @@
+import { recordEvent } from '../audit/events.js';
+import type { ProofType } from '../contract/account.js';
+import { newLongCode, normalizeLongCode } from '../credentials/codes.js';
+import {
+  endPendingPin,
+  findByCancelCode,
+  guardPin,
+  type PendingPins,
+  queuePendingPin,
+  savePendingPin,
+} from '../credentials/pins/pending-pin.js';
+import type { Database, Queryable, Transaction } from '../database/database.js';
+import { identityDigest } from '../identities/identity.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import type { Origin } from '../lib/origin.js';
+import { Problem } from '../lib/problem.js';
+import type { RequestLimits } from '../limits/request-limits.js';
+import { describeTime } from '../messages/notice-values.js';
+import type { Notices } from '../messages/notices.js';
+import { finishPinRecovery } from '../users/change-effects.js';
+import { findEpochForUpdate } from '../users/queries.js';
+import type { Users } from '../users/users.js';
+import { type AddressType, addressTypes, type CodeSender } from './code-sender.js';
+import type { GivenAddress, SessionlessCodes } from './sessionless-codes.js';
+
+/**
+ * Recoveries of a PIN by a code take effect after a delay. Login codes go to the same address, so the request may come
+ * from an attacker who controls it. Until the delay is over, the old PIN counts, and the user can cancel (decision 59).
+ */
+export interface PinRecoveries extends PendingPins {
+  /** Whether there is a delay at all. */
+  readonly isOn: boolean;
+  /**
+   * Stores a pending PIN, replaces an earlier one, and notifies the user's devices and other addresses. The caller holds
+   * a lock on the user's row.
+   * @returns when the PIN takes effect
+   */
+  start(tx: Transaction<'user'>, recovered: RecoveredPin): Promise<string>;
+  /**
+   * Call it after a proof has set a password or a factor, which could then authorize a change of the PIN. If the proof
+   * was a code, only the PIN itself can change the PIN for as long as the delay of a recovery.
+   */
+  guard(tx: Queryable<'user'>, userId: string, proof: ProofType): Promise<void>;
+  /** Cancels the pending PIN. @throws Problem `not_found` */
+  cancel(tx: Queryable<'user'>, userId: string, origin: Origin): Promise<void>;
+  /**
+   * Cancels without a session, by the code of the message about the recovery.
+   * @throws Problem `code_rejected` for a wrong code, an address without an account, or no pending PIN;
+   *   `validation_failed`, `too_many_requests`
+   */
+  cancelByCode(identity: GivenAddress, code: string, origin: Origin): Promise<void>;
+}
+
+export interface RecoveredPin {
+  readonly userId: string;
+  readonly pinHash: string;
+  /** The type of the address that received the recovery code; undefined if unknown. */
+  readonly codeSentTo: AddressType | undefined;
+  readonly origin: Origin;
+}
+
+export interface PinRecoveriesOptions {
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly users: Pick<Users, 'logout'>;
+  readonly codes: CodeSender;
+  readonly limits: Pick<RequestLimits, 'countLoginByAddress'>;
+  readonly notices: Pick<Notices, 'notify'>;
+  readonly sessionless: Pick<SessionlessCodes, 'readAddress'>;
+  /** Milliseconds; 0: no delay. */
+  readonly delay: number;
+}
+
+const system: Origin = { actor: 'system' };
+const digestInput = (code: string) => `pin recovery:${normalizeLongCode(code)}`;
+/** Seconds: the minimum lifetime of the message. */
+const minLifetime = 300;
+
+export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoveries {
+  const { database, keys, users, codes, limits, notices, sessionless, delay } = options;
+
+  /** The other effects of a recovery, once the new PIN is in effect. */
+  async function finish(tx: Queryable<'user'>, userId: string): Promise<void> {
+    await users.logout(tx, userId, system);
+    await finishPinRecovery(tx, userId);
+    await notices.notify(tx, { userId, kind: 'account_recovered', origin: system });
+  }
+
+  async function start(
+    tx: Transaction<'user'>,
+    { userId, pinHash, codeSentTo: by, origin }: RecoveredPin,
+  ): Promise<string> {
+    if ((await endPendingPin(tx, userId)) === 'applied') await finish(tx, userId);
+    const code = newLongCode();
+    const waiting = await savePendingPin(tx, userId, {
+      pinHash,
+      cancel: keys.digest('code', digestInput(code)),
+      delay,
+    });
+    await queuePendingPin(tx, userId);
+    for (const type of addressTypes) {
+      const recipient = waiting[type];
+      if (type === by || recipient === null || !codes.supports(type)) continue;
+      const lifetime = Math.max(delay / 1000, minLifetime);
+      const values = { time: describeTime(waiting.effectiveAt) };
+      await codes.send(tx, { userId, type, kind: 'pin_recovery', recipient, code, lifetime, values });
+    }
+    const data = { effective_at: waiting.effectiveAt };
+    await recordEvent(tx, { userId, type: 'pin_recovery.started', origin, data });
+    await notices.notify(tx, { userId, kind: 'pin_recovery', origin });
+    return waiting.effectiveAt;
+  }
+
+  async function cancel(tx: Queryable<'user'>, userId: string, origin: Origin): Promise<void> {
+    await findEpochForUpdate(tx, userId);
+    if ((await endPendingPin(tx, userId, 'cancelled')) === undefined) throw new Problem('not_found');
+    await recordEvent(tx, { userId, type: 'pin_recovery.cancelled', origin, data: { reason: 'asked' } });
+  }
+
+  async function cancelByCode(given: GivenAddress, code: string, origin: Origin): Promise<void> {
+    const address = sessionless.readAddress(given);
+    await limits.countLoginByAddress(origin.address);
+    const digests = keys.digests('code', digestInput(code));
+    // The code cannot be guessed, so the account needs no limit here. A stranger could use one to lock out the owner.
+    await database.spanning.transaction(async (tx) => {
+      const userId = await findByCancelCode(tx, identityDigest(address), digests);
+      if (userId === undefined) throw new Problem('code_rejected');
+      await findEpochForUpdate(tx, userId);
+      // Again with the lock: another recovery may have replaced the pending PIN and its code.
+      const stillFound = await findByCancelCode(tx, identityDigest(address), digests);
+      if (stillFound === undefined) throw new Problem('code_rejected');
+      if ((await endPendingPin(tx, userId, 'cancelled')) === undefined) throw new Problem('code_rejected');
+      await recordEvent(tx, { userId, type: 'pin_recovery.cancelled', origin, data: { reason: 'code' } });
+    });
+  }
+
+  async function apply(userId: string): Promise<void> {
+    await database.user(userId).transaction(async (tx) => {
+      await findEpochForUpdate(tx, userId);
+      if ((await endPendingPin(tx, userId, 'applied')) === 'applied') await finish(tx, userId);
+      // The queue's clock may be ahead of the database's clock: run the job again later.
+      else await queuePendingPin(tx, userId);
+    });
+  }
+
+  async function guard(tx: Queryable<'user'>, userId: string, proof: ProofType): Promise<void> {
+    if (proof === 'code' && delay > 0) await guardPin(tx, userId, delay);
+  }
+
+  return { isOn: delay > 0, start, guard, cancel, cancelByCode, apply };
+}

@@ -1,0 +1,49 @@
+import type { ProofStart } from '../contract/account.js';
+import { codeDigest, codeLifetime, codeMatches, newCode } from '../credentials/codes.js';
+import type { PasswordHasher } from '../credentials/passwords.js';
+import type { Pins } from '../credentials/pins/pins.js';
+import type { AccountUser } from '../identities/accounts.js';
+import { identityDigest } from '../identities/identity.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import type { AddressType, CodeSender } from './code-sender.js';
+import type { OneStepProof, TwoStepProof } from './proofs.js';
+
+/** The account's password. */
+export function passwordProof(hasher: PasswordHasher): OneStepProof {
+  return { type: 'password', steps: 1, verify: (user, secret) => hasher.verify(user.passwordHash, secret) };
+}
+
+/** The account's PIN. */
+export function pinProof(pins: Pins): OneStepProof {
+  return { type: 'pin', steps: 1, verify: (user, secret) => pins.verify(user.pinHash, user.userId, secret) };
+}
+
+const addressTypeOf: Readonly<Partial<Record<ProofStart, AddressType>>> = { sms: 'phone', email: 'email' };
+
+/** A code to an address of the account. It is valid only while the account has that address. */
+export function codeProof(keys: SecretKeys, codes: CodeSender): TwoStepProof {
+  return {
+    type: 'code',
+    steps: 2,
+    starts: ['sms', 'email'],
+    async begin(user, start, id) {
+      const type = addressTypeOf[start];
+      const to = type === undefined ? undefined : user[type];
+      if (type === undefined || to === undefined || !codes.supports(type)) return undefined;
+      const code = newCode();
+      const kept = { code: codeDigest(keys, id, code), addressType: type, address: digestOf(type, to) };
+      return { kept, lifetime: codeLifetime, message: { type, to, code } };
+    },
+    async verify(user, { kept, authenticationId: id, secret }) {
+      return hasAddress(user, kept) && codeMatches(keys, id, secret, kept.code ?? '');
+    },
+  };
+}
+
+function hasAddress(user: AccountUser, { addressType, address }: Readonly<Record<string, string>>): boolean {
+  const type = addressType === 'email' ? 'email' : 'phone';
+  const current = user[type];
+  return current !== undefined && digestOf(type, current) === address;
+}
+
+const digestOf = (type: AddressType, canonical: string) => identityDigest({ type, canonical }).toString('hex');

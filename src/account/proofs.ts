@@ -1,0 +1,274 @@
+import { recordEvent } from '../audit/events.js';
+import type { Proof, ProofStart, ProofType, StartedProof } from '../contract/account.js';
+import type { ChallengeAnswer, ChallengeState } from '../credentials/challenge.js';
+import { endChallenge, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
+import type { PendingPins } from '../credentials/pins/pending-pin.js';
+import type { Database, Queryable } from '../database/database.js';
+import { sql, userStatement } from '../database/sql.js';
+import { type AccountUser, getAccount } from '../identities/accounts.js';
+import { newId, parseId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { choiceFault, type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import type { GuessBudget } from '../limits/guess-budget.js';
+import type { RequestLimits } from '../limits/request-limits.js';
+import { validSession } from '../sessions/sessions.js';
+import { findEpochForUpdate } from '../users/queries.js';
+import type { AddressType, CodeSender } from './code-sender.js';
+
+/**
+ * A method of re-authentication: a plug-in, like an authenticator. The core handles limits, the guess budget and
+ * challenges, and checks that a proof is still valid when it is used.
+ */
+export type ProofMethod = OneStepProof | TwoStepProof;
+
+/** Verified by the secret alone. */
+export interface OneStepProof {
+  readonly type: ProofType;
+  readonly steps: 1;
+  /** Must not throw for a wrong secret, nor if the user does not have this method. */
+  verify(user: AccountUser, secret: string, origin: Origin): Promise<boolean>;
+}
+
+/** Started by a request of its own, and verified by the state that it stored. */
+export interface TwoStepProof {
+  readonly type: ProofType;
+  readonly steps: 2;
+  /** Its names in `POST /v1/account/proofs`. A code has two: `sms` and `email`. */
+  readonly starts: readonly ProofStart[];
+  /** @returns undefined if the user does not have this method */
+  begin(user: AccountUser, start: ProofStart, id: string): Promise<ProofChallenge | undefined>;
+  verify(user: AccountUser, answer: ChallengeAnswer): Promise<boolean>;
+}
+
+export interface ProofChallenge {
+  readonly kept: ChallengeState;
+  /** Seconds. */
+  readonly lifetime: number;
+  /** Sent to the client, which needs it to answer. */
+  readonly challenge?: Readonly<Record<string, unknown>>;
+  /** A code to send to an address of the user. */
+  readonly message?: { readonly type: AddressType; readonly to: string; readonly code: string };
+}
+
+/** The calling session. */
+export interface CallingSession {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly deviceId: string;
+  readonly origin: Origin;
+}
+
+/** A correct proof. It can be used once, for the changes of one transaction. */
+export interface VerifiedProof {
+  readonly type: ProofType;
+  /**
+   * Call it first in the transaction. It locks the user's row, and checks that the proof was not used already, that the
+   * session is still valid, and that the password was not changed meanwhile.
+   * @throws Problem `proof_rejected`, `invalid_session_token`
+   */
+  consume(tx: Queryable<'user'>): Promise<void>;
+}
+
+export interface Proofs {
+  /**
+   * Starts a proof that needs a challenge.
+   * @throws Problem `validation_failed` if the user does not have this method or it would not count; `too_many_requests`
+   */
+  begin(prover: CallingSession, start: ProofStart): Promise<StartedProof>;
+  /**
+   * Verifies a proof within the account's guess budget.
+   * @param allowed the types that count here. For a user with a second factor the proof must include it: only a code of
+   *   the app, a recovery code and a passkey count. If `allowed` names only the PIN, only the PIN counts in any case.
+   * @throws Problem `validation_failed`, `proof_rejected`, `account_locked`, `account_temporarily_locked`,
+   *   `too_many_requests`
+   */
+  check(prover: CallingSession, proof: Proof | undefined, allowed: AllowedProofs): Promise<VerifiedProof>;
+}
+
+/** The types of proof that count for an action. See `check` for users with a second factor. */
+export type AllowedProofs = (user: AccountUser) => readonly ProofType[];
+
+export interface ProofsOptions {
+  readonly database: Database;
+  readonly guesses: GuessBudget;
+  readonly limits: RequestLimits;
+  readonly codes: CodeSender;
+  readonly methods: readonly ProofMethod[];
+  /** Whether the account has a second factor. */
+  readonly hasSecondFactor: (user: AccountUser) => boolean;
+  readonly nextPins: PendingPins;
+}
+
+/** The proofs for most changes: all except the PIN, which is too short. */
+export const defaultProofs: AllowedProofs = () => ['password', 'code', 'passkey'];
+
+/** The proofs that include a second factor (decision 60). */
+const secondFactorProofs: readonly ProofType[] = ['totp', 'passkey'];
+
+const readSession = userStatement<{ userId: string; sessionId: string }, { expires_at: string }>(
+  'proof_session',
+  (p) => sql`select held.expires_at from (${validSession(p.userId, p.sessionId)}) held`,
+);
+
+export function createProofs(options: ProofsOptions): Proofs {
+  const { database, guesses, limits, codes, methods, hasSecondFactor, nextPins } = options;
+
+  async function userOf({ userId, deviceId, origin }: CallingSession): Promise<AccountUser> {
+    await limits.countLoginByAddress(origin.address);
+    await limits.countLoginByAccount(userId, deviceId);
+    const { user } = await getAccount(database.user(userId), userId);
+    // Deactivated or deleted after the session was checked.
+    if (user === undefined) throw new Problem('invalid_session_token');
+    if (user.nextPinIsDue) {
+      // Applying the PIN ends every login, including this one.
+      await nextPins.apply(userId);
+      throw new Problem('invalid_session_token');
+    }
+    return user;
+  }
+
+  async function begin(prover: CallingSession, start: ProofStart): Promise<StartedProof> {
+    const { userId, deviceId, origin } = prover;
+    const user = await userOf(prover);
+    // With a second factor a code does not count, so none is sent.
+    const counts = ({ type }: ProofMethod) => !hasSecondFactor(user) || secondFactorProofs.includes(type);
+    const method = methods.find(
+      (one): one is TwoStepProof => one.steps === 2 && one.starts.includes(start) && counts(one),
+    );
+    const id = newId();
+    const proofChallenge = await method?.begin(user, start, id);
+    if (method === undefined || proofChallenge === undefined) {
+      throw new Problem('validation_failed', { errors: [{ field: 'type', code: 'not_supported' }] });
+    }
+    const { kept, lifetime, challenge, message } = proofChallenge;
+    const state = { ...kept, type: method.type };
+    const recipient = message === undefined ? undefined : await admit(prover, message);
+    const { expires_at } = await database.user(userId).transaction(async (tx) => {
+      await holdProver(tx, prover);
+      const started = await startChallenge(tx, { userId, id, purpose: 'proof', kept: state, lifetime, deviceId });
+      if (message !== undefined) {
+        const { type, code } = message;
+        await codes.send(tx, { userId, type, kind: 'proof_code', recipient, code });
+      }
+      await recordEvent(tx, { userId, type: 'proof.started', origin, data: { proof: start, device_id: deviceId } });
+      return started;
+    });
+    return { id, type: method.type, ...(challenge && { challenge }), expires_at };
+  }
+
+  async function admit(
+    { userId, deviceId, origin }: CallingSession,
+    { type, to }: NonNullable<ProofChallenge['message']>,
+  ): Promise<string | undefined> {
+    const address = { type, canonical: to };
+    const asked = { userId, address, recipient: to, knownDevice: deviceId, clientAddress: origin.address };
+    return (await codes.countRequest(asked)) ? to : undefined;
+  }
+
+  async function check(
+    prover: CallingSession,
+    proof: Proof | undefined,
+    allowed: AllowedProofs,
+  ): Promise<VerifiedProof> {
+    const { userId, deviceId, origin } = prover;
+    const user = await userOf(prover);
+    const { method, secret, id } = readProof(methods, proof, countingTypes(user, allowed));
+    const address = { userId, id, purpose: 'proof', deviceId } as const;
+    const evaluate = async (): Promise<boolean> => {
+      if (method.steps === 1) return method.verify(user, secret, origin);
+      const kept = await takeChallengeGuess(database.user(userId), address);
+      // There is no challenge to guess at, so this is not counted as a wrong guess.
+      if (kept?.type !== method.type) throw new Problem('proof_rejected');
+      return method.verify(user, { kept, authenticationId: id, secret, origin });
+    };
+    const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () =>
+      // A correct proof does not reset the budget: anyone who knows one secret could then guess the others without limit.
+      (await evaluate()) ? 'halfway' : 'wrong',
+    );
+    if (verdict === 'wrong') {
+      const data = { proof: method.type, device_id: deviceId };
+      await recordEvent(database.user(userId), { userId, type: 'proof.rejected', origin, data });
+      throw new Problem('proof_rejected');
+    }
+    const challenge = method.steps === 2 ? address : undefined;
+    return {
+      type: method.type,
+      async consume(tx) {
+        await use(tx, prover, user, challenge);
+        // Again with the user's row locked: a second factor may have been enrolled since.
+        const { user: now } = await getAccount(tx, userId);
+        const stillCounting = now && countingTypes(now, allowed);
+        if (stillCounting?.includes(method.type) !== true) throw new Problem('proof_rejected');
+      },
+    };
+  }
+
+  function countingTypes(user: AccountUser, allowed: AllowedProofs): readonly ProofType[] {
+    const types = allowed(user);
+    // The PIN is guarded: someone with only a code may have enrolled the second factor (decision 59).
+    const onlyPin = types.every((type) => type === 'pin');
+    return hasSecondFactor(user) && !onlyPin ? secondFactorProofs : types;
+  }
+
+  return { begin, check };
+}
+
+/**
+ * Locks the user's row and checks that the session is still valid.
+ * @returns the user's epoch
+ * @throws Problem `invalid_session_token`
+ */
+async function holdProver(tx: Queryable<'user'>, { userId, sessionId }: CallingSession): Promise<number> {
+  const epoch = await findEpochForUpdate(tx, userId);
+  // A separate statement, so that it sees a session that was revoked while the first one waited for the lock.
+  const [session] = await tx.query(readSession({ userId, sessionId }));
+  if (epoch === undefined || session === undefined) throw new Problem('invalid_session_token');
+  return epoch;
+}
+
+/**
+ * Ends a challenge of the calling session that was answered correctly. Call it first in the transaction of the action: it
+ * locks the user's row and checks that the session is still valid.
+ * @param rejected the error if a parallel answer has ended the challenge
+ * @throws Problem `rejected`, `invalid_session_token`
+ */
+export async function completeChallenge(
+  tx: Queryable<'user'>,
+  prover: CallingSession,
+  id: string,
+  rejected: 'proof_rejected' | 'code_rejected' | 'external_identity_rejected',
+): Promise<void> {
+  await holdProver(tx, prover);
+  if (!(await endChallenge(tx, { userId: prover.userId, id }))) throw new Problem(rejected);
+}
+
+async function use(
+  tx: Queryable<'user'>,
+  prover: CallingSession,
+  { epoch }: AccountUser,
+  challenge: { readonly userId: string; readonly id: string } | undefined,
+): Promise<void> {
+  if ((await holdProver(tx, prover)) !== epoch) throw new Problem('proof_rejected');
+  if (challenge !== undefined && !(await endChallenge(tx, challenge))) throw new Problem('proof_rejected');
+}
+
+/** @throws Problem `validation_failed` */
+function readProof(
+  methods: readonly ProofMethod[],
+  proof: Proof | undefined,
+  allowed: readonly ProofType[],
+): { method: ProofMethod; secret: string; id: string } {
+  if (proof === undefined) throw new Problem('validation_failed', { errors: [{ field: 'proof', code: 'required' }] });
+  const counting = methods.filter(({ type }) => allowed.includes(type));
+  const method = counting.find(({ type }) => type === proof.type);
+  const id = proof.id === undefined ? undefined : parseId(proof.id);
+  const faults: FieldError[] = [];
+  if (method === undefined) {
+    const types = counting.map(({ type }) => type);
+    faults.push(choiceFault('proof.type', types));
+  }
+  if (method?.steps === 2 && id === undefined) faults.push({ field: 'proof.id', code: 'required' });
+  refuseFaults(faults);
+  if (method === undefined) throw new Error('a fault was not refused');
+  return { method, secret: proof.secret, id: id ?? '' };
+}

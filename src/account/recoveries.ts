@@ -1,0 +1,149 @@
+import { recordEvent } from '../audit/events.js';
+import type { Recovered, RecoveryAnswer, RecoveryRequest } from '../contract/account.js';
+import { endChallenge, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
+import { codeDigest, codeLifetime, newCode } from '../credentials/codes.js';
+import type { Queryable } from '../database/database.js';
+import { directoryStatement, sql } from '../database/sql.js';
+import { findKnownDevice } from '../devices/queries.js';
+import { findAccount } from '../identities/accounts.js';
+import { identityDigest } from '../identities/identity.js';
+import { newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import { forgiveGuesses } from '../limits/guess-budget.js';
+import { findEpochForUpdate } from '../users/queries.js';
+import { type UserRules, userErrors } from '../users/validation.js';
+import { addressTypes } from './code-sender.js';
+import type { PinRecoveries } from './pin-recoveries.js';
+import type { SessionlessDependencies, VerifiedCode } from './sessionless-codes.js';
+
+/**
+ * Recovery of a forgotten password or PIN by a code to an address of the account. It does not log in: the user then logs
+ * in as usual, with the second factor if there is one (OWASP Forgot Password Cheat Sheet).
+ */
+export interface Recoveries {
+  /**
+   * Response, rows and work are the same whether or not an account has the address, and has the secret to recover.
+   * @throws Problem `validation_failed`, `too_many_requests`
+   */
+  begin(request: RecoveryRequest, origin: Origin): Promise<StartedChallenge>;
+  /**
+   * Sets the new secret, ends every login of the user, and resets the guess budget. An operator's lock stays. A new PIN
+   * has these effects after its delay.
+   * @throws Problem `code_rejected`, `validation_failed`, `account_temporarily_locked`, `too_many_requests`
+   */
+  complete(id: string, answer: RecoveryAnswer, origin: Origin): Promise<Recovered>;
+}
+
+const findIdentity = directoryStatement<{ digest: Buffer; userId: string }, { user_id: string }>(
+  'recovery_identity',
+  (p) => sql`select user_id from identities where digest = ${p.digest} and user_id = ${p.userId}`,
+);
+
+export interface RecoveriesOptions extends SessionlessDependencies {
+  readonly pinRecoveries: Pick<PinRecoveries, 'isOn' | 'start'>;
+}
+
+export function createRecoveries(options: RecoveriesOptions): Recoveries {
+  const { database, keys, users, limits, codes, sessionless, rules, pinRecoveries } = options;
+
+  async function begin({ identity, purpose, device }: RecoveryRequest, origin: Origin): Promise<StartedChallenge> {
+    const address = sessionless.readAddress(identity);
+    await limits.countLoginByAddress(origin.address);
+    const { userId, user } = await findAccount(database.spanning, keys, address);
+    const knownDevice = await findKnownDevice(database.user(userId), userId, device?.id ?? newId());
+    await limits.countLoginByAccount(userId, knownDevice);
+    // Only an existing secret can be recovered. A code alone must not add a way to log in.
+    const forgotten = purpose === 'password' ? user?.passwordHash : user?.pinHash;
+    const recipient = forgotten === undefined ? undefined : address.canonical;
+    const admitted = await codes.countRequest({
+      userId,
+      address,
+      recipient,
+      knownDevice,
+      clientAddress: origin.address,
+    });
+    const id = newId();
+    const code = newCode();
+    const { type } = address;
+    return database.user(userId).transaction(async (tx) => {
+      const started = await startChallenge(tx, {
+        userId,
+        id,
+        purpose: 'recovery',
+        deviceId: knownDevice,
+        lifetime: codeLifetime,
+        kept: {
+          code: codeDigest(keys, id, code),
+          recovers: purpose,
+          epoch: String(user?.epoch ?? 0),
+          identity: identityDigest(address).toString('hex'),
+          type,
+        },
+      });
+      const to = { recipient: admitted && recipient, turn: admitted?.turn };
+      await codes.send(tx, { userId, type, kind: 'recovery_code', ...to, code });
+      await recordEvent(tx, { userId, type: 'recovery.started', origin, data: { recovers: purpose } });
+      return started;
+    });
+  }
+
+  async function complete(id: string, answer: RecoveryAnswer, origin: Origin): Promise<Recovered> {
+    const { recovers, change } = await readAnswer(answer, rules);
+    const { secret } = answer;
+    const checked = await sessionless.check({
+      purpose: 'recovery',
+      id,
+      secret,
+      origin,
+      rejectedEvent: 'recovery.rejected',
+    });
+    // A code recovers only the secret that it was requested for.
+    if (checked.kept.recovers !== recovers) throw new Problem('code_rejected');
+    const { userId } = checked;
+    const prepared = await users.prepareChange(userId, change);
+    const effectiveAt = await database.spanningFor(userId).transaction(async (tx) => {
+      await lockRecovered(tx, checked);
+      const { pin_hash: pinHash } = prepared.values;
+      if (typeof pinHash === 'string' && pinRecoveries.isOn) {
+        const by = addressTypes.find((type) => type === checked.kept.type);
+        return pinRecoveries.start(tx, { userId, pinHash, codeSentTo: by, origin });
+      }
+      await users.change(tx, userId, prepared, origin, 'account_recovered');
+      // A new password has ended every login already. A new PIN does it here.
+      if (recovers === 'pin') await users.logout(tx, userId, origin);
+      await forgiveGuesses(tx, userId, recovers);
+      await recordEvent(tx, { userId, type: 'recovery.completed', origin, data: { recovers } });
+      return undefined;
+    });
+    const pending = effectiveAt !== undefined && ({ status: 'pending', effective_at: effectiveAt } as const);
+    return { id: checked.id, recovered: recovers, ...pending };
+  }
+
+  return { begin, complete };
+}
+
+/**
+ * Locks the user's row and checks that the code is still valid: the address is still the user's, no password was changed
+ * meanwhile (not by another recovery either), and the code was not used.
+ */
+async function lockRecovered(tx: Queryable<'user' | 'directory'>, { userId, id, kept }: VerifiedCode): Promise<void> {
+  const epoch = await findEpochForUpdate(tx, userId);
+  const digest = Buffer.from(kept.identity ?? '', 'hex');
+  const found = await tx.query(findIdentity({ digest, userId }));
+  if (epoch === undefined || String(epoch) !== kept.epoch || found.length === 0) throw new Problem('code_rejected');
+  if (!(await endChallenge(tx, { userId, id }))) throw new Problem('code_rejected');
+}
+
+/** @throws Problem `validation_failed` unless there is exactly one new secret with a valid form */
+async function readAnswer({ password, pin }: RecoveryAnswer, rules: UserRules) {
+  const faults: FieldError[] = [];
+  const params = { fields: 'password, pin' };
+  if (password === undefined && pin === undefined) faults.push({ code: 'one_required', params });
+  if (password !== undefined && pin !== undefined) faults.push({ field: 'pin', code: 'conflicting_fields', params });
+  const recovers = password === undefined ? ('pin' as const) : ('password' as const);
+  const change = password === undefined ? { ...(pin !== undefined && { pin }) } : { password };
+  faults.push(...(await userErrors(change, rules)));
+  refuseFaults(faults);
+  return { recovers, change };
+}

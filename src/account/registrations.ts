@@ -1,0 +1,100 @@
+import { recordEvent } from '../audit/events.js';
+import type { Account, RegistrationAnswer, RegistrationRequest } from '../contract/account.js';
+import { endChallenge, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
+import { codeDigest, codeLifetime, newCode } from '../credentials/codes.js';
+import { directoryStatement, sql, userStatement } from '../database/sql.js';
+import { registrationPlaceholderId } from '../identities/accounts.js';
+import { identityDigest } from '../identities/identity.js';
+import { newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import { readIdentities, type UserRules, userErrors } from '../users/validation.js';
+import { toAccount } from './account.js';
+import type { SessionlessDependencies } from './sessionless-codes.js';
+
+/** Self-registration, if the operator allows it: a code proves the address, then the account is created. */
+export interface Registrations {
+  /**
+   * Response, rows and work are the same whether or not an account has the address already.
+   * @throws Problem `registration_off`, `validation_failed`, `too_many_requests`
+   */
+  begin(request: RegistrationRequest, origin: Origin): Promise<StartedChallenge>;
+  /**
+   * Creates the account. The user then logs in as usual.
+   * @throws Problem `registration_off`, `code_rejected`, `validation_failed`, `identity_taken`,
+   *   `account_temporarily_locked`, `too_many_requests`
+   */
+  complete(id: string, answer: RegistrationAnswer, origin: Origin): Promise<Account>;
+}
+
+export interface RegistrationsOptions extends SessionlessDependencies {
+  readonly isOn: boolean;
+}
+
+const findOwner = directoryStatement<{ digest: Buffer }, { user_id: string }>(
+  'registration_taken',
+  (p) => sql`select user_id from identities where digest = ${p.digest}`,
+);
+const findLocale = userStatement<{ userId: string }, { locale: string | null }>(
+  'registration_locale',
+  (p) => sql`select locale from users where id = ${p.userId}`,
+);
+
+export function createRegistrations(options: RegistrationsOptions): Registrations {
+  const { database, keys, users, limits, codes, sessionless, rules } = options;
+
+  /** Rows and counts belong to an id that only registrations of this address use. No account is changed. */
+  async function begin({ identity, locale }: RegistrationRequest, origin: Origin): Promise<StartedChallenge> {
+    if (!options.isOn) throw new Problem('registration_off');
+    const address = sessionless.readAddress(identity);
+    const { type, canonical } = address;
+    const userId = registrationPlaceholderId(keys, address);
+    await limits.countLoginByAddress(origin.address);
+    await limits.countLoginByAccount(userId, undefined);
+    const [owner] = await database.directory.query(findOwner({ digest: identityDigest(address) }));
+    // Runs for an address without an account too, so that both take the same time.
+    const [user] = await database.users.query(findLocale({ userId: owner?.user_id ?? userId }));
+    const request = { userId, address, recipient: canonical, knownDevice: undefined, clientAddress: origin.address };
+    const admitted = await codes.countRequest(request);
+    const id = newId();
+    const code = newCode();
+    const kept = { code: codeDigest(keys, id, code), type, address: canonical };
+    return database.user(userId).transaction(async (tx) => {
+      const started = await startChallenge(tx, { userId, id, purpose: 'registration', lifetime: codeLifetime, kept });
+      const to = { recipient: admitted && canonical, turn: admitted?.turn };
+      // An existing owner of the address gets a notice of the attempt instead of a code.
+      const message =
+        owner === undefined
+          ? ({ kind: 'registration_code', code, locale: locale ?? undefined } as const)
+          : ({ kind: 'registration_taken', code: undefined, locale: user?.locale ?? undefined } as const);
+      await codes.send(tx, { userId, type, ...to, ...message });
+      await recordEvent(tx, { userId, type: 'registration.started', origin, data: { field: type } });
+      return started;
+    });
+  }
+
+  async function complete(id: string, answer: RegistrationAnswer, origin: Origin): Promise<Account> {
+    if (!options.isOn) throw new Problem('registration_off');
+    const { secret, username, password, pin, name, locale } = answer;
+    const given = JSON.parse(JSON.stringify({ username, password, pin, name, locale }));
+    await refuseFaulty(given, rules);
+    const check = { purpose: 'registration', id, secret, origin, rejectedEvent: 'registration.rejected' } as const;
+    const { userId, kept, ...checked } = await sessionless.check(check);
+    const prepared = await users.prepare({ ...given, [kept.type === 'email' ? 'email' : 'phone']: kept.address });
+    const user = await database.spanningFor(userId).transaction(async (tx) => {
+      if (!(await endChallenge(tx, { userId, id: checked.id }))) throw new Problem('code_rejected');
+      return users.create(tx, prepared, origin);
+    });
+    return toAccount(user);
+  }
+
+  return { begin, complete };
+}
+
+/** Runs before the code is checked, so that a validation error does not use a guess. */
+async function refuseFaulty(given: Omit<RegistrationAnswer, 'secret'>, rules: UserRules): Promise<void> {
+  const faults: FieldError[] = [];
+  readIdentities(given, rules, faults);
+  faults.push(...(await userErrors(given, rules)));
+  refuseFaults(faults);
+}

@@ -1,0 +1,83 @@
+import { unusedSchemesTask } from '../credentials/password-schemes.js';
+import { expiryTasks } from '../database/maintenance/expiry.js';
+import { startMaintenance } from '../database/maintenance/tasks.js';
+import { type JobGroup, startQueue } from '../delivery/queue.js';
+import type { ShowNotice } from '../messages/notice-sending.js';
+import { startImageCleanup } from '../notifications/images/cleanup.js';
+import { eraseImagesOf, type RemoveImageFrom } from '../notifications/images/erase.js';
+import { anonymiseActor } from '../notifications/inbox/anonymise-actor.js';
+import { noticeType } from '../notifications/push/notice.js';
+import { notificationTables } from '../notifications/retention/retention.js';
+import { tombstoneTask } from '../notifications/retention/tombstones.js';
+import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.js';
+import { eraseUser } from '../users/erase.js';
+import type { Base } from './base/base.js';
+import type { Domains } from './services.js';
+
+/** Concurrent jobs that wait for no provider. */
+const maxOtherJobs = 4;
+
+/** Starts the queue, the relays that fill it, and the maintenance tasks. */
+export async function startBackgroundWork(base: Base, domains: Domains): Promise<void> {
+  const { config, log, lifecycle, resources, target, database } = base;
+  const { messaging, push, notifications } = domains;
+  const lines = [
+    { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
+    ...messaging.lines(resources.jobs),
+    ...push.lines,
+  ];
+  lifecycle.add(await startQueue({ target, log, groups: lines, connections: resources.jobs }), (queue) => queue.stop());
+  lifecycle.add(push.startRelay(), (relay) => relay.stop());
+  lifecycle.add(messaging.startDispatch(), (dispatch) => dispatch.stop());
+  const tasks = [
+    ...expiryTasks(config.EVENT_RETENTION),
+    sessionChangesTask,
+    unusedSchemesTask,
+    tombstoneTask,
+    ...notifications.retention.tasks,
+  ];
+  lifecycle.add(
+    startMaintenance(database, tasks, (error) => log.warn({ err: error }, 'expired rows could not be removed')),
+    (maintenance) => maintenance.stop(),
+  );
+  lifecycle.add(
+    startImageCleanup({ database, storage: notifications.storage }, (error) =>
+      log.warn({ err: error }, 'images could not be cleaned up'),
+    ),
+    (cleaning) => cleaning.stop(),
+  );
+}
+
+/** The jobs that wait for no provider. */
+function otherTasks({ config, database, signals }: Base, domains: Domains): JobGroup['tasks'] {
+  const {
+    services,
+    messaging,
+    notifications: { storage },
+  } = domains;
+  const { notifications, pinRecoveries } = services;
+  const hide: RemoveImageFrom = (tx, id) => notifications.change(tx, id, { image_id: null });
+  return {
+    async 'user.erase'(job) {
+      const { user_id: userId } = job as { user_id: string };
+      await eraseUser(database, userId, notificationTables, (id) => anonymiseActor(database, id, signals.send));
+      await eraseImagesOf({ database, storage, hide }, userId);
+    },
+    'user.next_pin': (job) => pinRecoveries.apply((job as { user_id: string }).user_id),
+    ...messaging.noticeTasks(showNotice(config.APP_NAME, domains)),
+  };
+}
+
+/** Shows notices that are not messages: in the inbox, if it is a channel of notices, and as a push with the same id. */
+function showNotice(title: string, { services, messaging, push }: Domains): ShowNotice {
+  const { channels } = messaging.notices;
+  return async (tx, { id, userId, kind, text, exceptDevice }) => {
+    const content = { user_id: userId, notification_type: noticeType, notification_key: kind, description: text };
+    const listed = channels.includes('inbox')
+      ? await services.notifications.publishWithoutPush(tx, content)
+      : { id, sequence: null };
+    if (!channels.includes('push')) return;
+    const { id: shownId, sequence } = listed;
+    await push.pushNotice(tx, { id: shownId, sequence, userId, kind, title, body: text, exceptDevice });
+  };
+}

@@ -1,0 +1,91 @@
+import type { Config } from '../../config/config.js';
+import type { BreachedPasswords } from '../../credentials/breached-passwords.js';
+import { createPasswordHasher, type PasswordHasher } from '../../credentials/passwords.js';
+import { createDatabase, type Database, type DatabaseTarget } from '../../database/database.js';
+import { migrate } from '../../database/migrate.js';
+import { openTarget } from '../../database/open.js';
+import { readSecretKeys } from '../../database/secret-key-file.js';
+import { type Signals, startSignals } from '../../database/signals.js';
+import { createOutbound, type Outbound } from '../../delivery/outbound.js';
+import { createSecretKeys, type SecretKeys } from '../../lib/crypto/secret-keys.js';
+import { createPacer, type Pacer } from '../../lib/pacing.js';
+import type { Plugin } from '../../login/authenticators/plugin.js';
+import { createBreachedPasswords } from './breached-passwords.js';
+import type { Lifecycle } from './lifecycle.js';
+import type { Logger } from './log.js';
+import { loadConfiguredPlugins } from './plugins.js';
+import { type ResourceLimits, resourceLimits } from './resource-limits.js';
+
+/** The dependencies that the factories of the domains share. */
+export interface Base {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly resources: ResourceLimits;
+  readonly outbound: Outbound;
+  /** The authenticators of AUTHENTICATORS. A fault in one ends the start before the database is opened. */
+  readonly plugins: readonly Plugin[];
+  readonly target: DatabaseTarget;
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly hasher: PasswordHasher;
+  /** Undefined where no list of breached passwords is configured. */
+  readonly breached: BreachedPasswords | undefined;
+  readonly signals: Signals;
+  readonly pacer: Pacer;
+  /** The URL on which the service listens. Empty until it does. */
+  readonly listening: { url: string };
+  /** The URL by which clients reach the service. */
+  readonly publicUrl: () => string;
+}
+
+/** The channel of signals for users whose inboxes have changed. */
+const inboxChannel = 'postern_inboxes';
+
+/** Opens and migrates the database, and creates what all domains need. */
+export async function openBase(config: Config, log: Logger, lifecycle: Lifecycle): Promise<Base> {
+  const resources = resourceLimits(config.WORKERS);
+  const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
+  const outbound = lifecycle.add(createOutbound({ allowPrivateNetworkTargets }), (calls) => calls.close());
+  const { plugins } = lifecycle.add(await loadConfiguredPlugins(config, outbound, log), (loaded) => loaded.close());
+  const { target } = lifecycle.add(await openTarget(config, log), (open) => open.close());
+  const applied = await migrate(target);
+  if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
+  const keys = createSecretKeys(await readSecretKeys(config));
+  const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
+  const database = lifecycle.add(createDatabase({ target, size: resources.connections, onConnectionError }), (pool) =>
+    pool.close(),
+  );
+  const signals = lifecycle.add(
+    startSignals({ target, database: database.everyone, channel: inboxChannel, log }),
+    (part) => part.stop(),
+  );
+  const breached = createBreachedPasswords(
+    config,
+    (error) => log.warn({ err: error }, 'the list of breached passwords could not be queried'),
+    outbound,
+  );
+  const hasher = createPasswordHasher({
+    concurrency: resources.hashes,
+    queue: resources.waitingHashes,
+    onThreadLost: (error) => log.warn({ err: error }, 'a password hashing thread failed or could not start'),
+  });
+  const listening = { url: '' };
+  return {
+    config,
+    log,
+    lifecycle,
+    resources,
+    outbound,
+    plugins,
+    target,
+    database,
+    keys,
+    hasher,
+    breached,
+    signals,
+    pacer: createPacer(),
+    listening,
+    publicUrl: () => config.PUBLIC_URL ?? listening.url,
+  };
+}

@@ -1,0 +1,45 @@
+import { type Config, ConfigError } from '../../config/config.js';
+import { createOutbound, type Outbound } from '../../delivery/outbound.js';
+import { type LoadedPlugins, loadPlugins } from '../../login/authenticators/load.js';
+import type { PluginContext } from '../../login/authenticators/plugin.js';
+import { createLog, type Logger } from './log.js';
+
+/** Starts the modules of AUTHENTICATORS. Close them when the service stops. @throws ConfigError with the faults of all modules */
+export async function loadConfiguredPlugins(
+  config: Pick<Config, 'AUTHENTICATORS' | 'pluginVariables'>,
+  outbound: Outbound,
+  log: Logger,
+): Promise<Pick<LoadedPlugins, 'plugins' | 'close'>> {
+  const contextOf = (module: string): PluginContext => ({
+    env: config.pluginVariables,
+    log: (level, message) => log[level]({ authenticator: module }, message),
+    async fetch(url, request = {}) {
+      const { method = 'GET', headers, body } = request;
+      const sent = { url, method, ...(headers && { headers: { ...headers } }), ...(body !== undefined && { body }) };
+      const { status, headers: received, body: answer } = await outbound.request(sent);
+      return { status, headers: received, body: answer.toString() };
+    },
+  });
+  const { plugins, faults, close } = await loadPlugins({
+    modules: config.AUTHENTICATORS ?? [],
+    contextOf,
+    onFault: (module, what, failure) => log.error({ authenticator: module, ...(failure && { err: failure }) }, what),
+  });
+  if (faults.length > 0) {
+    await close();
+    throw new ConfigError(faults.map((fault) => `AUTHENTICATORS names ${fault}`));
+  }
+  return { plugins, close };
+}
+
+/** Loads the plug-ins as a start does, and returns their names. @throws ConfigError */
+export async function tryConfiguredPlugins(config: Config): Promise<string[]> {
+  const outbound = createOutbound({ allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
+  try {
+    const { plugins, close } = await loadConfiguredPlugins(config, outbound, createLog('silent'));
+    await close();
+    return plugins.map(({ name }) => name);
+  } finally {
+    await outbound.close();
+  }
+}

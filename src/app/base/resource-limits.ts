@@ -1,0 +1,45 @@
+import { availableCores, availableMemory } from '../../lib/machine.js';
+
+/** The resources that one process may use: database connections, cores and memory, which all workers share. */
+export interface ResourceLimits {
+  /** Connections of the pool that serves requests. */
+  readonly connections: number;
+  /**
+   * Concurrent jobs of the queue. Each needs a connection. Each runner of the queue needs one more, the queue's names need
+   * one, and signals need one.
+   */
+  readonly jobs: number;
+  /**
+   * Passwords that are hashed at a time, at least one. More than the number of cores would evict each other's caches. All
+   * workers together use at most a quarter of the memory, if that is enough for one hash of each worker.
+   */
+  readonly hashes: number;
+  /** Passwords that wait to be hashed. */
+  readonly waitingHashes: number;
+}
+
+/** The limits of a single process. */
+const single = { connections: 20, jobs: 10, waitingHashes: 128 };
+/**
+ * Connections of all workers together. With up to six workers they fit into the 100 that PostgreSQL allows by default. More
+ * connections would only wait for the same cores.
+ */
+const connectionsOfAll = 36;
+/** Bytes for a hash: 19 MiB, and the thread that computes it. */
+const memoryOfHash = 35e6;
+/** The maximum number of parallel hashes of one process. A login takes 1 to 2 ms of the main thread, and 9 ms of a hashing thread. */
+const maxHashes = 8;
+/** With fewer, a few users with locked rows would block all others. */
+const minConnections = 5;
+
+/** The limits of one of so many workers. `memory` is in bytes. */
+export function resourceLimits(workers: number, cores = availableCores(), memory = availableMemory()): ResourceLimits {
+  const hashesInMemory = Math.max(1, Math.floor(memory / 4 / memoryOfHash / workers));
+  const part = (all: number, min: number) => Math.max(min, Math.ceil(all / workers));
+  return {
+    connections: workers === 1 ? single.connections : part(connectionsOfAll, minConnections),
+    jobs: part(single.jobs, 1),
+    hashes: Math.min(maxHashes, hashesInMemory, part(cores, 1)),
+    waitingHashes: part(single.waitingHashes, 16),
+  };
+}

@@ -1,0 +1,97 @@
+import { createOwnAccount } from '../../account/account.js';
+import { createCodeSender } from '../../account/code-sender.js';
+import { createOwnAddresses } from '../../account/own-addresses.js';
+import { createOwnExternalIdentities } from '../../account/own-external-identities.js';
+import { createPinRecoveries } from '../../account/pin-recoveries.js';
+import { codeProof, passwordProof, pinProof } from '../../account/proof-methods.js';
+import { createProofs } from '../../account/proofs.js';
+import { createRecoveries } from '../../account/recoveries.js';
+import { createRegistrations } from '../../account/registrations.js';
+import { createSessionlessCodes } from '../../account/sessionless-codes.js';
+import type { Pins } from '../../credentials/pins/pins.js';
+import type { Services } from '../../http/routes/routes.js';
+import type { GuessBudget } from '../../limits/guess-budget.js';
+import type { RequestLimits } from '../../limits/request-limits.js';
+import type { IdTokens } from '../../login/authenticators/oidc.js';
+import { createExports, type ExportSection, userSections } from '../../users/export.js';
+import type { Users } from '../../users/users.js';
+import type { UserRules } from '../../users/validation.js';
+import type { Base } from '../base/base.js';
+import type { Factors } from './factors.js';
+import type { Messaging } from './messages.js';
+
+interface AccountParts {
+  readonly messaging: Messaging;
+  readonly pins: Pins;
+  readonly guesses: GuessBudget;
+  readonly limits: RequestLimits;
+  readonly users: Users;
+  readonly rules: UserRules;
+  /** The configured OpenID providers. */
+  readonly idTokens: readonly IdTokens[];
+  readonly factors: Factors;
+  /** The lists of other domains in the export of a user. */
+  readonly moreSections: readonly ExportSection[];
+}
+
+type AccountServices = Pick<
+  Services,
+  | 'proofs'
+  | 'account'
+  | 'addresses'
+  | 'ownExternalIdentities'
+  | 'exports'
+  | 'recoveries'
+  | 'pinRecoveries'
+  | 'registrations'
+>;
+
+/** Self-service: what users do with their own accounts. */
+export function createAccountServices({ config, database, keys, hasher }: Base, parts: AccountParts): AccountServices {
+  const { messaging, pins, guesses, limits, users, factors } = parts;
+  const { channels, notices } = messaging;
+  const codes = createCodeSender({ keys, limits, channels, onQueued: messaging.written });
+  const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...factors.proofs];
+  const hasSecondFactor = factors.secondFactors.hasSecondFactor;
+  const { defaultRegion, passwordMin } = parts.rules;
+  // Rules that need no proof must not let a client without one send requests to another host: `users` queries the list of
+  // breached passwords only after a proof or a code was right.
+  const rules = { defaultRegion, passwordMin };
+  const sessionless = createSessionlessCodes({ database, keys, guesses, limits, codes, defaultRegion });
+  const pinRecoveries = createPinRecoveries({
+    database,
+    keys,
+    users,
+    codes,
+    limits,
+    sessionless,
+    notices,
+    delay: config.PIN_RECOVERY_DELAY,
+  });
+  const proofs = createProofs({ database, guesses, limits, codes, methods, hasSecondFactor, nextPins: pinRecoveries });
+  const withoutSession = { database, keys, users, limits, codes, sessionless, rules };
+  return {
+    proofs,
+    pinRecoveries,
+    account: createOwnAccount({
+      database,
+      users,
+      proofs,
+      pinRecoveries,
+      rules,
+      adminProofMaxAge: config.ADMIN_PROOF_MAX_AGE,
+    }),
+    addresses: createOwnAddresses({ database, keys, users, proofs, codes, guesses, limits, defaultRegion }),
+    ownExternalIdentities: createOwnExternalIdentities({
+      database,
+      proofs,
+      limits,
+      notices,
+      providers: parts.idTokens,
+      loginColumns: ['password_hash', ...channels.map((channel) => (channel === 'sms' ? 'phone' : 'email'))],
+    }),
+    recoveries: createRecoveries({ ...withoutSession, pinRecoveries }),
+    registrations: createRegistrations({ ...withoutSession, isOn: config.REGISTRATION === 'on' }),
+    exports: createExports(database, [...userSections(database), ...parts.moreSections]),
+  };
+}

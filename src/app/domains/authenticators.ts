@@ -1,0 +1,49 @@
+import type { Config } from '../../config/config.js';
+import type { MessageChannel } from '../../contract/administration.js';
+import type { PasswordHasher } from '../../credentials/passwords.js';
+import type { Database } from '../../database/database.js';
+import { createWebhookAuthenticator } from '../../delivery/authenticator-webhook.js';
+import { createIdTokens } from '../../delivery/oidc/id-tokens.js';
+import type { Outbound } from '../../delivery/outbound.js';
+import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import type { Authenticator } from '../../login/authenticators/authenticator.js';
+import { emailAuthenticator, smsAuthenticator } from '../../login/authenticators/code.js';
+import { guarded } from '../../login/authenticators/guarded.js';
+import { type IdTokens, oidcAuthenticator } from '../../login/authenticators/oidc.js';
+import { passwordAuthenticator } from '../../login/authenticators/password.js';
+import type { Plugin } from '../../login/authenticators/plugin.js';
+
+/** All configured authenticators: the built-in ones, and plug-ins and webhooks, which are guarded. */
+export function createAuthenticators(parts: {
+  readonly config: Config;
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly hasher: PasswordHasher;
+  readonly passkey: Authenticator;
+  /** The channels for codes. */
+  readonly channels: readonly MessageChannel[];
+  readonly outbound: Outbound;
+  readonly plugins: readonly Plugin[];
+  readonly idTokens: readonly IdTokens[];
+}): Authenticator[] {
+  const { config, database, keys, hasher, channels, outbound, plugins, idTokens } = parts;
+  return [
+    passwordAuthenticator(database, hasher),
+    ...(channels.includes('sms') ? [smsAuthenticator(keys)] : []),
+    ...(channels.includes('email') ? [emailAuthenticator(keys)] : []),
+    parts.passkey,
+    ...idTokens.map((tokens) => oidcAuthenticator(database, tokens)),
+    ...[...plugins, ...webhookPlugins(config, outbound)].map((plugin) => guarded(plugin, { channels })),
+  ];
+}
+
+function webhookPlugins({ CUSTOM_AUTHENTICATORS: configured = [] }: Config, outbound: Outbound): Plugin[] {
+  return configured.map(({ name, url, secret, steps }) =>
+    createWebhookAuthenticator({ name: `custom:${name}`, url, secret: secret.reveal(), steps, outbound }),
+  );
+}
+
+/** The verifiers of the id_tokens of each OpenID provider. */
+export function createConfiguredIdTokens({ OIDC_PROVIDERS: providers = [] }: Config, outbound: Outbound): IdTokens[] {
+  return providers.map((provider) => createIdTokens({ ...provider, outbound }));
+}

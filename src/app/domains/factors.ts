@@ -1,0 +1,54 @@
+import { passkeyProof, totpProof } from '../../account/factor-proofs.js';
+import { createOwnPasskeys } from '../../account/own-passkeys.js';
+import { createOwnTotp } from '../../account/own-totp.js';
+import type { PinRecoveries } from '../../account/pin-recoveries.js';
+import type { ProofMethod, Proofs } from '../../account/proofs.js';
+import type { Config } from '../../config/config.js';
+import { createRelyingParty } from '../../credentials/factors/relying-party.js';
+import { createSecondFactors, type SecondFactors } from '../../credentials/factors/second-factor.js';
+import type { Services } from '../../http/routes/routes.js';
+import type { SelfNaming } from '../../login/authenticators/authenticator.js';
+import { passkeyAuthenticator } from '../../login/authenticators/passkey.js';
+import type { Notices } from '../../messages/notices.js';
+import type { Users } from '../../users/users.js';
+import type { Base } from '../base/base.js';
+
+/** Second factors and passkeys. */
+export interface Factors {
+  readonly authenticator: SelfNaming;
+  readonly secondFactors: SecondFactors;
+  readonly proofs: readonly ProofMethod[];
+  /** Creates the self-service of factors. It needs the proofs, which need the methods of this object. */
+  own(parts: {
+    readonly proofs: Proofs;
+    readonly users: Users;
+    readonly notices: Notices;
+    readonly pinRecoveries: PinRecoveries;
+  }): Pick<Services, 'ownTotp' | 'ownPasskeys'>;
+}
+
+export function createFactors({ config, database, keys, listening }: Base): Factors {
+  const issuer = config.APP_NAME;
+  const relyingParty = createRelyingParty({
+    id: config.PASSKEY_RP_ID ?? (config.PUBLIC_URL === undefined ? 'localhost' : new URL(config.PUBLIC_URL).hostname),
+    name: issuer,
+    origins: () => config.PASSKEY_ORIGINS ?? [defaultOrigin(config, listening.url)],
+    userVerification: config.PASSKEY_USER_VERIFICATION,
+  });
+  const policy = config.SECOND_FACTOR;
+  const policyByRole = config.SECOND_FACTOR_BY_ROLE ?? {};
+  return {
+    authenticator: passkeyAuthenticator({ database, relyingParty }),
+    secondFactors: createSecondFactors({ database, keys, relyingParty, policy, policyByRole }),
+    proofs: [totpProof({ database, keys }), passkeyProof({ database, relyingParty })],
+    own: ({ proofs, users, notices, pinRecoveries }) => ({
+      ownTotp: createOwnTotp({ database, keys, proofs, users, notices, pinRecoveries, issuer }),
+      ownPasskeys: createOwnPasskeys({ database, relyingParty, proofs, users, notices, pinRecoveries }),
+    }),
+  };
+}
+
+/** Browsers allow passkeys on https, and on the host name localhost. */
+function defaultOrigin({ PUBLIC_URL }: Config, listeningUrl: string): string {
+  return PUBLIC_URL === undefined ? `http://localhost:${new URL(listeningUrl).port}` : new URL(PUBLIC_URL).origin;
+}

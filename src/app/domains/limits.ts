@@ -1,0 +1,27 @@
+import { createGuessBudget, type GuessBudget } from '../../limits/guess-budget.js';
+import { createRequestLimits, type RequestLimits } from '../../limits/request-limits.js';
+import type { Notices } from '../../messages/notices.js';
+import type { Base } from '../base/base.js';
+
+/** The budget of wrong secrets, as configured. */
+export function createGuessBudgetOf({ config, database }: Base, notices: Notices): GuessBudget {
+  const bounds = {
+    limit: config.GUESS_LIMIT,
+    permanentLimit: config.GUESS_LIMIT_PERMANENT,
+    lock: config.GUESS_LOCK,
+    lockMax: config.GUESS_LOCK_MAX,
+  };
+  return createGuessBudget(database, bounds, notices);
+}
+
+/** The limits of requests and messages, as configured. */
+export function createLimitsOf({ config, database, keys }: Base): RequestLimits {
+  return createRequestLimits({
+    database,
+    keys,
+    loginsPerAddress: config.LOGIN_LIMIT_PER_ADDRESS,
+    messagesPerAddress: config.CODE_LIMIT_PER_ADDRESS,
+    messagesPerPrefix: config.SMS_LIMIT_PER_PREFIX,
+    messagesInTotal: config.SMS_LIMIT_TOTAL,
+  });
+}

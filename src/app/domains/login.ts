@@ -1,0 +1,57 @@
+import type { Pins } from '../../credentials/pins/pins.js';
+import type { Services } from '../../http/routes/routes.js';
+import type { GuessBudget } from '../../limits/guess-budget.js';
+import type { RequestLimits } from '../../limits/request-limits.js';
+import type { IdTokens } from '../../login/authenticators/oidc.js';
+import type { Plugin } from '../../login/authenticators/plugin.js';
+import { createLogin } from '../../login/login.js';
+import { createTokens } from '../../login/tokens.js';
+import type { Base } from '../base/base.js';
+import { createAuthenticators } from './authenticators.js';
+import type { Factors } from './factors.js';
+import type { Messaging } from './messages.js';
+
+/** The login flow and its tokens. */
+export function createLoginServices(
+  { config, database, keys, hasher, outbound }: Base,
+  parts: {
+    readonly messaging: Messaging;
+    readonly pins: Pins;
+    readonly guesses: GuessBudget;
+    readonly limits: RequestLimits;
+    readonly factors: Factors;
+    readonly idTokens: readonly IdTokens[];
+    readonly plugins: readonly Plugin[];
+    readonly account: Pick<Services, 'pinRecoveries'>;
+  },
+): Pick<Services, 'login' | 'pinIsRequired' | 'tokens'> {
+  const { messaging, pins, guesses, limits, factors, idTokens, plugins, account } = parts;
+  const authenticators = createAuthenticators({
+    config,
+    database,
+    keys,
+    hasher,
+    outbound,
+    idTokens,
+    plugins,
+    channels: messaging.channels,
+    passkey: factors.authenticator,
+  });
+  const login = createLogin({
+    database,
+    keys,
+    pins,
+    guesses,
+    limits,
+    authenticators,
+    secondFactors: factors.secondFactors,
+    nextPins: account.pinRecoveries,
+    pinPolicy: config.PIN_POLICY,
+    enrolPin: config.PIN_ENROL === 'first_login',
+    tokenLifetime: config.AUTHENTICATION_TTL,
+    noticeChannels: messaging.notices.channels,
+    written: messaging.written,
+    defaultRegion: config.DEFAULT_REGION,
+  });
+  return { login, pinIsRequired: config.PIN_POLICY === 'required', tokens: createTokens(database) };
+}

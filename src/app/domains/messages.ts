@@ -1,0 +1,123 @@
+import { type Config, ConfigError } from '../../config/config.js';
+import { mailProvider } from '../../config/contradictions.js';
+import { type MessageChannel, messageChannels, type NoticeChannel } from '../../contract/administration.js';
+import { type Relay, startRelay } from '../../database/relay.js';
+import { createConsoleMail, createConsoleSms } from '../../delivery/console-messages.js';
+import { createSmtpMail } from '../../delivery/mail/smtp.js';
+import type { Outbound } from '../../delivery/outbound.js';
+import type { JobGroup } from '../../delivery/queue.js';
+import { createWebhookSms } from '../../delivery/sms/webhook.js';
+import { readCustomTemplates } from '../../messages/custom-templates.js';
+import { dispatchMessages } from '../../messages/dispatch.js';
+import { messageTasks } from '../../messages/enqueue.js';
+import type { MailSender } from '../../messages/mail-sender.js';
+import { createNoticeSending, type NoticeJob, type ShowNotice } from '../../messages/notice-sending.js';
+import { createNotices, type Notices, noticeTask } from '../../messages/notices.js';
+import { createOutbox, type Outbox } from '../../messages/outbox.js';
+import { createMessages, type MessageJob, type MessageSenders } from '../../messages/send.js';
+import type { SmsSender } from '../../messages/sms-sender.js';
+import { createTemplates } from '../../messages/templates.js';
+import { noticeType } from '../../notifications/push/notice.js';
+import type { Base } from '../base/base.js';
+
+/** Codes and notices by SMS, mail, push and inbox. */
+export interface Messaging {
+  /** The channels that have a provider. */
+  readonly channels: readonly MessageChannel[];
+  readonly notices: Notices;
+  readonly outbox: Outbox;
+  /** The job of the queue that creates the messages of a notice. */
+  noticeTasks(show: ShowNotice): JobGroup['tasks'];
+  /** The jobs of each channel. A provider that hangs blocks its own channel only. */
+  lines(concurrency: number): JobGroup[];
+  /** Call it after a message was written and committed. */
+  written(): void;
+  /** Starts to move written messages to the queue. */
+  startDispatch(): { stop(): Promise<void> };
+}
+
+export async function createMessaging(
+  { config, log, outbound, database, keys }: Base,
+  options: {
+    /** Whether a push channel is configured. */
+    readonly pushes: boolean;
+    readonly print: (line: string) => void;
+  },
+): Promise<Messaging> {
+  const senders: MessageSenders = {
+    sms: createSmsSender(config, outbound, options.print),
+    email: createMailSender(config, options.print),
+  };
+  const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
+  const { texts: own, errors: faults } = await readCustomTemplates(config.TEMPLATES_DIR);
+  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `TEMPLATES_DIR: ${fault}`));
+  const templates = createTemplates({ app: config.APP_NAME, own });
+  const messages = createMessages({ database, keys, senders, templates });
+  const isConfigured = (channel: NoticeChannel) => {
+    if (channel === 'push') return options.pushes;
+    return channel === 'inbox' ? config.NOTIFICATION_TYPES.includes(noticeType) : channels.includes(channel);
+  };
+  const notices = createNotices(config.NOTICES.filter(isConfigured));
+  // The codes of the console providers are not secret.
+  const showsCodesOf = channels.filter((channel) => senders[channel]?.name === 'console');
+  let relay: Relay | undefined;
+  return {
+    channels,
+    notices,
+    outbox: createOutbox({ database, keys, channelsWithVisibleCodes: showsCodesOf }),
+    noticeTasks(show) {
+      const send = createNoticeSending({ database, keys, templates, channels: notices.channels, show });
+      return { [noticeTask]: (job) => send(job as NoticeJob) };
+    },
+    lines: (concurrency) =>
+      channels.map((channel) => ({
+        tasks: { [messageTasks[channel]]: (job) => messages.send(job as MessageJob) },
+        concurrency,
+      })),
+    written: () => relay?.notify(),
+    startDispatch() {
+      if (channels.length === 0) return { stop: async () => undefined };
+      relay = startRelay(
+        () => dispatchMessages(database.everyone),
+        (error) => log.warn({ err: error }, 'messages could not be queued'),
+      );
+      return relay;
+    },
+  };
+}
+
+/** @throws Error for a provider or settings that the configuration should have refused */
+export function createSmsSender(
+  config: Config,
+  outbound: Outbound,
+  print: (line: string) => void,
+): SmsSender | undefined {
+  const { SMS_PROVIDER: provider, SMS_WEBHOOK_URL: url, SMS_WEBHOOK_SECRET: secret } = config;
+  switch (provider) {
+    case 'none':
+      return undefined;
+    case 'console':
+      return createConsoleSms(print);
+    case 'webhook':
+      if (url === undefined || secret === undefined) throw new Error('the configuration was not checked');
+      return createWebhookSms({ url, secret: secret.reveal(), outbound });
+    default:
+      throw new Error(`unknown SMS_PROVIDER ${String(provider satisfies never)}`);
+  }
+}
+
+function createMailSender(config: Config, print: (line: string) => void): MailSender | undefined {
+  const provider = mailProvider(config);
+  const { SMTP_URL: target, MAIL_FROM: from } = config;
+  switch (provider) {
+    case 'none':
+      return undefined;
+    case 'console':
+      return createConsoleMail(print);
+    case 'smtp':
+      if (target === undefined || from === undefined) throw new Error('the configuration was not checked');
+      return createSmtpMail({ target: { ...target, password: target.password?.reveal() }, from });
+    default:
+      throw new Error(`unknown MAIL_PROVIDER ${String(provider satisfies never)}`);
+  }
+}

@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import type { Config } from '../../config/config.js';
+import { createImageDownload } from '../../delivery/image-download.js';
+import { checkTargetUrl } from '../../delivery/outbound-guard.js';
+import { createImageDisk } from '../../delivery/storage/disk.js';
+import { createSendInbox } from '../../http/lists/notification-list.js';
+import type { Services } from '../../http/routes/routes.js';
+import { createImages } from '../../notifications/images/images.js';
+import { createRender } from '../../notifications/images/render.js';
+import type { ImageStorage } from '../../notifications/images/storage.js';
+import { createImageUrls } from '../../notifications/images/url.js';
+import { notificationSections } from '../../notifications/inbox/export.js';
+import { createReadPositions } from '../../notifications/inbox/read-position.js';
+import { createNotifications } from '../../notifications/notifications.js';
+import { type Retention, type RetentionRule, startRetention } from '../../notifications/retention/retention.js';
+import type { StreamTimes } from '../../notifications/stream/stream.js';
+import { createStreams } from '../../notifications/stream/streams.js';
+import { validSession } from '../../sessions/sessions.js';
+import type { ExportSection } from '../../users/export.js';
+import type { Base } from '../base/base.js';
+
+/** Notifications with their inbox, streams and images. */
+export interface NotificationDomain {
+  readonly services: Pick<Services, 'notifications' | 'sendInbox' | 'streams' | 'markers' | 'images'>;
+  readonly retention: Retention;
+  readonly storage: ImageStorage;
+  /** The lists of this domain in the export of a user. */
+  readonly exportSections: readonly ExportSection[];
+}
+
+/** @param published called after a notification was published and committed */
+export async function createNotificationServices(
+  base: Base,
+  published: (() => void) | undefined,
+  streamTimes: Partial<StreamTimes>,
+): Promise<NotificationDomain> {
+  const { config, log, lifecycle, resources, outbound, database, signals, pacer } = base;
+  const imageUrlsOf = createImageUrls(base.publicUrl);
+  const retention = lifecycle.add(
+    await startRetention(database, retentionRules(config), (error) =>
+      log.warn({ err: error }, 'the start of the retention of notifications could not be read'),
+    ),
+    (part) => part.stop(),
+  );
+  const { retainedFrom } = retention;
+  const streams = lifecycle.add(
+    createStreams({ database, imageUrlsOf, heldSession: validSession, pacer, log, retainedFrom, times: streamTimes }),
+    (part) => part.close(),
+  );
+  signals.onSignal(streams.wake);
+  const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
+  const checkUrl = (url: string) => checkTargetUrl(url, { allowPrivateNetworkTargets });
+  const notifications = createNotifications({
+    database,
+    checkUrl,
+    imageUrlsOf,
+    pacer,
+    connections: resources.connections,
+    types: config.NOTIFICATION_TYPES,
+    batching: config.DATABASE_BATCHING,
+    changed: signals.send,
+    retainedFrom,
+    ...(published && { published }),
+  });
+  const storage = createImageDisk({ folder: config.IMAGE_DIR ?? join(config.DATA_DIR, 'images') });
+  const images = createImages({
+    database,
+    storage,
+    render: createRender(),
+    urls: imageUrlsOf,
+    download: createImageDownload(outbound, checkUrl),
+  });
+  const markers = createReadPositions(database, signals.send);
+  return {
+    services: { notifications, sendInbox: createSendInbox(notifications), streams, markers, images },
+    retention,
+    storage,
+    exportSections: notificationSections(database, imageUrlsOf),
+  };
+}
+
+/** The retention of each type that can be published. A type without a rule is kept without limit. */
+function retentionRules({ NOTIFICATION_TYPES: types, NOTIFICATION_RETENTION: ages = {} }: Config): RetentionRule[] {
+  return types.flatMap((type) => {
+    const age = ages[type] ?? ages['*'];
+    return age === undefined ? [] : [{ type, age }];
+  });
+}

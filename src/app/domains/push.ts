@@ -1,0 +1,101 @@
+import type { Config } from '../../config/config.js';
+import type { PushChannel } from '../../contract/push.js';
+import { type Relay, startRelay } from '../../database/relay.js';
+import { checkTargetUrl } from '../../delivery/outbound-guard.js';
+import { createPushSenders, type PushSettings } from '../../delivery/push/senders.js';
+import type { JobGroup } from '../../delivery/queue.js';
+import { deletePushToken, findPushTarget, findReachableDevices, listDeviceStates } from '../../devices/push-devices.js';
+import { createPushTokens, type DevicePushTokens } from '../../devices/push-tokens.js';
+import { notificationFilterFields } from '../../notifications/inbox/filter-fields.js';
+import { type PushJob, sendTask } from '../../notifications/push/deliveries.js';
+import type { PushDevices } from '../../notifications/push/devices.js';
+import { fanOutPushes } from '../../notifications/push/fan-out.js';
+import { type PushedNotice, pushNotice } from '../../notifications/push/notice.js';
+import { createPush, type Push } from '../../notifications/push/push.js';
+import { createPushSending } from '../../notifications/push/send.js';
+import type { Base } from '../base/base.js';
+
+type Task = (payload: unknown) => Promise<void>;
+
+/** Push notifications by Web Push, FCM and APNs. */
+export interface PushDomain {
+  /** Call it after a notification was published and committed. Undefined if no channel is configured. */
+  readonly published: (() => void) | undefined;
+  readonly push: Push;
+  readonly tokens: DevicePushTokens;
+  /** Pushes a notice about the account itself. */
+  pushNotice(tx: Parameters<typeof pushNotice>[0], notice: PushedNotice): Promise<void>;
+  /** The jobs of each channel. */
+  readonly lines: readonly JobGroup[];
+  /** Starts the fan-out of published notifications to devices. */
+  startRelay(): { stop(): Promise<void> };
+}
+
+/** Pushes of one channel that an instance sends at a time. A service that hangs blocks its own channel only. */
+const concurrency = 16;
+
+const devices: PushDevices = {
+  reachable: findReachableDevices,
+  target: findPushTarget,
+  forget: deletePushToken,
+  states: listDeviceStates,
+};
+
+export async function createPushDomain({ config, log, lifecycle, outbound, database }: Base): Promise<PushDomain> {
+  const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
+  const senders = await createPushSenders(pushSettings(config), { outbound, allowPrivateNetworkTargets });
+  lifecycle.add(senders, async () => {
+    await Promise.all(senders.map((sender) => sender.close()));
+  });
+  const channels = senders.map(({ channel }) => channel);
+  const options = { devices, channels, fields: notificationFilterFields(config.NOTIFICATION_TYPES) };
+  const send = createPushSending({
+    ...options,
+    database,
+    senders,
+    ttl: config.PUSH_TTL,
+    urgency: config.PUSH_URGENCY,
+    onError: (error, channel) => log.error({ err: error, channel }, 'a push could not be sent'),
+  });
+  const taskOf = (channel: PushChannel): Record<string, Task> => ({
+    [sendTask(channel)]: (job) => send(channel, job as PushJob),
+  });
+  let relay: Relay | undefined;
+
+  return {
+    published: channels.length === 0 ? undefined : () => relay?.notify(),
+    push: createPush({
+      ...options,
+      database,
+      publicKey: config.VAPID_PUBLIC_KEY,
+    }),
+    tokens: createPushTokens({
+      database,
+      checkUrl: (url) => checkTargetUrl(url, { allowPrivateNetworkTargets }),
+      channels,
+    }),
+    pushNotice: (tx, notice) => pushNotice(tx, options, notice),
+    lines: channels.map((channel) => ({ tasks: taskOf(channel), concurrency })),
+    startRelay() {
+      if (channels.length === 0) return { stop: async () => undefined };
+      relay = startRelay(
+        () => fanOutPushes(database, options),
+        (error) => log.warn({ err: error }, 'the push fan-out failed'),
+      );
+      return relay;
+    },
+  };
+}
+
+/** The settings of each channel. The configuration is checked: each group is complete or missing. */
+function pushSettings(config: Config): PushSettings {
+  const { VAPID_PUBLIC_KEY: publicKey, VAPID_PRIVATE_KEY: privateKey, VAPID_SUBJECT: subject } = config;
+  const { APNS_KEY: key, APNS_KEY_ID: keyId, APNS_TEAM_ID: teamId, APNS_TOPIC: topic } = config;
+  const { FCM_SERVICE_ACCOUNT: account, FCM_URL } = config;
+  const apple = config.APNS_PRODUCTION ? 'https://api.push.apple.com' : 'https://api.sandbox.push.apple.com';
+  return {
+    webPush: publicKey && privateKey && subject ? { publicKey, privateKey: privateKey.reveal(), subject } : undefined,
+    fcm: account && { account, url: FCM_URL },
+    apns: key && keyId && teamId && topic ? { key, keyId, teamId, topic, url: config.APNS_URL ?? apple } : undefined,
+  };
+}

@@ -1,0 +1,26 @@
+import type { Services } from '../../http/routes/routes.js';
+import { createApiKeys } from '../../sessions/api-keys.js';
+import { createSnapshotVerifier } from '../../sessions/fast-path/snapshot-verifier.js';
+import { createVerifyOperator } from '../../sessions/operators.js';
+import { createSessions } from '../../sessions/sessions.js';
+import { createPlainVerifier } from '../../sessions/verifier.js';
+import type { Base } from '../base/base.js';
+
+/** Sessions and API keys, and the checks of both for requests. */
+export function createSessionServices({
+  config,
+  database,
+}: Base): Pick<Services, 'sessions' | 'apiKeys' | 'verifiers'> {
+  const sessions = createSessions(database, { lifetime: config.SESSION_TTL, batching: config.DATABASE_BATCHING });
+  const apiKeys = createApiKeys({
+    database,
+    ...(config.ADMIN_API_KEY && { environmentKey: config.ADMIN_API_KEY.reveal() }),
+  });
+  const sessionVerifier = config.DATABASE_BATCHING ? createSnapshotVerifier(database) : createPlainVerifier(database);
+  const verifiers = {
+    verifySession: sessionVerifier.verify,
+    verifyOperator: createVerifyOperator(database, config.ADMIN_PROOF_MAX_AGE),
+    verifyApiKey: apiKeys.verify,
+  };
+  return { sessions, apiKeys, verifiers };
+}

@@ -1,0 +1,44 @@
+import type { Services } from '../../http/routes/routes.js';
+import type { IdTokens } from '../../login/authenticators/oidc.js';
+import type { Notices } from '../../messages/notices.js';
+import { createActivity } from '../../users/activity.js';
+import { createUserDetails } from '../../users/details.js';
+import { createEnrollmentLinks } from '../../users/enrollment-links.js';
+import { createExternalIdentities } from '../../users/external-identities.js';
+import { createUserImport } from '../../users/import.js';
+import { createUsers, type UsersOptions } from '../../users/users.js';
+import type { Base } from '../base/base.js';
+
+type UserServices = Pick<
+  Services,
+  'users' | 'userImport' | 'enrollmentLinks' | 'userDetails' | 'externalIdentities' | 'activity'
+>;
+
+/** Users as operators see them. `rules` are the rules for their fields. */
+export function createUserServices(
+  base: Base,
+  idTokens: readonly IdTokens[],
+  notices: Notices,
+): UserServices & { readonly rules: UsersOptions } {
+  const { config, database, hasher, keys, breached, resources, publicUrl } = base;
+  const rules: UsersOptions = {
+    database,
+    hasher,
+    keys,
+    breached,
+    notices,
+    defaultRegion: config.DEFAULT_REGION,
+    passwordMin: config.PASSWORD_MIN,
+    hashCostLimit: config.IMPORTED_HASH_COST_LIMIT,
+  };
+  return {
+    rules,
+    users: createUsers(rules),
+    // The other half of the hashes that may run at a time stays for logins.
+    userImport: createUserImport({ ...rules, hashesAtATime: Math.ceil(resources.hashes / 2) }),
+    enrollmentLinks: createEnrollmentLinks(publicUrl),
+    userDetails: createUserDetails(database),
+    externalIdentities: createExternalIdentities(database, idTokens, notices),
+    activity: createActivity(database),
+  };
+}

@@ -1,0 +1,103 @@
+import type { AddressInfo } from 'node:net';
+import type { Config } from '../config/config.js';
+import type { Database } from '../database/database.js';
+import { countUnreadable, describeUnreadableValues } from '../database/unreadable.js';
+import type { App } from '../http/requests/route.js';
+import type { Services } from '../http/routes/routes.js';
+import { buildServer } from '../http/server.js';
+import type { StreamTimes } from '../notifications/stream/stream.js';
+import { ensureFirstKey } from '../sessions/api-keys.js';
+import { startBackgroundWork } from './background.js';
+import { banner, version } from './banner.js';
+import { type Base, openBase } from './base/base.js';
+import { createLifecycle, type Lifecycle } from './base/lifecycle.js';
+import { createLog, type Logger } from './base/log.js';
+import { createServices } from './services.js';
+
+/** A running Postern. */
+export interface Postern {
+  /** The URL on which it listens. */
+  readonly url: string;
+  /** A text for the operator: the address, the first API key, commands to try. */
+  readonly banner: string;
+  readonly app: App;
+  readonly services: Services;
+  readonly database: Database;
+  /** Answers the running requests, then stops all parts in reverse order. A second call waits for the first. */
+  close(): Promise<void>;
+}
+
+export interface StartOptions {
+  readonly log?: Logger;
+  /** Prints a code of the console provider. */
+  readonly print?: (line: string) => void;
+  /** Whether a person sees the output. */
+  readonly isTerminal?: boolean;
+  /** For tests, which use shorter times than a service. */
+  readonly streamTimes?: Partial<StreamTimes>;
+}
+
+/** Encrypted values of each kind that a start checks: enough to find that a key is missing. */
+const maxUnreadableRows = 1000;
+
+/** The composition root. If a part fails to start, the parts before it are stopped in reverse order. */
+export async function startPostern(config: Config, options: StartOptions = {}): Promise<Postern> {
+  const log = options.log ?? createLog(config.LOG_LEVEL);
+  log.info({ version, node: process.version }, 'Postern starts');
+  for (const warning of config.warnings) log.warn({}, warning);
+  const lifecycle = createLifecycle(log);
+  try {
+    return await start(config, options, log, lifecycle);
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}
+
+async function start(config: Config, options: StartOptions, log: Logger, lifecycle: Lifecycle): Promise<Postern> {
+  const base = await openBase(config, log, lifecycle);
+  const { database, listening } = base;
+  await reportUnreadable(base);
+  const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));
+  const { services, ...domains } = await createServices(base, { print, streamTimes: options.streamTimes ?? {} });
+  await startBackgroundWork(base, { services, ...domains });
+  const app = lifecycle.add(
+    await buildServer({
+      services,
+      log,
+      version,
+      publicUrl: config.PUBLIC_URL,
+      corsOrigins: config.CORS_ORIGINS ?? [],
+      trustProxy: config.TRUST_PROXY,
+    }),
+    (server) => server.close(),
+  );
+  await app.listen({ host: config.HOST, port: config.PORT });
+  const url = listeningUrl(config, app);
+  listening.url = url;
+  // After it listens: a start that fails, for example because the port is taken, must not use up the key that is shown once.
+  const firstKey = await ensureFirstKey({
+    database,
+    dataDir: config.DATA_DIR,
+    isTerminal: options.isTerminal ?? false,
+    ...(config.ADMIN_API_KEY && { environmentKey: config.ADMIN_API_KEY.reveal() }),
+  });
+  return { url, banner: banner({ url, firstKey }), app, services, database, close: lifecycle.close };
+}
+
+/** Logs stored values that no configured key can decrypt. The service starts even if the check fails. */
+async function reportUnreadable({ database, keys, log }: Base): Promise<void> {
+  try {
+    const unreadable = await countUnreadable(database.everyone, keys, maxUnreadableRows);
+    if (unreadable.length === 0) return;
+    log.error({ unreadable }, `${describeUnreadableValues(unreadable)}; see \`postern doctor\``);
+  } catch (error) {
+    log.warn({ err: error }, 'the encrypted values could not be checked; see `postern doctor`');
+  }
+}
+
+function listeningUrl({ HOST }: Config, app: App): string {
+  const { port } = app.server.address() as AddressInfo;
+  const host = HOST.includes(':') ? `[${HOST}]` : HOST;
+  return `http://${host}:${port}`;
+}

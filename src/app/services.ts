@@ -1,0 +1,93 @@
+import { createPins } from '../credentials/pins/pins.js';
+import { createIdempotency } from '../database/idempotency.js';
+import { compose, sql } from '../database/sql.js';
+import { createDevices } from '../devices/devices.js';
+import { createIdempotent } from '../http/requests/idempotent.js';
+import type { Services } from '../http/routes/routes.js';
+import { Problem } from '../lib/problem.js';
+import type { StreamTimes } from '../notifications/stream/stream.js';
+import type { Base } from './base/base.js';
+import { createAccountServices } from './domains/account.js';
+import { createConfiguredIdTokens } from './domains/authenticators.js';
+import { createFactors } from './domains/factors.js';
+import { createGuessBudgetOf, createLimitsOf } from './domains/limits.js';
+import { createLoginServices } from './domains/login.js';
+import { createMessaging, type Messaging } from './domains/messages.js';
+import { createNotificationServices, type NotificationDomain } from './domains/notifications.js';
+import { createPushDomain, type PushDomain } from './domains/push.js';
+import { createSessionServices } from './domains/sessions.js';
+import { createUserServices } from './domains/users.js';
+
+/** The services that the routes call, and the parts that work in the background. */
+export interface Domains {
+  readonly services: Services;
+  readonly messaging: Messaging;
+  readonly push: PushDomain;
+  readonly notifications: NotificationDomain;
+}
+
+/** Creates the domains, each from the ones before it. */
+export async function createServices(
+  base: Base,
+  options: { readonly print: (line: string) => void; readonly streamTimes: Partial<StreamTimes> },
+): Promise<Domains> {
+  const { config, outbound, plugins, database, keys, hasher, pacer } = base;
+  const push = await createPushDomain(base);
+  const notifications = await createNotificationServices(base, push.published, options.streamTimes);
+  const messaging = await createMessaging(base, { pushes: push.published !== undefined, print: options.print });
+  const limits = createLimitsOf(base);
+  const guesses = createGuessBudgetOf(base, messaging.notices);
+  const pins = createPins({ hasher, keys });
+  const factors = createFactors(base);
+  const idTokens = createConfiguredIdTokens(config, outbound);
+  const sessions = createSessionServices(base);
+  const { rules, ...users } = createUserServices(base, idTokens, messaging.notices);
+  const account = createAccountServices(base, {
+    messaging,
+    pins,
+    guesses,
+    limits,
+    rules,
+    idTokens,
+    factors,
+    users: users.users,
+    moreSections: notifications.exportSections,
+  });
+  const login = createLoginServices(base, {
+    messaging,
+    pins,
+    guesses,
+    limits,
+    factors,
+    idTokens,
+    plugins,
+    account,
+  });
+  const services: Services = {
+    database,
+    pacer,
+    readiness: { check: () => checkReadiness(base) },
+    idempotent: createIdempotent(database, createIdempotency(database, keys)),
+    devices: createDevices(database),
+    outbox: messaging.outbox,
+    push: push.push,
+    pushTokens: push.tokens,
+    ...sessions,
+    ...users,
+    ...account,
+    ...login,
+    ...notifications.services,
+    ...factors.own({
+      proofs: account.proofs,
+      users: users.users,
+      notices: messaging.notices,
+      pinRecoveries: account.pinRecoveries,
+    }),
+  };
+  return { services, messaging, push, notifications };
+}
+
+async function checkReadiness({ lifecycle, database }: Base): Promise<void> {
+  if (lifecycle.isClosing()) throw new Problem('shutting_down', { retryAfter: 1 });
+  await database.everyone.query(compose('everyone', sql`select 1`));
+}

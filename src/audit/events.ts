@@ -1,0 +1,104 @@
+import type { Queryable } from '../database/database.js';
+import { directoryStatement, type Parameters, sql, userStatement } from '../database/sql.js';
+import { newId, nilId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+
+/** The types of events of the audit trail. A user's activity shows those of the user. */
+export type EventType =
+  | 'login.started'
+  | 'login.approved'
+  | 'login.rejected'
+  | 'login.refused_locked'
+  | 'account.locked_by_guesses'
+  | 'token.deleted'
+  | 'device.changed'
+  | 'device.removed'
+  | 'message.sent'
+  | 'message.failed'
+  | 'message.expired'
+  | 'user.created'
+  | 'user.changed'
+  | 'user.password_changed'
+  | 'user.pin_changed'
+  | 'user.deactivated'
+  | 'user.reactivated'
+  | 'user.locked'
+  | 'user.unlocked'
+  | 'user.logged_out'
+  | 'user.deleted'
+  | 'role.link_made'
+  | 'role.activated'
+  | 'session.proven'
+  | 'proof.started'
+  | 'proof.rejected'
+  | 'address.change_started'
+  | 'address.change_rejected'
+  | 'recovery.started'
+  | 'recovery.rejected'
+  | 'recovery.completed'
+  | 'pin_recovery.started'
+  | 'pin_recovery.cancelled'
+  | 'registration.started'
+  | 'registration.rejected'
+  | 'totp.enrolled'
+  | 'totp.removed'
+  | 'passkey.enrolled'
+  | 'passkey.removed'
+  | 'passkey.refused'
+  | 'recovery_codes.made'
+  | 'recovery_code.used'
+  | 'second_factors.removed'
+  | 'external_identity.linked'
+  | 'external_identity.unlinked'
+  | 'key.created'
+  | 'key.revoked';
+
+/** An event about no user, such as a change of an API key. */
+export interface ServiceEvent {
+  readonly type: EventType;
+  /** The actor of the event. */
+  readonly origin: Origin;
+  /** Must not contain secrets. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** An event about a user. */
+export interface NewEvent extends ServiceEvent {
+  /** The user's id; a placeholder id for an identity without an account. */
+  readonly userId: string;
+}
+
+interface EventValues {
+  readonly userId: string;
+  readonly id: string;
+  readonly type: EventType;
+  readonly actor: string;
+  readonly address: string | null;
+  readonly requestId: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+const insertRow = (p: Parameters<EventValues>) => sql`
+  insert into events (user_id, id, type, actor, address, request_id, data, created_at)
+  values (${p.userId}, ${p.id}, ${p.type}, ${p.actor}, ${p.address}::inet, ${p.requestId}, ${p.data}, db_now())`;
+
+const insertEvent = userStatement<EventValues>('event_insert', insertRow);
+const insertServiceEvent = directoryStatement<EventValues>('event_insert_service', insertRow);
+
+/**
+ * Records an event about a user. The row belongs to that user: pass the transaction of the change, so that both commit or
+ * neither does.
+ */
+export async function recordEvent(handle: Queryable<'user'>, event: NewEvent): Promise<void> {
+  await handle.query(insertEvent(valuesOf(event, event.userId)));
+}
+
+/** Records an event about no user. The row belongs to the directory, under the nil UUID. */
+export async function recordServiceEvent(handle: Queryable<'directory'>, event: ServiceEvent): Promise<void> {
+  await handle.query(insertServiceEvent(valuesOf(event, nilId)));
+}
+
+function valuesOf({ type, origin, data = {} }: ServiceEvent, userId: string): EventValues {
+  const { actor, address = null, requestId = null } = origin;
+  return { userId, id: newId(), type, actor, address, requestId, data };
+}

@@ -1,0 +1,226 @@
+import { lookup } from 'node:dns/promises';
+import { stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type Config, ConfigError } from '../../config/config.js';
+import { mailProvider } from '../../config/contradictions.js';
+import { importedSchemes } from '../../credentials/password-schemes.js';
+import { totalSchemeCost } from '../../credentials/scheme-cost.js';
+import type { Queryable } from '../../database/database.js';
+import { readSchemaState } from '../../database/schema-state.js';
+import { readSecretKeys, SECRET_KEY_FILE } from '../../database/secret-key-file.js';
+import { compose, sql } from '../../database/sql.js';
+import { countUnreadable, describeUnreadableValues } from '../../database/unreadable.js';
+import { createSecretKeys } from '../../lib/crypto/secret-keys.js';
+import { isLoopback } from '../../lib/smtp-url.js';
+import { readCustomTemplates } from '../../messages/custom-templates.js';
+import { FIRST_KEY_FILE } from '../../sessions/api-keys.js';
+
+/** The result of one check. `FAIL`: the service cannot work. */
+export interface Finding {
+  readonly level: 'ok' | 'warn' | 'FAIL';
+  readonly what: string;
+  readonly detail: string;
+}
+
+const finding =
+  (level: Finding['level']) =>
+  (what: string, detail: string): Finding => ({ level, what, detail });
+export const ok = finding('ok');
+export const warn = finding('warn');
+export const fail = finding('FAIL');
+
+/** The bits of a file's mode for other accounts. */
+const OTHERS = 0o077;
+
+/** Only the owner may read the secrets in DATA_DIR. A start creates missing files that way. */
+export async function checkDataDir({ DATA_DIR }: Config): Promise<Finding[]> {
+  const folder = await modeOf(DATA_DIR);
+  if (folder === undefined) return [warn('data directory', `${DATA_DIR} does not exist; \`postern serve\` creates it`)];
+  const findings = [
+    (folder & OTHERS) === 0
+      ? ok('data directory', `only its owner can read ${DATA_DIR}`)
+      : warn('data directory', `other accounts can read ${DATA_DIR}: chmod 700 it`),
+  ];
+  for (const name of [SECRET_KEY_FILE, FIRST_KEY_FILE]) {
+    const path = join(DATA_DIR, name);
+    const mode = await modeOf(path);
+    if (mode === undefined) continue;
+    const isPrivate = (mode & OTHERS) === 0;
+    findings.push(
+      isPrivate ? ok(name, 'only its owner can read it') : fail(name, `other accounts can read ${path}: chmod 600 it`),
+    );
+  }
+  return findings;
+}
+
+async function modeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mode;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** PostgreSQL 15, as server_version_num. */
+const OLDEST_VERSION = 150_000;
+
+/** PostgreSQL answers, and is not too old. */
+export async function checkVersion(handle: Queryable<'everyone'>): Promise<Finding> {
+  const [server] = await handle.query(
+    compose<{ number: number; shown: string }, 'everyone'>(
+      'everyone',
+      sql`select current_setting('server_version_num')::int as number, current_setting('server_version') as shown`,
+    ),
+  );
+  const { number = 0, shown = 'unknown' } = server ?? {};
+  return number >= OLDEST_VERSION
+    ? ok('database', `PostgreSQL ${shown} answers`)
+    : fail('database', `PostgreSQL ${shown} is too old: Postern needs 15 or later`);
+}
+
+/** All migrations are applied, and the database is not newer than this version. */
+export async function checkSchema(handle: Queryable<'everyone'>): Promise<Finding> {
+  const { pending, unknown } = await readSchemaState(handle);
+  if (unknown.length > 0) {
+    return fail('migrations', `the database is newer than this Postern (${unknown.join(', ')}): run a newer one`);
+  }
+  return pending.length === 0
+    ? ok('migrations', 'all applied')
+    : warn('migrations', `pending: ${pending.join(', ')}; the next start or \`postern migrate\` applies them`);
+}
+
+/** The cost of imported hashes for failed logins. A database that was not migrated has none. */
+export async function checkSchemes(
+  handle: Queryable<'everyone' | 'directory'>,
+  { IMPORTED_HASH_COST_LIMIT: limit }: Config,
+): Promise<Finding[]> {
+  const [table] = await handle.query(
+    compose<{ exists: boolean }, 'everyone'>(
+      'everyone',
+      sql`select to_regclass('password_schemes') is not null as exists`,
+    ),
+  );
+  const schemes = table?.exists === true ? await importedSchemes(handle) : [];
+  if (schemes.length === 0) return [];
+  const cost = totalSchemeCost(schemes);
+  const detail = `a failed login costs ${cost} of at most ${limit} (IMPORTED_HASH_COST_LIMIT)`;
+  return cost > limit
+    ? [warn('imported hashes', `${detail}: no scheme can be added; \`postern schemes list\` shows each one`)]
+    : [ok('imported hashes', detail)];
+}
+
+/** SECRET_KEY contains all keys that stored values were encrypted with. Before the first start there are no values. */
+export async function checkSecrets(handle: Queryable<'everyone'>, config: Config): Promise<Finding[]> {
+  const [tables] = await handle.query(
+    compose<{ exist: boolean }, 'everyone'>(
+      'everyone',
+      sql`select to_regclass('totp') is not null and to_regclass('challenges') is not null as exist`,
+    ),
+  );
+  if (tables?.exist !== true) return [];
+  const found = await countUnreadable(handle, createSecretKeys(await readSecretKeys(config)));
+  if (found.length > 0) return [fail('encrypted values', describeUnreadableValues(found))];
+  return [ok('encrypted values', 'SECRET_KEY decrypts all of them')];
+}
+
+/** In milliseconds. */
+const CLOCK_TOLERANCE = 2000;
+
+/** The database's clock decides on times. This machine's clock is used in requests to others, such as signed webhooks. */
+export async function checkClock(handle: Queryable<'everyone'>): Promise<Finding> {
+  const before = Date.now();
+  const [clock] = await handle.query(
+    compose<{ now: number }, 'everyone'>(
+      'everyone',
+      sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
+    ),
+  );
+  const here = (before + Date.now()) / 2;
+  const difference = Math.abs((clock?.now ?? here) - here);
+  const shown = `${(difference / 1000).toFixed(1)} s apart`;
+  return difference > CLOCK_TOLERANCE
+    ? warn('clock', `this machine and the database are ${shown}: synchronise them`)
+    : ok('clock', `this machine and the database are ${shown}`);
+}
+
+export async function checkSms({ SMS_PROVIDER: provider, SMS_WEBHOOK_URL }: Config): Promise<Finding> {
+  switch (provider) {
+    case 'none':
+      return ok('sms', 'off: no logins by SMS');
+    case 'console':
+      return warn('sms', 'codes are printed and shown in the outbox: for development only');
+    case 'webhook': {
+      const { hostname } = new URL(SMS_WEBHOOK_URL ?? '');
+      return (await canResolve(hostname.replace(/^\[|\]$/g, '')))
+        ? ok('sms', `the host ${hostname} of the webhook resolves`)
+        : fail('sms', `the host ${hostname} of the webhook cannot be resolved`);
+    }
+    default:
+      return fail('sms', `SMS_PROVIDER ${String(provider satisfies never)} is unknown`);
+  }
+}
+
+async function canResolve(host: string): Promise<boolean> {
+  return lookup(host).then(
+    () => true,
+    () => false,
+  );
+}
+
+export async function checkMail(config: Config): Promise<Finding> {
+  const provider = mailProvider(config);
+  if (provider === 'none') return ok('mail', 'off: no mail is sent');
+  if (provider === 'console') return warn('mail', 'codes are printed and shown in the outbox: for development only');
+  const { host = '', tls } = config.SMTP_URL ?? {};
+  const found = await canResolve(host);
+  if (!found) return fail('mail', `the server ${host} cannot be resolved`);
+  return tls === 'none' && !isLoopback(host)
+    ? warn('mail', `goes to ${host} without TLS: remove ?tls=none from SMTP_URL if the server has TLS`)
+    : ok('mail', `the server ${host} resolves`);
+}
+
+/** The service does not start with faulty texts. */
+export async function checkTemplates({ TEMPLATES_DIR }: Config): Promise<Finding[]> {
+  if (TEMPLATES_DIR === undefined) return [ok('templates', 'the built-in texts')];
+  const { texts, errors: faults } = await readCustomTemplates(TEMPLATES_DIR);
+  if (faults.length > 0) return faults.map((fault) => fail('templates', fault));
+  const count = [...texts.values()].reduce((sum, { size }) => sum + size, 0);
+  return [ok('templates', `${count} of your own in ${TEMPLATES_DIR}`)];
+}
+
+/** Imports the modules as a start does. */
+export async function checkAuthenticators(config: Config): Promise<Finding[]> {
+  const modules = config.AUTHENTICATORS ?? [];
+  if (modules.length === 0) return [];
+  const { tryConfiguredPlugins } = await import('../../app/base/plugins.js');
+  try {
+    return [ok('authenticators', (await tryConfiguredPlugins(config)).join(', '))];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults.map((fault) => fail('authenticators', fault));
+  }
+}
+
+export function checkPush(config: Config): Finding {
+  const channels = { apns: config.APNS_KEY, fcm: config.FCM_SERVICE_ACCOUNT, 'web push': config.VAPID_PUBLIC_KEY };
+  const named = Object.entries(channels).map(([name, setting]) => `${name} ${setting === undefined ? 'off' : 'on'}`);
+  return ok('push', named.join(', '));
+}
+
+/** Listens on the port for a moment. */
+export async function checkPort({ HOST, PORT }: Config): Promise<Finding> {
+  const server = createServer();
+  const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    server.once('error', resolve);
+    server.listen({ host: HOST, port: PORT }, () => resolve(undefined));
+  });
+  if (failure === undefined) {
+    await new Promise((resolve) => server.close(resolve));
+    return ok('port', `${PORT} of ${HOST} is free`);
+  }
+  return failure.code === 'EADDRINUSE'
+    ? warn('port', `${PORT} of ${HOST} is in use: by this Postern if it runs; otherwise a start will fail`)
+    : fail('port', `cannot listen on ${PORT} of ${HOST} (${failure.code})`);
+}

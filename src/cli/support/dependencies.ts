@@ -1,0 +1,61 @@
+import { createBreachedPasswords } from '../../app/base/breached-passwords.js';
+import { resourceLimits } from '../../app/base/resource-limits.js';
+import { type Config, readConfig } from '../../config/config.js';
+import { createPasswordHasher } from '../../credentials/passwords.js';
+import { createDatabase, type Database } from '../../database/database.js';
+import type { Log } from '../../database/embedded/membership.js';
+import { openExistingTarget } from '../../database/open.js';
+import { needSecretKeys } from '../../database/secret-key-file.js';
+import { createSecretKeys } from '../../lib/crypto/secret-keys.js';
+import type { Origin } from '../../lib/origin.js';
+import { createUserImport, type UserImport } from '../../users/import.js';
+import { createUsers, type Users, type UsersOptions } from '../../users/users.js';
+import { type Io, printLine } from './io.js';
+
+/** The actor in the audit trail. */
+export const cliOrigin: Origin = { actor: 'cli' };
+
+/** A command needs one connection for its transaction, and one for reads beside it. */
+const POOL_SIZE = 2;
+
+/** Opens the configured database, which must exist, while `work` runs. Starts or joins an embedded server. */
+export async function withDatabase<T>(io: Io, work: (database: Database, config: Config) => Promise<T>): Promise<T> {
+  const config = readConfig(io.env);
+  const open = await openExistingTarget(config, quietLog(io));
+  const database = createDatabase({ target: open.target, size: POOL_SIZE, onConnectionError: () => undefined });
+  try {
+    return await work(database, config);
+  } finally {
+    await database.close();
+    await open.close();
+  }
+}
+
+export async function openUsers(io: Io, database: Database, config: Config): Promise<Users> {
+  return createUsers(await userOptions(io, database, config));
+}
+
+export async function openUserImport(io: Io, database: Database, config: Config): Promise<UserImport> {
+  // No logins wait for these hashes.
+  return createUserImport({ ...(await userOptions(io, database, config)), hashesAtATime: resourceLimits(1).hashes });
+}
+
+async function userOptions(io: Io, database: Database, config: Config): Promise<UsersOptions> {
+  return {
+    database,
+    hasher: createPasswordHasher({ concurrency: resourceLimits(1).hashes }),
+    keys: createSecretKeys(await needSecretKeys(config)),
+    defaultRegion: config.DEFAULT_REGION,
+    passwordMin: config.PASSWORD_MIN,
+    hashCostLimit: config.IMPORTED_HASH_COST_LIMIT,
+    breached: createBreachedPasswords(config, () =>
+      printLine(io.stderr, 'The list of breached passwords could not be queried; see BREACHED_PASSWORDS_….'),
+    ),
+  };
+}
+
+/** A log that prints warnings and errors of the embedded server to the person who runs the command. */
+export function quietLog(io: Io): Log {
+  const print = (_details: object, message: string) => printLine(io.stderr, message);
+  return { info: () => undefined, warn: print, error: print };
+}

@@ -1,0 +1,74 @@
+import { ConfigError } from '../../config/config.js';
+import { EmbeddedPostgresError } from '../../database/embedded.js';
+import { MigrationError } from '../../database/migrate.js';
+import { SecretKeyError } from '../../database/secret-key-file.js';
+import { problemBody } from '../../http/plugins/problems.js';
+import { Problem } from '../../lib/problem.js';
+
+/** An error of a command, with a message for the person who typed it. */
+export class CommandError extends Error {}
+
+/** Errors with a message for the operator. */
+const explained = [ConfigError, EmbeddedPostgresError, MigrationError, SecretKeyError, CommandError];
+
+/** The message of a failure for the operator. An unexpected failure has its stack, for a report. */
+export function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (explained.some((kind) => error instanceof kind)) return error.message;
+  if (error instanceof Problem) return describeProblem(error);
+  return describeCode(error) ?? `Unexpected failure, please report it: ${error.stack ?? error.message}`;
+}
+
+function describeProblem(problem: Problem): string {
+  const { cause } = problem.options;
+  if (problem.code !== 'storage_unavailable' || !(cause instanceof Error)) return problemBody(problem, '', 'en').detail;
+  return describeCode(cause) ?? `The database does not answer: ${messageOf(cause)}`;
+}
+
+/** Failures of the system and of PostgreSQL, by errno or SQLSTATE. */
+function describeCode(error: Error): string | undefined {
+  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} of ${address} is in use: stop the program that uses it, or set PORT to another one.`;
+    case 'EADDRNOTAVAIL':
+      return `${address} is not an address of this machine: set HOST to one.`;
+    case 'ECONNREFUSED':
+    case 'ENOTFOUND':
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case 'ECONNRESET':
+      return `The database cannot be reached, see DATABASE_URL: ${messageOf(error)}`;
+    case 'EACCES':
+    case 'EISDIR':
+    case 'ENOENT':
+    case 'EPERM':
+    case 'ENOSPC':
+    case 'EROFS':
+      return messageOf(error);
+    case '3D000': // invalid_catalog_name
+    case '28000': // invalid_authorization_specification
+    case '28P01': // invalid_password
+    case '57P03': // cannot_connect_now
+    case '53300': // too_many_connections
+      return `The database refuses the connection, see DATABASE_URL: ${error.message}`;
+    case '42P01': // undefined_table
+      return 'The database has no tables of Postern yet: run `postern migrate`, or start Postern once.';
+    default:
+      return describeConnection(error);
+  }
+}
+
+/** Failures to connect for which `pg` has no code. */
+function describeConnection({ message }: Error): string | undefined {
+  return /^(?:timeout expired|Connection terminated|connection timeout)/i.test(message)
+    ? `The database does not answer, see DATABASE_URL: ${message}`
+    : undefined;
+}
+
+/** A failure to connect to several addresses has no message of its own: the first cause has one. */
+function messageOf(error: Error): string {
+  const causes: unknown[] = error instanceof AggregateError ? error.errors : [];
+  const [first = error] = causes.filter((cause) => cause instanceof Error);
+  return first.message;
+}

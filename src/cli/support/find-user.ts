@@ -1,0 +1,43 @@
+import type { Config } from '../../config/config.js';
+import { identityTypes } from '../../contract/authentication.js';
+import type { User } from '../../contract/user.js';
+import type { Database } from '../../database/database.js';
+import { directoryStatement, sql } from '../../database/sql.js';
+import { canonicalIdentity, identityDigest } from '../../identities/identity.js';
+import { parseId } from '../../lib/ids.js';
+import { Problem } from '../../lib/problem.js';
+import type { Users } from '../../users/users.js';
+import { CommandError } from './failure.js';
+
+/** The argument that names one user: its syntax and its description. */
+export const userArgument = ['<user>', 'an id, user name, mail address or phone number'] as const;
+
+const findByIdentities = directoryStatement<{ digests: readonly Buffer[] }, { user_id: string }>(
+  'cli_find_user',
+  (p) => sql`select distinct user_id from identities where digest = any(${p.digests})`,
+);
+
+/**
+ * Finds the user that an argument names.
+ * @param text an id or an identity. A phone number without a country code is of DEFAULT_REGION
+ * @throws CommandError unless the text names exactly one user
+ */
+export async function findUser(database: Database, users: Users, config: Config, text: string): Promise<User> {
+  const id = parseId(text);
+  const ids = id === undefined ? await findIds(database, config, text) : [id];
+  const [only, ...others] = ids;
+  if (only === undefined) throw new CommandError(`There is no user ${text}.`);
+  if (others.length > 0) throw new CommandError(`${text} names several users, use an id: ${ids.join(', ')}`);
+  try {
+    return await users.get(only);
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'not_found') throw new CommandError(`There is no user ${text}.`);
+    throw error;
+  }
+}
+
+async function findIds(database: Database, { DEFAULT_REGION }: Config, text: string): Promise<string[]> {
+  const identities = identityTypes.flatMap((type) => canonicalIdentity(type, text, DEFAULT_REGION) ?? []);
+  const rows = await database.directory.query(findByIdentities({ digests: identities.map(identityDigest) }));
+  return rows.map((row) => row.user_id);
+}

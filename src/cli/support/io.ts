@@ -1,0 +1,39 @@
+import type { EventEmitter } from 'node:events';
+
+/** The input and output of a command, which tests replace. */
+export interface Io {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** When absent: the environment of the process, over a `.env` file. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly stdin?: AsyncIterable<string | Uint8Array>;
+  /** Whether a person sees standard output. */
+  readonly isTerminal: boolean;
+  /** Emits SIGTERM, SIGINT and SIGUSR2. */
+  readonly signals?: Pick<EventEmitter, 'on' | 'off'>;
+}
+
+export interface Output {
+  write(text: string): unknown;
+}
+
+export function printLine(output: Output, line: string): void {
+  output.write(`${line}\n`);
+}
+
+/** Prints rows with aligned columns, two spaces apart. */
+export function printTable(output: Output, rows: readonly (readonly string[])[]): void {
+  const widths = rows.reduce<number[]>((most, row) => row.map((cell, at) => Math.max(most[at] ?? 0, cell.length)), []);
+  for (const row of rows)
+    printLine(
+      output,
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+}
+
+export function printJson(output: Output, value: unknown): void {
+  printLine(output, JSON.stringify(value, null, 2));
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { contradictions } from './contradictions.js';
+import type { Setting } from './parsers.js';
+import { formerNames, type SettingValues, settings } from './settings.js';
+
+/** The configuration is not valid. The message has one line for each fault, which names the variable. */
+export class ConfigError extends Error {
+  constructor(readonly faults: readonly string[]) {
+    const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
+    super(`The configuration has ${count}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+  }
+}
+
+/** The frozen configuration, by variable name so that code, docs and operators use one word for one thing. */
+export type Config = SettingValues & {
+  /** The variables for plug-ins. */
+  readonly pluginVariables: Readonly<Record<string, string>>;
+  /** Warnings for the operator, such as of a former name of a setting. */
+  readonly warnings: readonly string[];
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const pluginPrefix = 'AUTHENTICATOR_';
+
+/**
+ * Reads and checks the configuration.
+ * @throws ConfigError with all faults.
+ */
+export function readConfig(env: Environment = readEnvironment()): Config {
+  const { env: current, warnings, faults } = withCurrentNames(env);
+  const forPlugins = Object.entries(env).filter(([name]) => name.startsWith(pluginPrefix));
+  const values: Record<string, unknown> = {
+    pluginVariables: Object.freeze(Object.fromEntries(forPlugins)),
+    warnings: Object.freeze(warnings),
+  };
+  for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {
+    const text = current[name] || setting.fallback;
+    if (text === undefined) continue;
+    const parsed = setting.parse(text);
+    if ('fault' in parsed) faults.push(`${name} ${parsed.fault}`);
+    else values[name] = parsed.value;
+  }
+  const unknown = Object.keys(env).filter((name) => name.startsWith('POSTERN_'));
+  faults.push(...unknown.map((name) => `${name} is not a variable of Postern`));
+  faults.push(...contradictions(values as Partial<Config>));
+  if (faults.length > 0) throw new ConfigError(faults);
+  return Object.freeze(values) as Config;
+}
+
+/** Moves the values of former names to the current ones. Different values under both names are a fault. */
+function withCurrentNames(env: Environment) {
+  const current: Record<string, string | undefined> = { ...env };
+  const warnings: string[] = [];
+  const faults: string[] = [];
+  for (const [former, name] of Object.entries(formerNames)) {
+    const value = env[former];
+    if (!value) continue;
+    warnings.push(`${former} is now called ${name}. The next version does not read the former name`);
+    if (current[name] && current[name] !== value) faults.push(`${name} and its former name ${former} differ`);
+    current[name] ||= value;
+  }
+  return { env: current, warnings, faults };
+}
+
+/** The environment of the process, over a `.env` file of the working directory. */
+export function readEnvironment(): Record<string, string | undefined> {
+  let file: Record<string, string | undefined> = {};
+  try {
+    file = parseEnv(readFileSync('.env', 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return { ...file, ...process.env };
+}

@@ -1,0 +1,128 @@
+import { isKeyPair } from '../lib/push-keys.js';
+import { isLoopback } from '../lib/smtp-url.js';
+import type { SettingValues } from './settings.js';
+
+type Values = Partial<SettingValues>;
+
+/** The faults of settings that do not fit together. A setting that could not be parsed is missing here. */
+export function contradictions(config: Values): string[] {
+  return [
+    ...secretKeyFaults(config),
+    ...smsFaults(config),
+    ...retentionFaults(config),
+    ...lockFaults(config),
+    ...passkeyFaults(config),
+    ...pushFaults(config),
+    ...urlFaults(config),
+    ...breachedPasswordFaults(config),
+    ...consoleFaults(config),
+    ...mailFaults(config),
+  ];
+}
+
+function secretKeyFaults({ DATABASE_URL, SECRET_KEY }: Values): string[] {
+  if (DATABASE_URL === undefined || SECRET_KEY !== undefined) return [];
+  return ['SECRET_KEY is required with DATABASE_URL (at least 32 random characters, the same on every instance)'];
+}
+
+function smsFaults(config: Values): string[] {
+  if (config.SMS_PROVIDER !== 'webhook') return [];
+  const needed = ['SMS_WEBHOOK_URL', 'SMS_WEBHOOK_SECRET'] as const;
+  const missing = needed.filter((name) => config[name] === undefined);
+  return missing.map((name) => `${name} is required with SMS_PROVIDER=webhook`);
+}
+
+function retentionFaults({ NOTIFICATION_TYPES: types = [], NOTIFICATION_RETENTION: ages = {} }: Values): string[] {
+  const unknown = Object.keys(ages).filter((type) => type !== '*' && !types.includes(type));
+  if (unknown.length === 0) return [];
+  return [`NOTIFICATION_RETENTION names types that are not in NOTIFICATION_TYPES: ${unknown.join(', ')}`];
+}
+
+function lockFaults({ GUESS_LOCK: lock, GUESS_LOCK_MAX: max }: Values): string[] {
+  const isTooLong = lock !== undefined && max !== undefined && lock > max;
+  return isTooLong ? ['GUESS_LOCK must not be longer than GUESS_LOCK_MAX'] : [];
+}
+
+/** A passkey works only on its domain and subdomains. Without such an origin, no passkey could be used. */
+function passkeyFaults({ PASSKEY_RP_ID: id, PASSKEY_ORIGINS: origins, PUBLIC_URL: publicUrl }: Values): string[] {
+  if (origins !== undefined && id === undefined && publicUrl === undefined) {
+    return ['PASSKEY_RP_ID or PUBLIC_URL is required with PASSKEY_ORIGINS'];
+  }
+  if (id === undefined || origins !== undefined || publicUrl === undefined) return [];
+  const { hostname } = new URL(publicUrl);
+  return hostname === id || hostname.endsWith(`.${id}`)
+    ? []
+    : ['PASSKEY_RP_ID must be the host of PUBLIC_URL or a domain above it, or PASSKEY_ORIGINS must be set'];
+}
+
+/** The settings of one push channel: all of them are set, or none. */
+const pushGroups = [
+  ['VAPID_PUBLIC_KEY', 'VAPID_PRIVATE_KEY', 'VAPID_SUBJECT'],
+  ['APNS_KEY', 'APNS_KEY_ID', 'APNS_TEAM_ID', 'APNS_TOPIC'],
+] as const;
+
+function pushFaults(config: Values): string[] {
+  const faults: string[] = [];
+  for (const group of pushGroups) {
+    const given = group.filter((name) => config[name] !== undefined);
+    const missing = group.filter((name) => config[name] === undefined);
+    if (given.length > 0) faults.push(...missing.map((name) => `${name} is required with ${given.join(' and ')}`));
+  }
+  const { VAPID_PUBLIC_KEY: publicKey, VAPID_PRIVATE_KEY: privateKey } = config;
+  if (publicKey !== undefined && privateKey !== undefined && !isKeyPair(publicKey, privateKey.reveal())) {
+    faults.push('VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY');
+  }
+  return faults;
+}
+
+/** Outgoing calls use https, unless private networks are allowed. */
+function urlFaults(config: Values): string[] {
+  if (config.ALLOW_PRIVATE_NETWORK_TARGETS !== false) return [];
+  const urls: (readonly [name: string, url: string | undefined])[] = [
+    ['FCM_URL', config.FCM_URL],
+    ['APNS_URL', config.APNS_URL],
+    ['the token_uri of FCM_SERVICE_ACCOUNT', config.FCM_SERVICE_ACCOUNT?.tokenUri],
+    ['SMS_WEBHOOK_URL', config.SMS_WEBHOOK_URL],
+    ['BREACHED_PASSWORDS_URL', config.BREACHED_PASSWORDS_URL],
+  ];
+  for (const { name, url } of config.CUSTOM_AUTHENTICATORS ?? []) {
+    urls.push([`CUSTOM_AUTHENTICATORS: url of ${name}`, url]);
+  }
+  for (const { name, issuer } of config.OIDC_PROVIDERS ?? []) {
+    urls.push([`OIDC_PROVIDERS: issuer of ${name}`, issuer]);
+  }
+  return urls
+    .filter(([, url]) => url?.startsWith('http:') === true)
+    .map(([name]) => `${name} must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)`);
+}
+
+function breachedPasswordFaults({ BREACHED_PASSWORDS_FILE: file, BREACHED_PASSWORDS_URL: url }: Values): string[] {
+  if (file === undefined || url === undefined) return [];
+  return ['BREACHED_PASSWORDS_FILE and BREACHED_PASSWORDS_URL exclude each other'];
+}
+
+function consoleFaults(config: Values): string[] {
+  if (mayPrintCodes(config)) return [];
+  return (['SMS_PROVIDER', 'MAIL_PROVIDER'] as const)
+    .filter((name) => config[name] === 'console')
+    .map((name) => `${name}=console prints codes: it needs a loopback HOST, or ALLOW_CONSOLE_CODES=true`);
+}
+
+/** A person who sees the output can log in as any user. */
+function mayPrintCodes({ HOST, ALLOW_CONSOLE_CODES }: Values): boolean {
+  return ALLOW_CONSOLE_CODES !== false || HOST === undefined || isLoopback(HOST);
+}
+
+/** The provider of mail: MAIL_PROVIDER, or its default. */
+export function mailProvider(config: Values): 'console' | 'smtp' | 'none' {
+  if (config.MAIL_PROVIDER !== undefined) return config.MAIL_PROVIDER;
+  if (config.SMTP_URL !== undefined) return 'smtp';
+  return mayPrintCodes(config) ? 'console' : 'none';
+}
+
+function mailFaults(config: Values): string[] {
+  if (mailProvider(config) !== 'smtp') return [];
+  const needed = ['SMTP_URL', 'MAIL_FROM'] as const;
+  const missing = needed.filter((name) => config[name] === undefined);
+  return missing.map((name) => `${name} is required to send mail by SMTP`);
+}

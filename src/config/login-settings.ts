@@ -1,0 +1,169 @@
+import { maxSessionLifetime } from '../lib/times.js';
+import { customAuthenticators, oidcProviders } from './authenticators.js';
+import {
+  choice,
+  duration,
+  factorPolicy,
+  factorPolicyByRole,
+  hashList,
+  integer,
+  modules,
+  orZero,
+  passkeyOrigins,
+  pattern,
+  type Setting,
+  url,
+} from './parsers.js';
+
+export const accountSettings = {
+  SESSION_TTL: { parse: duration('1s', maxSessionLifetime), fallback: '15m', about: 'Lifetime of a session token.' },
+  AUTHENTICATION_TTL: {
+    parse: duration('1s', '3650d'),
+    fallback: '365d',
+    about: 'Lifetime of an authentication token.',
+  },
+  REGISTRATION: {
+    parse: choice('off', 'on'),
+    fallback: 'off',
+    about:
+      'on: people can create accounts themselves, with a code to their mail address or phone. Also set SMS_LIMIT_PER_PREFIX and SMS_LIMIT_TOTAL then.',
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+export const passwordSettings = {
+  PASSWORD_MIN: {
+    parse: integer(8, 128),
+    fallback: '8',
+    about:
+      'Minimum length of a new password in characters. NIST SP 800-63B-4 requires 15 where the password is the only factor.',
+  },
+  IMPORTED_HASH_COST_LIMIT: {
+    parse: integer(0, 10_000),
+    fallback: '60',
+    about:
+      "The total cost of all schemes of imported password hashes, in verifications of Postern's own hash (about 10 ms of a core each). Every failed login has this cost. `postern schemes list` shows the cost of each scheme. 0: only hashes with Postern's own parameters.",
+  },
+  BREACHED_PASSWORDS_FILE: {
+    parse: hashList,
+    about:
+      'A file of breached passwords, which users cannot choose: SHA-1 hashes in the order of the hash, as Have I Been Pwned provides it.',
+  },
+  BREACHED_PASSWORDS_URL: {
+    parse: url('http:', 'https:'),
+    about:
+      'A range API of breached passwords, such as https://api.pwnedpasswords.com/range. It gets the first five characters of the hash. While it does not answer, passwords are accepted.',
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+export const pinSettings = {
+  PIN_POLICY: {
+    parse: choice('required', 'optional', 'off'),
+    fallback: 'required',
+    about:
+      'required: step 2 needs a PIN. It must be the PIN of the user; for a user without a PIN, any 4 to 12 digits are accepted, so the PIN protects only users who have set one. optional: users without a PIN may omit it. off: PINs are ignored.',
+  },
+  PIN_ENROL: {
+    parse: choice('never', 'first_login'),
+    fallback: 'never',
+    about: 'first_login: the PIN of the first approved login becomes the PIN of a user who has none.',
+  },
+  PIN_RECOVERY_DELAY: {
+    parse: orZero(duration('1s', '30d')),
+    fallback: '24h',
+    about:
+      'The time between the recovery of a PIN with a code and the change of the PIN. Until then it can be cancelled. Codes go where login codes go: without a delay, a thief of the SIM card can set the PIN too. 0: no delay.',
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+export const factorSettings = {
+  SECOND_FACTOR: {
+    parse: factorPolicy,
+    fallback: 'own',
+    about:
+      'When a login requires a second factor. off: never. own: for users with an authenticator app. required: also for users with a passkey who log in with another authenticator.',
+  },
+  SECOND_FACTOR_BY_ROLE: {
+    parse: factorPolicyByRole,
+    about:
+      'SECOND_FACTOR for users with a role, such as support:required,operator:required. An operator can set it for one user.',
+  },
+  PASSKEY_RP_ID: {
+    parse: pattern(
+      /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9-]{1,63}$/,
+      'must be a domain such as example.com',
+    ),
+    about:
+      'The domain of passkeys. When unset, the host of PUBLIC_URL, else localhost. A change invalidates all passkeys.',
+  },
+  PASSKEY_ORIGINS: {
+    parse: passkeyOrigins,
+    about:
+      'Where passkeys may be used: origins of pages, and android:apk-key-hash:… of apps. When unset, the origin of PUBLIC_URL, else http://localhost with the port.',
+  },
+  PASSKEY_USER_VERIFICATION: {
+    parse: choice('preferred', 'required'),
+    fallback: 'preferred',
+    about:
+      'required: only passkeys that verify their user, with a PIN or biometrics. preferred: others too; such a login counts as one factor, not two.',
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+export const authenticatorSettings = {
+  AUTHENTICATORS: {
+    parse: modules,
+    about:
+      'Further authenticators: ES modules by their path (`./badge.js`) or package name, joined by commas. They get the variables that begin with `AUTHENTICATOR_`. See docs/authenticators.md.',
+  },
+  CUSTOM_AUTHENTICATORS: {
+    parse: customAuthenticators,
+    about:
+      'Your services that decide on logins, as JSON or the path of a file: `{"badge":{"url":"https://…","secret":"whsec_…","steps":1}}` is the authenticator `custom:badge`. See docs/authenticators.md.',
+  },
+  OIDC_PROVIDERS: {
+    parse: oidcProviders,
+    about:
+      'OpenID providers, as JSON or the path of a file: `{"google":{"issuer":"https://accounts.google.com","client_ids":["…"]}}` is the authenticator `oidc:google`. `algorithms` defaults to RS256.',
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+export const limitSettings = {
+  GUESS_LIMIT: {
+    parse: integer(1, 1_000_000),
+    fallback: '5',
+    about:
+      'Wrong secrets in a row that lock an account for a time (423). Known and unknown devices are counted separately.',
+  },
+  GUESS_LOCK: {
+    parse: duration('1s', '3650d'),
+    fallback: '30s',
+    about: 'Duration of the first lock. Each further lock lasts twice as long.',
+  },
+  GUESS_LOCK_MAX: { parse: duration('1s', '3650d'), fallback: '1h', about: 'Maximum duration of a lock.' },
+  GUESS_LIMIT_PERMANENT: {
+    parse: integer(0, 1_000_000),
+    fallback: '100',
+    about: 'Wrong secrets since the last right one that lock an account permanently (403). 0: never.',
+  },
+  LOGIN_LIMIT_PER_ADDRESS: {
+    parse: integer(0, 1_000_000),
+    fallback: '300',
+    about: 'Login requests per minute of one client address. The same limit applies to one account. 0: no limit.',
+  },
+  CODE_LIMIT_PER_ADDRESS: {
+    parse: integer(0, 1_000_000),
+    fallback: '30',
+    about: 'Codes, by SMS or mail, that one client address may request per hour. 0: no limit.',
+  },
+  SMS_LIMIT_PER_PREFIX: {
+    parse: integer(0, 1_000_000),
+    fallback: '0',
+    about:
+      'SMS codes per hour to phone numbers with the same first six digits, whether or not a user has the number. Requests that name a username or a mail address count as one more such group. Further codes are silently not sent. 0: no limit.',
+  },
+  SMS_LIMIT_TOTAL: {
+    parse: integer(0, 1_000_000),
+    fallback: '0',
+    about:
+      'SMS codes per hour in total, including those to numbers that no user has. Further codes are silently not sent. 0: no limit.',
+  },
+} as const satisfies Record<string, Setting<unknown>>;

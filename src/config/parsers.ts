@@ -1,0 +1,247 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
+import ipaddr from 'ipaddr.js';
+import { getCountries, isSupportedCountry } from 'libphonenumber-js';
+import { type NoticeChannel, noticeChannels } from '../contract/administration.js';
+import { roles, secondFactorPolicies } from '../contract/user.js';
+import { beginsLikeHashList } from '../lib/hash-list.js';
+import { availableCores } from '../lib/machine.js';
+import { isBase64Url, readPrivateKey, readServiceAccount, readTextOrFile } from '../lib/push-keys.js';
+import { parseSmtpUrl } from '../lib/smtp-url.js';
+import { parseDuration } from '../lib/times.js';
+
+type Role = (typeof roles)[number];
+type SecondFactorPolicy = (typeof secondFactorPolicies)[number];
+
+/** A configured secret. Printing, logging or serialising it does not reveal it. */
+export class Secret {
+  readonly #value: string;
+  constructor(value: string) {
+    this.#value = value;
+  }
+  reveal(): string {
+    return this.#value;
+  }
+  toString(): string {
+    return '[redacted]';
+  }
+  toJSON(): string {
+    return '[redacted]';
+  }
+  [inspect.custom](): string {
+    return '[redacted]';
+  }
+}
+
+/** A value, or a fault that completes the sentence "NAME …". */
+export type Parsed<T> = { value: T } | { fault: string };
+
+/** A setting: how to read the text of its variable. */
+export interface Setting<T> {
+  readonly parse: (text: string) => Parsed<T>;
+  /** The default text. Absent: an unset setting has no value. */
+  readonly fallback?: string;
+  /** The meaning, for docs/configuration.md. */
+  readonly about: string;
+}
+
+export const ok = <T>(value: T): Parsed<T> => ({ value });
+export const fault = (message: string): { fault: string } => ({ fault: message });
+
+export const anyText = (text: string) => ok(text);
+export const choice =
+  <const T extends string>(...allowed: readonly T[]) =>
+  (text: string): Parsed<T> => {
+    const found = allowed.find((value) => value === text);
+    return found === undefined ? fault(`must be one of: ${allowed.join(', ')}`) : ok(found);
+  };
+export const flag = (text: string): Parsed<boolean> =>
+  text === 'true' || text === 'false' ? ok(text === 'true') : fault('must be true or false');
+export const integer =
+  (min: number, max: number) =>
+  (text: string): Parsed<number> =>
+    /^\d{1,10}$/.test(text) && Number(text) >= min && Number(text) <= max
+      ? ok(Number(text))
+      : fault(`must be a whole number from ${min} to ${max}`);
+export const duration =
+  (min: string, max: string) =>
+  (text: string): Parsed<number> => {
+    const value = parseDuration(text);
+    const inRange = value !== undefined && value >= (parseDuration(min) ?? 0) && value <= (parseDuration(max) ?? 0);
+    return inRange ? ok(value) : fault(`must be a duration from ${min} to ${max}, such as 30s, 15m, 1h or 365d`);
+  };
+/** Accepts `0` too. */
+export const orZero =
+  (parse: (text: string) => Parsed<number>) =>
+  (text: string): Parsed<number> => {
+    if (text === '0') return ok(0);
+    const parsed = parse(text);
+    return 'fault' in parsed ? fault(`${parsed.fault}, or 0`) : parsed;
+  };
+export const url =
+  (...protocols: readonly string[]) =>
+  (text: string): Parsed<string> =>
+    URL.canParse(text) && protocols.includes(new URL(text).protocol)
+      ? ok(text)
+      : fault(`must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+export const secret =
+  (min: number) =>
+  (text: string): Parsed<Secret> =>
+    text.length >= min ? ok(new Secret(text)) : fault(`must have at least ${min} characters`);
+
+export function secretList(text: string): Parsed<readonly Secret[]> {
+  const keys = text.split(',').map((key) => key.trim());
+  return keys.every((key) => key.length >= 32)
+    ? ok(keys.map((key) => new Secret(key)))
+    : fault('must be one key, or several joined by commas (the newest first), each of at least 32 characters');
+}
+
+export function signingSecret(text: string): Parsed<Secret> {
+  const encoded = text.startsWith('whsec_') ? text.slice(6) : '';
+  const strong = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && Buffer.from(encoded, 'base64').length >= 24;
+  return strong ? ok(new Secret(text)) : fault('must be whsec_ followed by base64 of at least 24 bytes');
+}
+
+/** With more workers, the connections would be too many for one database, which several instances may share. */
+export const maxWorkers = 16;
+
+export function workerCount(text: string): Parsed<number> {
+  if (text === 'auto') return ok(Math.min(maxWorkers, availableCores()));
+  const count = integer(1, maxWorkers)(text);
+  return 'fault' in count ? fault(`must be auto, or a whole number from 1 to ${maxWorkers}`) : count;
+}
+
+/** The number of trusted hops, counted from this server, or the addresses of trusted proxies. */
+export function trustProxy(text: string): Parsed<number | readonly string[]> {
+  if (/^\d{1,2}$/.test(text)) return ok(Number(text));
+  const ranges = text.split(',').map((range) => range.trim());
+  const valid = ranges.every((range) => ipaddr.isValid(range) || ipaddr.isValidCIDR(range));
+  return valid ? ok(ranges) : fault('must be a number of hops, or addresses and CIDR ranges joined by commas');
+}
+
+export function region(text: string): Parsed<string> {
+  return isSupportedCountry(text)
+    ? ok(text)
+    : fault(`must be one of the regions ${getCountries().slice(0, 3).join(', ')}, …`);
+}
+
+export function origins(text: string): Parsed<readonly string[]> {
+  const list = text.split(',').map((origin) => origin.trim());
+  return list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
+    ? ok(list)
+    : fault('must be origins such as https://app.example.com, joined by commas');
+}
+
+/** Origins of pages and of Android apps, which contain the digest of the app's signing certificate. */
+export function passkeyOrigins(text: string): Parsed<readonly string[]> {
+  const list = text.split(',').map((origin) => origin.trim());
+  const isApp = (origin: string) => /^android:apk-key-hash:[A-Za-z0-9_-]{43}$/.test(origin);
+  return list.every((origin) => isApp(origin) || 'value' in origins(origin))
+    ? ok(list)
+    : fault('must be origins such as https://app.example.com or android:apk-key-hash:…, joined by commas');
+}
+
+export const factorPolicy = choice(...secondFactorPolicies);
+
+export function factorPolicyByRole(text: string): Parsed<Readonly<Partial<Record<Role, SecondFactorPolicy>>>> {
+  const policies: Partial<Record<Role, SecondFactorPolicy>> = {};
+  for (const rule of text.split(',')) {
+    const [name, policy = ''] = rule.trim().split(':');
+    const role = roles.find((one) => one === name);
+    const parsed = factorPolicy(policy);
+    if (role === undefined || role in policies || 'fault' in parsed) {
+      return fault(`must be different roles (${roles.join(', ')}) with a policy each, such as operator:required`);
+    }
+    policies[role] = parsed.value;
+  }
+  return ok(policies);
+}
+
+export function notificationTypes(text: string): Parsed<readonly string[]> {
+  const list = text.split(',').map((type) => type.trim());
+  return list.every((type) => /^[a-z][a-z0-9_]{0,31}$/.test(type)) && new Set(list).size === list.length
+    ? ok(list)
+    : fault('must be different lower-case words joined by commas');
+}
+
+/** Modules. A path becomes a file URL; any other name is the name of a package. */
+export function modules(text: string): Parsed<readonly string[]> {
+  const list = text.split(',').map((module) => module.trim());
+  if (list.includes('') || new Set(list).size < list.length) {
+    return fault('must be different paths or package names, joined by commas');
+  }
+  return ok(list.map((module) => (/^\.{0,2}\//.test(module) ? pathToFileURL(resolve(module)).href : module)));
+}
+
+/** Milliseconds by notification type. `*` is every other type. */
+export function retention(text: string): Parsed<Readonly<Record<string, number>>> {
+  const ages: Record<string, number> = {};
+  for (const rule of text.split(',')) {
+    const [, type = '', age = ''] = /^\s*([a-z][a-z0-9_]{0,31}|\*)\s*:\s*(\w+)\s*$/.exec(rule) ?? [];
+    const parsed = duration('1d', '36500d')(age);
+    if (type === '' || Object.hasOwn(ages, type) || 'fault' in parsed) {
+      return fault('must be different types with durations from 1d to 36500d, such as pool:90d,*:365d');
+    }
+    ages[type] = parsed.value;
+  }
+  return ok(ages);
+}
+
+/** The channels of notices about an account, in the order of `noticeChannels`. */
+export function notices(text: string): Parsed<readonly NoticeChannel[]> {
+  if (text === 'none') return ok([]);
+  const words = text.split(',').map((word) => word.trim());
+  const list = noticeChannels.filter((channel) => words.includes(channel));
+  return list.length === words.length
+    ? ok(list)
+    : fault(`must be none, or some of ${noticeChannels.join(', ')}, joined by commas`);
+}
+
+/** The password of the mail server is a secret. The rest may be shown. */
+export function smtpUrl(text: string) {
+  const target = parseSmtpUrl(text);
+  if (target === undefined) return fault('must be smtp://… or smtps://[user:password@]host[:port][?tls=required|none]');
+  const { password, ...rest } = target;
+  return ok({ ...rest, password: password === undefined ? undefined : new Secret(password) });
+}
+
+/** An address, or a name and an address in angle brackets. Only characters that have no other meaning in a header. */
+export function mailFrom(text: string) {
+  const [, name = '', inBrackets, alone] = /^(?:([^\p{Cc}<>"]*)<([^<>]*)>|([^<>]*))$/u.exec(text.trim()) ?? [];
+  const address = inBrackets ?? alone ?? '';
+  if (!/^[^\s\p{Cc}@,;:"()[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}$/u.test(address)) {
+    return fault('must be an address such as no-reply@example.com, or Example <no-reply@example.com>');
+  }
+  return ok({ name: name.trim(), address });
+}
+
+export function vapidPublicKey(text: string): Parsed<string> {
+  return isBase64Url(text, 65) ? ok(text) : fault('must be a public key of 65 bytes in base64url');
+}
+
+export function vapidPrivateKey(text: string): Parsed<Secret> {
+  return isBase64Url(text, 32) ? ok(new Secret(text)) : fault('must be a private key of 32 bytes in base64url');
+}
+
+export function serviceAccount(value: string) {
+  const text = readTextOrFile(value, (json) => json.trimStart().startsWith('{'));
+  if (text === undefined) return fault('must be JSON, or the path of a readable file');
+  const account = readServiceAccount(text);
+  return account === undefined ? fault('must be the JSON of a service account with its private key') : ok(account);
+}
+
+export function apnsKey(value: string) {
+  const text = readTextOrFile(value, (pem) => pem.includes('-----BEGIN'));
+  if (text === undefined) return fault('must be a key in PEM, or the path of a readable file');
+  const key = readPrivateKey(text, 'ec');
+  return key === undefined ? fault('must be a private key on P-256, as in a .p8 file of Apple') : ok(key);
+}
+
+export function hashList(path: string): Parsed<string> {
+  return beginsLikeHashList(path)
+    ? ok(resolve(path))
+    : fault('must be the path of a file of lines HASH:count, in the order of the SHA-1 hashes');
+}
+
+export const pattern = (form: RegExp, about: string) => (text: string) => (form.test(text) ? ok(text) : fault(about));

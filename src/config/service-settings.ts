@@ -1,0 +1,99 @@
+import { resolve } from 'node:path';
+import {
+  anyText,
+  choice,
+  duration,
+  flag,
+  integer,
+  maxWorkers,
+  ok,
+  origins,
+  pattern,
+  type Setting,
+  secret,
+  secretList,
+  trustProxy,
+  url,
+  workerCount,
+} from './parsers.js';
+
+export const serviceSettings = {
+  HOST: { parse: anyText, fallback: '127.0.0.1', about: 'Address to listen on.' },
+  PORT: { parse: integer(0, 65_535), fallback: '8080', about: 'Port to listen on. 0: any free port.' },
+  WORKERS: {
+    parse: workerCount,
+    fallback: '1',
+    about: `Number of processes, at most ${maxWorkers}. They share the port and the database. auto: one for each core of the machine or the container.`,
+  },
+  PUBLIC_URL: {
+    parse: url('http:', 'https:'),
+    about: 'The URL by which clients reach the service. With https, responses carry Strict-Transport-Security.',
+  },
+  CORS_ORIGINS: { parse: origins, about: 'Origins whose pages may call the API. None by default.' },
+  TRUST_PROXY: {
+    parse: trustProxy,
+    about:
+      'Proxies whose X-Forwarded-For header is trusted: a number of hops, or addresses and CIDR ranges. None by default.',
+  },
+  ALLOW_PRIVATE_NETWORK_TARGETS: {
+    parse: flag,
+    fallback: 'false',
+    about: 'true: outgoing calls may reach loopback and private addresses, by http or https. For tests.',
+  },
+  LOG_LEVEL: {
+    parse: choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    fallback: 'info',
+    about: 'The lowest level that is logged. The log is JSON lines on standard output.',
+  },
+  APP_NAME: {
+    parse: pattern(/^[^\p{Cc}{}]{1,40}$/u, 'must be 1 to 40 characters, without control characters and braces'),
+    fallback: 'Postern',
+    about: 'The name of your service in codes and notices.',
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+export const storageSettings = {
+  DATABASE_URL: {
+    parse: url('postgres:', 'postgresql:'),
+    about: 'The PostgreSQL (15 or later) to use. When unset, Postern runs its own in DATA_DIR.',
+  },
+  DATA_DIR: {
+    parse: (text: string) => ok(resolve(text)),
+    fallback: './data',
+    about: "The folder of the service's own files: its database, its secret key, the first API key.",
+  },
+  IMAGE_DIR: {
+    parse: (text: string) => ok(resolve(text)),
+    about:
+      'The folder of uploaded images. When unset, `images` in DATA_DIR. Instances on several machines must share it.',
+  },
+  SECRET_KEY: {
+    parse: secretList,
+    about:
+      'Keys the digests of codes and identities, peppers PINs, and encrypts queued codes, stored responses and the secrets of authenticator apps. With the embedded database it is created in DATA_DIR. With DATABASE_URL it is required. To rotate it: the new key first, old keys after it, joined by commas.',
+  },
+  DATABASE_BATCHING: {
+    parse: flag,
+    fallback: 'true',
+    about:
+      'true: concurrent session checks share one query, which also confirms cached sessions; concurrent new sessions and single notifications share one statement. false: one query each, and no session is cached.',
+  },
+  EVENT_RETENTION: {
+    parse: duration('1d', '36500d'),
+    fallback: '365d',
+    about: 'How long audit events are kept.',
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+export const administrationSettings = {
+  ADMIN_API_KEY: {
+    parse: secret(32),
+    about: 'Accepted as an API key with every scope. When unset, the first start creates a key.',
+  },
+  ADMIN_PROOF_MAX_AGE: {
+    parse: duration('1s', '1d'),
+    fallback: '15m',
+    about:
+      'Operators with a session: the maximum age of the login, or of the last re-authentication in the session, for actions that open an account or the service to others. API keys need none.',
+  },
+} as const satisfies Record<string, Setting<unknown>>;

@@ -1,0 +1,67 @@
+import {
+  accountSettings,
+  authenticatorSettings,
+  factorSettings,
+  limitSettings,
+  passwordSettings,
+  pinSettings,
+} from './login-settings.js';
+import { messageSettings } from './message-settings.js';
+import { notificationSettings, pushSettings } from './notification-settings.js';
+import type { Parsed, Setting } from './parsers.js';
+import { administrationSettings, serviceSettings, storageSettings } from './service-settings.js';
+
+/**
+ * The settings by the headings of docs/configuration.md, in its order.
+ * @public scripts/generate.mjs writes that page from it.
+ */
+export const settingGroups: Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>> = {
+  'The service': serviceSettings,
+  'Database, files and keys': storageSettings,
+  Administration: administrationSettings,
+  'Tokens and registration': accountSettings,
+  Passwords: passwordSettings,
+  PINs: pinSettings,
+  'Second factors and passkeys': factorSettings,
+  'Further authenticators': authenticatorSettings,
+  'Locks and limits': limitSettings,
+  'Codes and notices': messageSettings,
+  Notifications: notificationSettings,
+  Push: pushSettings,
+};
+
+/** Every variable that the service reads. */
+export const settings = {
+  ...serviceSettings,
+  ...storageSettings,
+  ...administrationSettings,
+  ...accountSettings,
+  ...passwordSettings,
+  ...pinSettings,
+  ...factorSettings,
+  ...authenticatorSettings,
+  ...limitSettings,
+  ...messageSettings,
+  ...notificationSettings,
+  ...pushSettings,
+};
+
+/**
+ * Former names of settings, which are accepted for one version (decision 79).
+ * @public scripts/generate.mjs lists them in docs/configuration.md.
+ */
+export const formerNames: Readonly<Record<string, keyof typeof settings>> = {
+  VERIFY_BATCHING: 'DATABASE_BATCHING',
+  SMS_LIMIT_PER_ADDRESS: 'CODE_LIMIT_PER_ADDRESS',
+  ALLOW_CONSOLE_SMS: 'ALLOW_CONSOLE_CODES',
+};
+
+type Settings = typeof settings;
+type Value<S> = S extends { parse: (text: string) => Parsed<infer T> } ? T : never;
+
+/** Values by variable name. Optional where a variable has no fallback. */
+export type SettingValues = {
+  readonly [Name in keyof Settings]: Settings[Name] extends { fallback: string }
+    ? Value<Settings[Name]>
+    : Value<Settings[Name]> | undefined;
+};

@@ -1,0 +1,34 @@
+import type { MessageChannel } from '../contract/administration.js';
+import type { Origin } from '../lib/origin.js';
+
+/** What a two-step authenticator stores between its steps: JSON, never the secret itself. */
+export type ChallengeState = Readonly<Record<string, string>>;
+
+export interface Challenge {
+  /** Stored until the answer arrives. */
+  readonly kept: ChallengeState;
+  /** Seconds until an answer is no longer accepted. */
+  readonly lifetime: number;
+  /** Sent to the client, as `challenge` of the authentication. */
+  readonly shown?: ShownChallenge;
+  /** A code to send through the durable queue. */
+  readonly message?: CodeMessage;
+}
+
+/** What a client needs to answer. `type` names the kind of answer, such as `totp` or `passkey`. */
+export type ShownChallenge = Readonly<Record<string, unknown>> & { readonly type: string };
+
+export interface ChallengeAnswer {
+  readonly kept: ChallengeState;
+  /** The id of the authentication, or of another challenge that is answered in the same way. */
+  readonly authenticationId: string;
+  readonly secret: string;
+  /** For the audit trail. */
+  readonly origin: Origin;
+}
+
+export interface CodeMessage {
+  readonly channel: MessageChannel;
+  readonly recipient: string | undefined;
+  readonly code: string;
+}

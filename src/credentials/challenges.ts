@@ -1,0 +1,153 @@
+import { isNotAhead } from '../database/clock.js';
+import type { Queryable } from '../database/database.js';
+import { spanningStatement, sql, userStatement } from '../database/sql.js';
+import type { ChallengeState } from './challenge.js';
+
+/**
+ * A row of `challenges`: a self-service action that is started now and completed by an answer within minutes, such as a
+ * re-authentication, a new address, a recovery, or a new authenticator.
+ *
+ * Three statements change a row. `beginChallenge` inserts it. `takeChallengeGuess` uses one of its guesses before
+ * anything is evaluated, so parallel answers cannot exceed the number of guesses. `endChallenge` ends it in the same
+ * transaction as the action, so only one of several parallel correct answers succeeds.
+ */
+export interface NewChallenge {
+  /** The user, or the placeholder id of an identity without an account. */
+  readonly userId: string;
+  readonly id: string;
+  /** An answer is accepted only for this purpose. */
+  readonly purpose: ChallengePurpose;
+  /** What the answer is checked against, and the parameters of the action. Never the secret itself. */
+  readonly kept: ChallengeState;
+  /** Seconds. */
+  readonly lifetime: number;
+  /** Only this device may answer: the session's device, or without a session the known device that asked. */
+  readonly deviceId?: string | undefined;
+}
+
+export type ChallengePurpose =
+  | 'proof'
+  | 'email'
+  | 'phone'
+  | 'totp'
+  | 'passkey'
+  | 'recovery'
+  | 'registration'
+  | 'external_identity';
+
+/** A challenge as the client sees it. */
+export interface StartedChallenge {
+  readonly id: string;
+  readonly expires_at: string;
+}
+
+/** Identifies the challenge that an answer is for. */
+export interface ChallengeRef {
+  readonly userId: string;
+  readonly id: string;
+  readonly purpose: ChallengePurpose;
+  readonly deviceId?: string | undefined;
+}
+
+/** Guesses at one code (ASVS 5.0, 6.5). A number of our own: SQL text, not a parameter. */
+const maxGuesses = sql`5`;
+
+interface NewChallengeValues extends Omit<NewChallenge, 'deviceId'> {
+  readonly deviceId: string | null;
+}
+
+const insertChallenge = userStatement<NewChallengeValues, StartedChallenge>(
+  'challenge_begin',
+  (p) => sql`
+    insert into challenges (user_id, id, purpose, kept, device_id, created_at, expires_at)
+    select ${p.userId}, ${p.id}, ${p.purpose}, ${p.kept}::jsonb, ${p.deviceId}, now,
+           now + ${p.lifetime} * interval '1 second'
+    from (select db_now() as now) clock
+    returning id, expires_at`,
+);
+
+/** Inserts a challenge. */
+export async function startChallenge(handle: Queryable<'user'>, challenge: NewChallenge): Promise<StartedChallenge> {
+  const [row] = await handle.query(insertChallenge({ ...challenge, deviceId: challenge.deviceId ?? null }));
+  if (row === undefined) throw new Error('an insert returned no row');
+  return row;
+}
+
+interface ChallengeKey extends Omit<ChallengeRef, 'deviceId'> {
+  readonly deviceId: string | null;
+}
+
+const takeGuess = userStatement<ChallengeKey, { kept: ChallengeState }>(
+  'challenge_take_guess',
+  (p) => sql`
+    update challenges set guesses = guesses + 1
+    where user_id = ${p.userId} and id = ${p.id} and purpose = ${p.purpose} and device_id is not distinct from ${p.deviceId}
+      and ended_at is null and guesses < ${maxGuesses} and expires_at > db_now()
+      and ${isNotAhead(sql`created_at`)}
+    returning kept`,
+);
+
+/**
+ * Uses one of a challenge's guesses. Call it before anything is evaluated.
+ * @returns the stored state; undefined if the challenge is unknown, another user's, for another purpose, expired, ended,
+ *   or out of guesses
+ */
+export async function takeChallengeGuess(
+  handle: Queryable<'user'>,
+  address: ChallengeRef,
+): Promise<ChallengeState | undefined> {
+  const [row] = await handle.query(takeGuess({ ...address, deviceId: address.deviceId ?? null }));
+  return row?.kept;
+}
+
+const endOne = userStatement<{ userId: string; id: string }>(
+  'challenge_end',
+  (p) => sql`
+    update challenges set ended_at = db_now() where user_id = ${p.userId} and id = ${p.id} and ended_at is null
+    returning id`,
+);
+
+/**
+ * Ends an answered challenge. Call it in the transaction of the action.
+ * @returns false: a parallel answer ended it first, so the action must not happen
+ */
+export async function endChallenge(
+  tx: Queryable<'user'>,
+  { userId, id }: { userId: string; id: string },
+): Promise<boolean> {
+  return (await tx.query(endOne({ userId, id }))).length > 0;
+}
+
+const endAll = userStatement<{ userId: string; purposes: readonly ChallengePurpose[] | null }>(
+  'challenge_end_all',
+  (p) => sql`
+    update challenges set ended_at = db_now()
+    where user_id = ${p.userId} and (${p.purposes}::text[] is null or purpose = any(${p.purposes})) and ended_at is null`,
+);
+
+/**
+ * Ends the user's open challenges, which were started with proofs that no longer suffice. Starting and completing a
+ * challenge both lock the user's row. The caller must hold that lock too, so that no answer under evaluation gets past.
+ * @param purposes undefined: all
+ */
+export async function endChallenges(
+  tx: Queryable<'user'>,
+  userId: string,
+  purposes?: readonly ChallengePurpose[],
+): Promise<void> {
+  await tx.query(endAll({ userId, purposes: purposes ?? null }));
+}
+
+const findOwner = spanningStatement<{ id: string }, { user_id: string; device_id: string | null }>(
+  'challenge_owner',
+  (p) => sql`select user_id, device_id from challenges where id = ${p.id}`,
+);
+
+/** Finds the user and the device of a challenge by its id alone, in any state: for answers without a session. */
+export async function findChallengeOwner(
+  handle: Queryable<'spanning'>,
+  id: string,
+): Promise<Pick<ChallengeRef, 'userId' | 'deviceId'> | undefined> {
+  const [row] = await handle.query(findOwner({ id }));
+  return row === undefined ? undefined : { userId: row.user_id, deviceId: row.device_id ?? undefined };
+}

@@ -1,0 +1,64 @@
+import type { Queryable } from '../../database/database.js';
+import { sql, userStatement } from '../../database/sql.js';
+import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import { newLongCode, normalizeLongCode } from '../codes.js';
+
+/** The rows of `recovery_codes`. A recovery code replaces a lost second factor, never the first one. */
+
+const count = 10;
+const digestInput = (userId: string, code: string) => `${userId}:${normalizeLongCode(code)}`;
+
+const deleteCodes = userStatement<{ userId: string }>(
+  'recovery_forget',
+  (p) => sql`delete from recovery_codes where user_id = ${p.userId}`,
+);
+const insertCodes = userStatement<{ userId: string; digests: readonly Buffer[] }>(
+  'recovery_insert',
+  (p) => sql`
+    insert into recovery_codes (user_id, digest, created_at)
+    select ${p.userId}, digest, db_now() from unnest(${p.digests}::bytea[]) digest`,
+);
+
+/** Replaces all recovery codes of a user. Only digests are stored, so the returned codes cannot be shown again. */
+export async function replaceRecoveryCodes(tx: Queryable<'user'>, keys: SecretKeys, userId: string): Promise<string[]> {
+  const codes = Array.from({ length: count }, newLongCode);
+  const digests = codes.map((code) => keys.digest('recovery', digestInput(userId, code)));
+  await tx.query(deleteCodes({ userId }));
+  await tx.query(insertCodes({ userId, digests }));
+  return codes;
+}
+
+/**
+ * The delete locks the code's row, so one of several parallel uses finds it. `before` counts the rows before the delete.
+ */
+const useCode = userStatement<{ userId: string; digests: readonly Buffer[] }, { used: number; before: number }>(
+  'recovery_use',
+  (p) => sql`
+    with used as (delete from recovery_codes where user_id = ${p.userId} and digest = any(${p.digests}) returning digest)
+    select (select count(*) from used)::int as used,
+           (select count(*) from recovery_codes where user_id = ${p.userId})::int as before`,
+);
+
+/**
+ * Deletes a code that was used.
+ * @returns how many codes are left; undefined if there is no such code
+ */
+export async function deleteRecoveryCode(
+  handle: Queryable<'user'>,
+  keys: SecretKeys,
+  userId: string,
+  code: string,
+): Promise<number | undefined> {
+  const digests = keys.digests('recovery', digestInput(userId, code));
+  const [row] = await handle.query(useCode({ userId, digests }));
+  return row === undefined || row.used === 0 ? undefined : row.before - row.used;
+}
+
+const anyCode = userStatement<{ userId: string }>(
+  'recovery_any',
+  (p) => sql`select 1 as one from recovery_codes where user_id = ${p.userId} limit 1`,
+);
+
+export async function hasRecoveryCodes(handle: Queryable<'user'>, userId: string): Promise<boolean> {
+  return (await handle.query(anyCode({ userId }))).length > 0;
+}

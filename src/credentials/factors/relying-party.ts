@@ -1,0 +1,240 @@
+import { randomBytes } from 'node:crypto';
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
+import { idFromBytes, idToBytes } from '../../lib/ids.js';
+import { isJsonObject, parseJsonObject } from '../../lib/json-object.js';
+
+/**
+ * The relying party of WebAuthn (W3C, Level 3): makes options for browsers and checks their responses. It implements the
+ * protocol only. `passkeys.ts` handles rows: owners and signature counters.
+ */
+export interface RelyingParty {
+  /**
+   * PublicKeyCredentialRequestOptionsJSON. Without `allowed`, the browser offers all its passkeys for this relying party.
+   */
+  requestOptions(challenge: string, verification: UserVerification, allowed?: readonly Descriptor[]): RequestOptions;
+  /** PublicKeyCredentialCreationOptionsJSON. */
+  creationOptions(challenge: string, user: PasskeyOwner, existing: readonly Descriptor[]): Promise<object>;
+  /**
+   * Checks type, challenge, origin, relying party, user presence, and user verification where required (section 7.1).
+   * @returns undefined if a check fails
+   */
+  readRegistration(response: unknown, challenge: string): Promise<RegisteredCredential | undefined>;
+  /**
+   * Checks the same and the signature by the credential's key (section 7.2).
+   * @returns undefined if a check fails
+   */
+  readAssertion(
+    assertion: Assertion,
+    challenge: string,
+    publicKey: Buffer,
+    verification: UserVerification,
+  ): Promise<AssertionResult | undefined>;
+  /** The default user verification. */
+  readonly userVerification: UserVerification;
+}
+
+export type UserVerification = 'preferred' | 'required';
+
+export interface RelyingPartyOptions {
+  /** The relying party id: the domain of the passkeys, such as `example.com`. */
+  readonly id: string;
+  /** The name of the service in the browser's dialogs. */
+  readonly name: string;
+  /** Accepted origins. A function, since the port may be known only once the service listens. */
+  readonly origins: () => readonly string[];
+  readonly userVerification: UserVerification;
+}
+
+export interface RequestOptions extends Readonly<Record<string, unknown>> {
+  readonly challenge: string;
+  readonly rpId: string;
+}
+
+/** A PublicKeyCredentialDescriptor. */
+export interface Descriptor {
+  readonly credentialId: Buffer;
+  readonly transports: readonly string[];
+}
+
+export interface PasskeyOwner {
+  readonly userId: string;
+  /** The name that the owner recognizes the account by. */
+  readonly name: string;
+  readonly displayName: string;
+}
+
+export interface RegisteredCredential {
+  readonly credentialId: Buffer;
+  /** A COSE key (RFC 9052). */
+  readonly publicKey: Buffer;
+  readonly counter: number;
+  readonly transports: readonly string[];
+  readonly backedUp: boolean;
+}
+
+/** An assertion with a valid form. Nothing else is checked yet. */
+export interface Assertion {
+  readonly credentialId: Buffer;
+  /** From the user handle, if the authenticator returned one. */
+  readonly userId: string | undefined;
+  readonly response: AuthenticationResponseJSON;
+}
+
+export interface AssertionResult {
+  readonly counter: number;
+  readonly userVerified: boolean;
+  readonly backedUp: boolean;
+}
+
+/** Milliseconds that the browser waits for the owner. */
+const timeout = 300_000;
+/** Seconds that a response is accepted. */
+export const passkeyLifetime = timeout / 1000;
+
+/**
+ * EdDSA, ES256, RS256 (COSE ids): common in authenticators, and supported by every Node.js version that Postern supports.
+ */
+const algorithms = [-8, -7, -257];
+/** Bytes (WebAuthn Level 3, section 4, "Credential ID"). */
+const maxCredentialId = 1023;
+
+/** 256 random bits in base64url (section 13.4.3 asks for at least 128). */
+export const newPasskeyChallenge = () => randomBytes(32).toString('base64url');
+
+/** Loaded when first needed: it takes some megabytes, and many installations have no passkeys. */
+const library = () => import('@simplewebauthn/server');
+
+export function createRelyingParty({ id, name, origins, userVerification }: RelyingPartyOptions): RelyingParty {
+  const expected = (challenge: string) => ({
+    expectedChallenge: challenge,
+    expectedOrigin: [...origins()],
+    expectedRPID: id,
+  });
+  return {
+    userVerification,
+    requestOptions: (challenge, verification, allowed = []) => ({
+      challenge,
+      rpId: id,
+      timeout,
+      userVerification: verification,
+      allowCredentials: allowed.map(toDescriptor),
+    }),
+    async creationOptions(challenge, user, existing) {
+      const { generateRegistrationOptions } = await library();
+      return generateRegistrationOptions({
+        rpID: id,
+        rpName: name,
+        timeout,
+        attestationType: 'none',
+        supportedAlgorithmIDs: algorithms,
+        challenge: Buffer.from(challenge, 'base64url'),
+        userID: new Uint8Array(idToBytes(user.userId)),
+        userName: user.name,
+        userDisplayName: user.displayName,
+        excludeCredentials: existing.map(toDescriptor),
+        authenticatorSelection: { residentKey: 'required', userVerification },
+      });
+    },
+    async readRegistration(given, challenge) {
+      const response = given as RegistrationResponseJSON;
+      const { verifyRegistrationResponse } = await library();
+      const requireUserVerification = userVerification === 'required';
+      const rules = { ...expected(challenge), requireUserVerification, supportedAlgorithmIDs: algorithms };
+      const checked = await orUndefined(async () => {
+        refuseFrames(response.response.clientDataJSON);
+        return verifyRegistrationResponse({ response: await withoutStatement(response), ...rules });
+      });
+      if (checked?.verified !== true) return undefined;
+      const { credential, credentialBackedUp } = checked.registrationInfo;
+      const credentialId = Buffer.from(credential.id, 'base64url');
+      if (credentialId.length > maxCredentialId) return undefined;
+      const transports = knownTransports(credential.transports);
+      const publicKey = Buffer.from(credential.publicKey);
+      return { credentialId, publicKey, counter: credential.counter, transports, backedUp: credentialBackedUp };
+    },
+    async readAssertion({ response }, challenge, publicKey, verification) {
+      const { verifyAuthenticationResponse } = await library();
+      // 0: the statement that stores the counter also compares it, so that one of two parallel uses succeeds.
+      const credential = { id: response.id, publicKey: new Uint8Array(publicKey), counter: 0 };
+      const requireUserVerification = verification === 'required';
+      const checked = await orUndefined(() => {
+        refuseFrames(response.response.clientDataJSON);
+        return verifyAuthenticationResponse({ response, ...expected(challenge), credential, requireUserVerification });
+      });
+      if (checked?.verified !== true) return undefined;
+      const { newCounter, userVerified, credentialBackedUp } = checked.authenticationInfo;
+      return { counter: newCounter, userVerified, backedUp: credentialBackedUp };
+    },
+  };
+}
+
+/** The library throws for every invalid response. All of these are the same refusal. */
+async function orUndefined<T>(check: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await check();
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Removes the attestation statement. Postern does not ask for one, and the library must not see it: the library fetches
+ * URLs that its certificates name, and the client controls those.
+ */
+async function withoutStatement(given: RegistrationResponseJSON): Promise<RegistrationResponseJSON> {
+  const { decodeAttestationObject, isoBase64URL, isoCBOR } = await import('@simplewebauthn/server/helpers');
+  const authData = decodeAttestationObject(isoBase64URL.toBuffer(given.response.attestationObject)).get('authData');
+  const bare = new Map<string, Parameters<typeof isoCBOR.encode>[0]>([
+    ['fmt', 'none'],
+    ['attStmt', new Map()],
+    ['authData', authData],
+  ]);
+  const attestationObject = isoBase64URL.fromBuffer(isoCBOR.encode(bare));
+  return { ...given, response: { ...given.response, attestationObject } };
+}
+
+/** Refuses responses from a cross-origin frame: another page could trick its visitors to sign (section 7.2, step 14). */
+function refuseFrames(clientDataJSON: string): void {
+  const { crossOrigin } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()) as { crossOrigin?: unknown };
+  if (crossOrigin !== undefined && crossOrigin !== false) throw new Error('made in a cross-origin frame');
+}
+
+/** Parses an AuthenticationResponseJSON. Undefined if the text is not one. */
+export function parseAssertion(text: string): Assertion | undefined {
+  const { id, rawId, type, response } = parseJsonObject(text) ?? {};
+  if (typeof id !== 'string' || rawId !== id || type !== 'public-key' || !isJsonObject(response)) return undefined;
+  const { clientDataJSON, authenticatorData, signature, userHandle } = response;
+  if (!isString(clientDataJSON) || !isString(authenticatorData) || !isString(signature)) return undefined;
+  const handle = isString(userHandle) ? Buffer.from(userHandle, 'base64url') : undefined;
+  // A user handle that is not one of ours identifies nobody. A missing handle is allowed.
+  if (handle !== undefined && handle.length !== 16) return undefined;
+  return {
+    credentialId: Buffer.from(id, 'base64url'),
+    userId: handle === undefined ? undefined : idFromBytes(handle),
+    response: {
+      id,
+      rawId,
+      type,
+      response: { clientDataJSON, authenticatorData, signature },
+      clientExtensionResults: {},
+    },
+  };
+}
+
+const isString = (value: unknown) => typeof value === 'string';
+
+const transportNames = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
+type Transport = (typeof transportNames)[number];
+
+/** Hints for browsers. They come from the client, so only known values are stored. */
+function knownTransports(given: unknown): Transport[] {
+  return Array.isArray(given) ? transportNames.filter((name) => given.includes(name)) : [];
+}
+
+function toDescriptor({ credentialId, transports }: Descriptor) {
+  return {
+    id: credentialId.toString('base64url'),
+    type: 'public-key',
+    transports: knownTransports(transports),
+  } as const;
+}

@@ -1,0 +1,117 @@
+import { recordEvent } from '../../audit/events.js';
+import type { Database } from '../../database/database.js';
+import type { AccountUser, Role, SecondFactorPolicy } from '../../identities/accounts.js';
+import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import type { Origin } from '../../lib/origin.js';
+import type { Challenge, ChallengeAnswer, ChallengeState } from '../challenge.js';
+import { consumeAssertion, passkeyDescriptors } from './passkeys.js';
+import { deleteRecoveryCode, hasRecoveryCodes } from './recovery-codes.js';
+import {
+  newPasskeyChallenge,
+  parseAssertion,
+  passkeyLifetime,
+  type RelyingParty,
+  type UserVerification,
+} from './relying-party.js';
+import { useTotpCode } from './totp.js';
+
+/** The second factor of a login, after a correct first secret. */
+export interface SecondFactors {
+  /** @returns the challenge that this user must answer; undefined if the login needs no second factor */
+  createChallenge(user: AccountUser, login: FirstFactorLogin): Promise<Challenge | undefined>;
+  /**
+   * Whether this account has a second factor: an app always counts. A passkey counts if the user has a role, or if the
+   * policy requires a second factor.
+   */
+  hasSecondFactor(user: AccountUser): boolean;
+  /** Checks and consumes the answer. @returns the factor that was used; undefined if the answer is wrong */
+  verify(user: AccountUser, answer: ChallengeAnswer): Promise<SecondFactorName | undefined>;
+}
+
+/** A login whose first secret was correct. */
+export interface FirstFactorLogin {
+  readonly id: string;
+  /** The authenticator of the first secret. */
+  readonly authenticator: string;
+}
+
+/** Seconds to answer with any factor: as long as a browser waits for a passkey. */
+const lifetime = passkeyLifetime;
+
+export type SecondFactorName = 'totp' | 'passkey' | 'recovery_code';
+
+export interface SecondFactorsOptions {
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly relyingParty: RelyingParty;
+  /** The default policy. The role's policy overrides it, and the user's own policy overrides both. */
+  readonly policy: SecondFactorPolicy;
+  readonly policyByRole: Readonly<Partial<Record<Role, SecondFactorPolicy>>>;
+}
+
+export function createSecondFactors(options: SecondFactorsOptions): SecondFactors {
+  const { database, keys, relyingParty } = options;
+
+  const policyOf = ({ secondFactorPolicy, role }: AccountUser) =>
+    secondFactorPolicy ?? options.policyByRole[role] ?? options.policy;
+  // A role takes effect with any second factor, so a passkey counts for a user with a role.
+  const standBeside = (user: AccountUser) =>
+    user.hasTotp || (user.hasPasskey && (policyOf(user) === 'required' || user.role !== 'user'));
+
+  async function ask(user: AccountUser, { authenticator }: FirstFactorLogin): Promise<Challenge | undefined> {
+    if (policyOf(user) === 'off' || !standBeside(user)) return undefined;
+    const handle = database.user(user.userId);
+    const recovery = (await hasRecoveryCodes(handle, user.userId)) ? ['recovery_code'] : [];
+    if (!user.hasPasskey) return totpChallenge({}, { alternatives: recovery });
+    // After a login by passkey, possession is shown already, so the second passkey must verify its user.
+    const verification = authenticator === 'passkey' ? 'required' : relyingParty.userVerification;
+    const challenge = newPasskeyChallenge();
+    const kept = { challenge, verification };
+    const allowed = await passkeyDescriptors(handle, user.userId);
+    const passkey = relyingParty.requestOptions(challenge, verification, allowed);
+    if (user.hasTotp) return totpChallenge(kept, { alternatives: ['passkey', ...recovery], passkey });
+    return { kept, lifetime, shown: { type: 'passkey', ...passkey, alternatives: recovery } };
+  }
+
+  const totpChallenge = (kept: ChallengeState, shown: Readonly<Record<string, unknown>>): Challenge => ({
+    kept,
+    lifetime,
+    shown: { type: 'totp', ...shown },
+  });
+
+  /** The form shows the factor: six digits are a code of the app, a JSON object is an assertion. */
+  async function verify(user: AccountUser, answer: ChallengeAnswer): Promise<SecondFactorName | undefined> {
+    const { secret } = answer;
+    if (/^\d{6}$/.test(secret)) return (await useTotpCode(database, keys, user.userId, secret)) ? 'totp' : undefined;
+    if (secret.startsWith('{')) return (await verifyPasskey(user, answer)) ? 'passkey' : undefined;
+    const left = await redeemRecoveryCode({ database, keys }, user.userId, secret, answer.origin);
+    return left === undefined ? undefined : 'recovery_code';
+  }
+
+  async function verifyPasskey({ userId }: AccountUser, { kept, secret, origin }: ChallengeAnswer): Promise<boolean> {
+    const assertion = parseAssertion(secret);
+    const { challenge, verification } = kept;
+    if (assertion === undefined || challenge === undefined) return false;
+    const expected = { userId, challenge, verification: asVerification(verification), origin };
+    return (await consumeAssertion(options, assertion, expected)) !== undefined;
+  }
+
+  return { createChallenge: ask, hasSecondFactor: standBeside, verify };
+}
+
+const asVerification = (text: string | undefined): UserVerification =>
+  text === 'preferred' ? 'preferred' : 'required';
+
+/** Uses a recovery code and records an event. @returns how many codes are left; undefined if there is no such code */
+export async function redeemRecoveryCode(
+  { database, keys }: { readonly database: Database; readonly keys: SecretKeys },
+  userId: string,
+  code: string,
+  origin: Origin,
+): Promise<number | undefined> {
+  return database.user(userId).transaction(async (tx) => {
+    const left = await deleteRecoveryCode(tx, keys, userId, code);
+    if (left !== undefined) await recordEvent(tx, { userId, type: 'recovery_code.used', origin, data: { left } });
+    return left;
+  });
+}

@@ -1,0 +1,101 @@
+import type { Database, Queryable } from '../../database/database.js';
+import { type SqlPart, sql, userStatement } from '../../database/sql.js';
+import { type SecretKeys, unreadable } from '../../lib/crypto/secret-keys.js';
+import { stepOfCode, totpPeriod } from '../../lib/crypto/totp.js';
+import { newId } from '../../lib/ids.js';
+
+/**
+ * The rows of `totp`: authenticator apps (RFC 6238). Each code is accepted once (RFC 6238, 5.2; NIST SP 800-63B-4,
+ * 3.1.4).
+ */
+
+/** SQL: the current time step, by the database's clock. @param period seconds of one step */
+const currentStep = (period: SqlPart) => sql`floor(extract(epoch from db_now()) / ${period}::int)::int8`;
+
+const context = (userId: string) => `totp:${userId}`;
+
+/** Encrypts the secret of an app. @param secret as bytes */
+export function encryptTotpSecret(keys: SecretKeys, userId: string, secret: Buffer): Buffer {
+  return keys.encrypt(secret.toString('base64'), context(userId));
+}
+
+function decryptSecret(keys: SecretKeys, userId: string, encrypted: Buffer): Buffer {
+  const secret = keys.decrypt(encrypted, context(userId));
+  if (secret === undefined) throw unreadable(keys, encrypted, `the secret of the authenticator app of user ${userId}`);
+  return Buffer.from(secret, 'base64');
+}
+
+const readTotp = userStatement<{ userId: string; period: number }, { id: string; secret: Buffer; step: number }>(
+  'totp_read',
+  (p) => sql`select id, secret, ${currentStep(p.period)} as step from totp where user_id = ${p.userId}`,
+);
+
+/** Also stores the secret encrypted with the current key, so an old key can be removed once all users have logged in. */
+const useStep = userStatement<{ userId: string; id: string; step: number; secret: Buffer }>(
+  'totp_use',
+  (p) => sql`
+    update totp set last_step = ${p.step}, secret = ${p.secret}, last_used_at = db_now()
+    where user_id = ${p.userId} and id = ${p.id} and last_step < ${p.step} returning id`,
+);
+
+/**
+ * Accepts a code once. Codes older than the last accepted one are refused, and one of several parallel uses succeeds.
+ * @returns false if the code is wrong or used, or the user has no app
+ */
+export async function useTotpCode(
+  database: Database,
+  keys: SecretKeys,
+  userId: string,
+  code: string,
+): Promise<boolean> {
+  const handle = database.user(userId);
+  const [row] = await handle.query(readTotp({ userId, period: totpPeriod }));
+  if (row === undefined) return false;
+  const secret = decryptSecret(keys, userId, row.secret);
+  const step = stepOfCode(secret, code, row.step);
+  if (step === undefined) return false;
+  const encrypted = encryptTotpSecret(keys, userId, secret);
+  const used = await handle.query(useStep({ userId, id: row.id, step, secret: encrypted }));
+  return used.length > 0;
+}
+
+const readStep = userStatement<{ period: number }, { step: number }>(
+  'totp_step',
+  (p) => sql`select ${currentStep(p.period)} as step`,
+);
+
+/** The time step of a code by a secret that is not confirmed yet; undefined if the code is wrong. */
+export async function findStepOfNewSecret(
+  handle: Queryable<'user'>,
+  keys: SecretKeys,
+  userId: string,
+  { sealed, code }: { readonly sealed: Buffer; readonly code: string },
+): Promise<number | undefined> {
+  const [row] = await handle.query(readStep({ period: totpPeriod }));
+  return row === undefined ? undefined : stepOfCode(decryptSecret(keys, userId, sealed), code, row.step);
+}
+
+const insertTotp = userStatement<{ userId: string; id: string; secret: Buffer; step: number }>(
+  'totp_insert',
+  (p) => sql`
+    insert into totp (user_id, id, secret, last_step, created_at, last_used_at)
+    select ${p.userId}, ${p.id}, ${p.secret}, ${p.step}, now, now
+    from (select db_now() as now) clock
+    on conflict (user_id) do update set id = excluded.id, secret = excluded.secret, last_step = excluded.last_step,
+      created_at = excluded.created_at, last_used_at = excluded.last_used_at`,
+);
+
+/** Stores the user's app and replaces an earlier one. The code of `step` confirmed it, and is not accepted again. */
+export async function saveTotp(tx: Queryable<'user'>, userId: string, sealed: Buffer, step: number): Promise<void> {
+  await tx.query(insertTotp({ userId, id: newId(), secret: sealed, step }));
+}
+
+const deleteTotp = userStatement<{ userId: string }>(
+  'totp_delete',
+  (p) => sql`delete from totp where user_id = ${p.userId} returning id`,
+);
+
+/** @returns false if the user had no app */
+export async function removeTotp(tx: Queryable<'user'>, userId: string): Promise<boolean> {
+  return (await tx.query(deleteTotp({ userId }))).length > 0;
+}

@@ -1,0 +1,181 @@
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { hash, type Options, verify } from '@node-rs/argon2';
+
+/**
+ * Runs argon2 on its own threads while more hashes are requested than run at a time, and otherwise in libuv's thread
+ * pool, as the library does by itself. A thread has its next hash already queued when it finishes one, and hashes do not
+ * delay other work of the pool (decision 56).
+ */
+export interface HashThreads {
+  /** @returns a PHC string. */
+  hash(password: string, parameters: Options): Promise<string>;
+  /** @param stored a PHC string. @throws Error if it is not one */
+  verify(stored: string, password: string): Promise<boolean>;
+  /**
+   * Runs a hash that only libuv's pool can compute. It counts as a requested hash like all others: the time of other
+   * hashes must not show whether a user has such a hash.
+   */
+  runInPool<T>(make: () => Promise<T>): Promise<T>;
+}
+
+export interface HashThreadsOptions {
+  /** The maximum number of threads. Each takes one core, and 10 to 20 MB besides the memory of its hash. */
+  readonly count: number;
+  /** Milliseconds until an idle thread ends; 10,000. */
+  readonly idleTimeoutMs?: number;
+  /**
+   * Milliseconds without new threads after one was lost or could not start, since each attempt costs time and memory;
+   * 60,000.
+   */
+  readonly restartDelayMs?: number;
+  /** Called with the reason when a thread was lost or could not start. Its hashes run in libuv's pool instead. */
+  readonly onLost?: (error: Error) => void;
+}
+
+/** A function of the library by name, and its arguments. */
+type Work = readonly ['hashSync' | 'verifySync', ...unknown[]];
+
+interface Task {
+  readonly work: Work;
+  /** Does the same in libuv's pool. */
+  inPool(): Promise<unknown>;
+}
+
+type Answer = 'ready' | { readonly id: number; readonly value?: unknown; readonly error?: Error };
+
+interface PendingTask {
+  readonly task: Task;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly pending: Map<number, PendingTask>;
+  isReady: boolean;
+  idle?: NodeJS.Timeout;
+}
+
+/** Hashes that a thread has at a time: the running one, and the next. */
+const maxTasks = 2;
+
+/** CommonJS, so that it runs both from TypeScript and compiled. A thread handles its messages one after the other. */
+const source = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const argon2 = require(workerData);
+  parentPort.on('message', ({ id, work: [name, ...values] }) => {
+    try {
+      parentPort.postMessage({ id, value: argon2[name](...values) });
+    } catch (error) {
+      parentPort.postMessage({ id, error });
+    }
+  });
+  parentPort.postMessage('ready');`;
+const library = createRequire(import.meta.url).resolve('@node-rs/argon2');
+
+/** Threads start one by one while many hashes are requested. Idle threads do not keep the process alive. */
+export function createHashThreads(options: HashThreadsOptions): HashThreads {
+  const { count, idleTimeoutMs: idleFor = 10_000, restartDelayMs: pauseFor = 60_000, onLost } = options;
+  const threads = new Set<Thread>();
+  /** Set for a while after a thread was lost. */
+  let pause: NodeJS.Timeout | undefined;
+  let running = 0;
+  let tasks = 0;
+
+  function start(): void {
+    try {
+      // No environment: NODE_OPTIONS could preload code, and other variables hold secrets.
+      const worker = new Worker(source, { eval: true, workerData: library, execArgv: [], env: {}, name: 'argon2' });
+      const thread: Thread = { worker, pending: new Map(), isReady: false };
+      threads.add(thread);
+      worker.unref();
+      worker.on('message', (answer: Answer) => onAnswer(thread, answer));
+      worker.on('messageerror', (error) => lose(thread, error));
+      worker.on('error', (error) => lose(thread, error));
+      worker.on('exit', (code) => lose(thread, new Error(`a hashing thread ended with code ${code}`)));
+    } catch (error) {
+      report(error as Error);
+    }
+  }
+
+  function onAnswer(thread: Thread, answer: Answer): void {
+    if (answer === 'ready') {
+      thread.isReady = true;
+      markIdle(thread);
+      return;
+    }
+    const { id, value, error } = answer;
+    const pending = thread.pending.get(id);
+    thread.pending.delete(id);
+    if (thread.pending.size === 0) markIdle(thread);
+    if (error === undefined) pending?.resolve(value);
+    else pending?.reject(error);
+  }
+
+  function markIdle(thread: Thread): void {
+    thread.worker.unref();
+    thread.idle = setTimeout(() => {
+      threads.delete(thread);
+      void thread.worker.terminate();
+    }, idleFor).unref();
+  }
+
+  function lose(thread: Thread, error: Error): void {
+    // A thread that was ended on purpose, or lost already, is no longer in the set.
+    if (!threads.delete(thread)) return;
+    clearTimeout(thread.idle);
+    void thread.worker.terminate();
+    for (const { task, resolve, reject } of thread.pending.values()) task.inPool().then(resolve, reject);
+    report(error);
+  }
+
+  function report(error: Error): void {
+    clearTimeout(pause);
+    pause = setTimeout(() => {
+      pause = undefined;
+    }, pauseFor).unref();
+    onLost?.(error);
+  }
+
+  /**
+   * Finds a thread for one more hash: the first idle one, so that later threads become idle and end. If none is idle, it
+   * starts one more; one at a time, since each start blocks the event loop for some milliseconds. Up to `count` hashes
+   * of any kind need no thread: the time must not show whether another hash runs on a thread.
+   */
+  function findThread(): Thread | undefined {
+    if (running <= count) return undefined;
+    const ready = [...threads].filter(({ isReady }) => isReady);
+    const idle = ready.find(({ pending }) => pending.size === 0);
+    const isStarting = ready.length < threads.size;
+    if (idle === undefined && !isStarting && pause === undefined && threads.size < count) start();
+    return idle ?? ready.find(({ pending }) => pending.size < maxTasks);
+  }
+
+  function send({ worker, pending, idle }: Thread, task: Task): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      clearTimeout(idle);
+      const id = tasks++;
+      pending.set(id, { task, resolve, reject });
+      worker.ref();
+      worker.postMessage({ id, work: task.work });
+    });
+  }
+
+  async function run<T>(inPool: () => Promise<T>, work?: Work): Promise<T> {
+    running += 1;
+    try {
+      const thread = findThread();
+      if (thread === undefined || work === undefined) return await inPool();
+      return (await send(thread, { work, inPool })) as T;
+    } finally {
+      running -= 1;
+    }
+  }
+
+  return {
+    hash: (password, parameters) => run(() => hash(password, parameters), ['hashSync', password, parameters]),
+    verify: (stored, password) => run(() => verify(stored, password), ['verifySync', stored, password]),
+    runInPool: (make) => run(make),
+  };
+}

@@ -1,0 +1,152 @@
+import type { Database, Queryable } from '../database/database.js';
+import type { MaintenanceTask } from '../database/maintenance/tasks.js';
+import { compose, directoryStatement, sql } from '../database/sql.js';
+import { type FieldError, Problem } from '../lib/problem.js';
+import { dummyHashFor } from './hashes/registry.js';
+import { currentScheme, type PasswordHasher, schemeOf } from './passwords.js';
+import { schemeCost, totalSchemeCost } from './scheme-cost.js';
+
+/**
+ * The schemes of imported hashes other than the current one: algorithm and parameters. If imported hashes cost more to
+ * verify, the time of a failed login shows which accounts have one. So each failed login verifies one hash of every
+ * scheme.
+ */
+export interface PasswordSchemes {
+  /** Verifies a dummy hash of every scheme except the one that was verified already. */
+  verifyOtherSchemes(verified: string | undefined): Promise<void>;
+}
+
+/** Schemes besides the current one. */
+const maxSchemes = 8;
+
+/** Decides whether a hash with a new scheme may be stored. */
+export interface SchemeRules {
+  /** The maximum cost of all schemes together, in verifications of the current hash. */
+  readonly costLimit: number;
+  /** Whether the caller may add a scheme: each one makes every failed login slower. */
+  readonly mayAdd: boolean;
+}
+
+/**
+ * The key of an advisory lock. A transaction that adds a scheme holds it until commit, so that two cannot exceed the
+ * limit together. The task that drops schemes does not wait for it.
+ */
+const addingLock = sql`7203415024`;
+/** Milliseconds between two searches for unused schemes. */
+const rest = 5000;
+
+const readSchemes = directoryStatement<object, { scheme: string }>(
+  'password_schemes',
+  () => sql`select scheme from password_schemes order by scheme`,
+);
+/** Locks schemes so that they are not dropped before the transaction ends. */
+const lockSchemes = directoryStatement<{ schemes: readonly string[] }, { scheme: string }>(
+  'password_schemes_hold',
+  (p) => sql`
+    select scheme from password_schemes where scheme = any (${p.schemes}::text[]) order by scheme for key share`,
+);
+const lockAdding = directoryStatement<object>(
+  'password_schemes_wait',
+  () => sql`select pg_advisory_xact_lock(${addingLock})`,
+);
+const addSchemes = directoryStatement<{ schemes: readonly string[] }>(
+  'password_schemes_add',
+  (p) => sql`insert into password_schemes (scheme) select unnest(${p.schemes}::text[]) on conflict do nothing`,
+);
+const dropUnused = compose<{ dropped: number }, 'everyone'>(
+  'everyone',
+  sql`select drop_unused_schemes(${addingLock}) as dropped`,
+);
+const countUsers = compose<{ scheme: string; users: number }, 'everyone'>(
+  'everyone',
+  sql`
+    select s.scheme, (select count(*) from imported_hashes h where h.scheme = s.scheme)::float8 as users
+    from password_schemes s order by s.scheme`,
+);
+
+/** The schemes in use. */
+export async function importedSchemes(handle: Queryable<'directory'>): Promise<string[]> {
+  return (await handle.query(readSchemes({}))).map(({ scheme }) => scheme);
+}
+
+/** A scheme in use: its cost for each failed login, and how many users have such a hash. */
+export interface SchemeInUse {
+  readonly scheme: string;
+  /** In verifications of the current hash. */
+  readonly cost: number;
+  readonly users: number;
+}
+
+/** Lists the schemes with their users. Slow: it reads one index entry for each user with an imported hash. */
+export async function countSchemeUsers(handle: Queryable<'everyone'>): Promise<SchemeInUse[]> {
+  const rows = await handle.query(countUsers);
+  return rows.map(({ scheme, users }) => ({ scheme, cost: schemeCost(scheme), users }));
+}
+
+/** Returns why a hash with this scheme may not be stored; undefined if it may. */
+export function schemeProblem(
+  scheme: string,
+  inUse: ReadonlySet<string>,
+  { costLimit, mayAdd }: SchemeRules,
+): Problem | undefined {
+  if (scheme === currentScheme || inUse.has(scheme)) return undefined;
+  if (!mayAdd) return new Problem('insufficient_scope', { params: { scope: 'admin' } });
+  if (inUse.size >= maxSchemes) return fault({ code: 'too_many_schemes', params: { max: maxSchemes } });
+  const cost = schemeCost(scheme);
+  const sum = totalSchemeCost([...inUse, scheme]);
+  return sum > costLimit ? fault({ code: 'schemes_too_expensive', params: { cost, sum, max: costLimit } }) : undefined;
+}
+
+function fault(error: FieldError): Problem {
+  return new Problem('validation_failed', { errors: [{ field: 'password_hash', ...error }] });
+}
+
+/**
+ * Registers the schemes of hashes. Call it in the transaction that stores the hashes, before that locks anything else.
+ * @param schemes in order of priority
+ * @returns why one of them may not be stored. Then none is registered, and the transaction must not store any hash.
+ */
+export async function registerSchemes(
+  tx: Queryable<'directory'>,
+  schemes: Iterable<string>,
+  rules: SchemeRules,
+): Promise<Problem | undefined> {
+  const needed = [...new Set(schemes)].filter((scheme) => scheme !== currentScheme);
+  if (needed.length === 0) return undefined;
+  const locked = new Set((await tx.query(lockSchemes({ schemes: needed }))).map(({ scheme }) => scheme));
+  const missing = needed.filter((scheme) => !locked.has(scheme));
+  if (missing.length === 0) return undefined;
+  if (rules.mayAdd) await tx.query(lockAdding({}));
+  const inUse = new Set(rules.mayAdd ? await importedSchemes(tx) : locked);
+  for (const scheme of missing) {
+    const refusal = schemeProblem(scheme, inUse, rules);
+    if (refusal !== undefined) return refusal;
+    inUse.add(scheme);
+  }
+  await tx.query(addSchemes({ schemes: missing }));
+  return undefined;
+}
+
+/** Drops schemes that no user has any longer. Failed logins stop verifying them, on every instance. */
+export const unusedSchemesTask: MaintenanceTask = {
+  name: 'drop unused password schemes',
+  restMs: rest,
+  async step(tx) {
+    const [row] = await tx.query(dropUnused);
+    return { removed: row?.dropped ?? 0 };
+  },
+};
+
+export function createPasswordSchemes(database: Database, hasher: PasswordHasher): PasswordSchemes {
+  return {
+    async verifyOtherSchemes(verified) {
+      const own = verified === undefined ? currentScheme : schemeOf(verified);
+      // A user with an imported hash has not paid for the current scheme yet.
+      if (own !== currentScheme) await hasher.verify(undefined, '');
+      // Not cached: a stale list would show, by time, who was imported since.
+      for (const scheme of await importedSchemes(database.directory)) {
+        if (scheme !== own) await hasher.verify(dummyHashFor(scheme), '');
+      }
+    },
+  };
+}

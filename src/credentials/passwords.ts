@@ -1,0 +1,88 @@
+import { createConcurrencyLimiter } from '../lib/concurrency-limiter.js';
+import { availableCores } from '../lib/machine.js';
+import { createHashThreads } from './hash-threads.js';
+import type { PasswordHash } from './hashes/password-hash.js';
+import { parseHash } from './hashes/registry.js';
+
+/**
+ * OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. RFC 9106 defines argon2.
+ */
+const parameters = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+
+/** The scheme of new hashes: algorithm and parameters. */
+export const currentScheme = '$argon2id$v=19$m=19456,t=2,p=1';
+
+/** A dummy hash with the current scheme: verifying it takes as long as a real hash. Nobody knows its password. */
+const dummyHash = `${currentScheme}$cG9zdGVybi1ub2JvZHkhIQ$aHfMiSR78eLTHAAGBs7kh1WCAUt7cjYfGqRjVIVHvlA`;
+
+/** Hashes and verifies passwords, with bounded concurrency. */
+export interface PasswordHasher {
+  /** @returns a PHC string. */
+  hash(password: string): Promise<string>;
+  /**
+   * Takes the same time with or without a stored hash: without one it verifies a dummy hash and returns false.
+   * @throws Problem `overloaded` when the queue is full
+   */
+  verify(stored: string | undefined, password: string): Promise<boolean>;
+}
+
+export interface HasherOptions {
+  /**
+   * Hashes at a time. Each takes one core, 19 MiB, and 10 to 20 MB for its thread. The default is the number of cores.
+   */
+  readonly concurrency?: number;
+  /** Hashes that may wait; further ones fail with `overloaded`. The default is 128. */
+  readonly queue?: number;
+  /** Called with the reason when a hashing thread was lost. No hash fails because of it. */
+  readonly onThreadLost?: (error: Error) => void;
+}
+
+/** NIST SP 800-63B-4, 3.1.1.2: normalize Unicode before hashing. */
+const normalise = (password: string) => password.normalize('NFC');
+
+/** The scheme of a stored hash. */
+export function schemeOf(stored: string): string {
+  return readStored(stored).scheme;
+}
+
+/**
+ * Whether a stored hash has another scheme, and can be replaced by a hash of the password that was just verified. It
+ * cannot if the old algorithm ignored the end of the password: the user may have set another password than the one
+ * entered.
+ */
+export function needsRehash(stored: string, password: string): boolean {
+  const { scheme, maxPasswordBytes: readsBytes = Number.POSITIVE_INFINITY } = readStored(stored);
+  return scheme !== currentScheme && Buffer.byteLength(normalise(password)) < readsBytes;
+}
+
+/** @throws Error for a hash that was not checked before it was stored */
+function readStored(stored: string): PasswordHash {
+  const hash = parseHash(stored);
+  if (hash === undefined) throw new Error('a stored password hash cannot be read');
+  return hash;
+}
+
+export function createPasswordHasher(options: HasherOptions = {}): PasswordHasher {
+  const { concurrency = availableCores(), queue = 128, onThreadLost: onLost } = options;
+  const threads = createHashThreads({ count: concurrency, ...(onLost && { onLost }) });
+  // One waiting hash is queued at each thread.
+  const ahead = Math.min(concurrency, queue);
+  const turn = createConcurrencyLimiter({
+    concurrency: concurrency + ahead,
+    maxWaiting: queue - ahead,
+  });
+  const poolTurn = createConcurrencyLimiter({ concurrency: concurrency, maxWaiting: ahead });
+  const verifyStored = (stored: string, password: string) => {
+    const read = readStored(stored);
+    // An imported hash can take many times as long, and would delay the next hash of its thread.
+    if (read.scheme === currentScheme) return threads.verify(stored, password);
+    return threads.runInPool(() => poolTurn(() => read.verify(password)));
+  };
+  return {
+    hash: (password) => turn(() => threads.hash(normalise(password), parameters)),
+    async verify(stored, password) {
+      const matches = await turn(() => verifyStored(stored ?? dummyHash, normalise(password)));
+      return matches && stored !== undefined;
+    },
+  };
+}

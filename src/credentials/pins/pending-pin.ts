@@ -1,0 +1,118 @@
+import type { Queryable } from '../../database/database.js';
+import { spanningStatement, sql, userStatement } from '../../database/sql.js';
+import { nextPinIsDue } from '../../identities/accounts.js';
+
+/**
+ * A pending PIN is a recovered PIN whose waiting time is not over: the columns `next_pin_…` of `users`. The database's
+ * clock decides when the time is over. Callers that write these columns hold a lock on the user's row.
+ */
+
+/** Applies pending PINs. */
+export interface PendingPins {
+  /** If the user's pending PIN is due, makes it the user's PIN and ends every login. Otherwise does nothing. */
+  apply(userId: string): Promise<void>;
+}
+
+const guard = userStatement<{ userId: string; milliseconds: number }>(
+  'pin_guard',
+  (p) => sql`
+    update users set pin_guarded_until = db_now() + ${p.milliseconds} * interval '1 ms'
+    where id = ${p.userId} and pin_hash is not null`,
+);
+
+/** For a time, in milliseconds, lets only the PIN itself authorize a change of the PIN. */
+export async function guardPin(tx: Queryable<'user'>, userId: string, time: number): Promise<void> {
+  await tx.query(guard({ userId, milliseconds: time }));
+}
+
+export interface NewPendingPin {
+  readonly pinHash: string;
+  /** Keyed digest of the code that cancels it. */
+  readonly cancel: Buffer;
+  /** Milliseconds. */
+  readonly delay: number;
+}
+
+const putPin = userStatement<NewPendingPin & { userId: string }, PendingPin>(
+  'next_pin_put',
+  (p) => sql`
+    update users u
+    set next_pin_hash = ${p.pinHash}, next_pin_cancel = ${p.cancel}, next_pin_since = now, updated_at = now,
+        next_pin_at = now + ${p.delay} * interval '1 ms'
+    from (select db_now() as now) clock where u.id = ${p.userId}
+    returning u.next_pin_at as "effectiveAt", u.email, u.phone`,
+);
+
+/** A stored pending PIN: when it takes effect, and the user's addresses. */
+export interface PendingPin {
+  readonly effectiveAt: string;
+  readonly email: string | null;
+  readonly phone: string | null;
+}
+
+/** Stores a pending PIN and replaces an earlier one. */
+export async function savePendingPin(tx: Queryable<'user'>, userId: string, pin: NewPendingPin): Promise<PendingPin> {
+  const [row] = await tx.query(putPin({ ...pin, userId }));
+  if (row === undefined) throw new Error('the user of a locked row is gone');
+  return row;
+}
+
+/** How a pending PIN ended. */
+export type PendingPinOutcome = 'applied' | 'cancelled';
+
+const endPin = userStatement<{ userId: string; outcomes: readonly boolean[] }, { is_due: boolean }>(
+  'next_pin_end',
+  (p) => sql`
+    update users u
+    set pin_hash = case when held.is_due then u.next_pin_hash else u.pin_hash end, updated_at = db_now(),
+        next_pin_hash = null, next_pin_since = null, next_pin_at = null, next_pin_cancel = null
+    from (select u.id, ${nextPinIsDue} as is_due from users u where u.id = ${p.userId} and u.next_pin_at is not null) held
+    where u.id = held.id and held.is_due = any(${p.outcomes})
+    returning held.is_due`,
+);
+
+/**
+ * Ends a pending PIN: applies it if it is due, and cancels it otherwise.
+ * @param only end it only with this outcome
+ * @returns undefined if there is none, or if the outcome would be the other one
+ */
+export async function endPendingPin(
+  tx: Queryable<'user'>,
+  userId: string,
+  only?: PendingPinOutcome,
+): Promise<PendingPinOutcome | undefined> {
+  const outcomes = only === undefined ? [true, false] : [only === 'applied'];
+  const [row] = await tx.query(endPin({ userId, outcomes }));
+  if (row === undefined) return undefined;
+  return row.is_due ? 'applied' : 'cancelled';
+}
+
+const findCancelled = spanningStatement<{ identity: Buffer; digests: readonly Buffer[] }, { id: string }>(
+  'next_pin_find',
+  (p) => sql`
+    select u.id from identities i join users u on u.id = i.user_id
+    where i.digest = ${p.identity} and u.next_pin_cancel = any(${p.digests})`,
+);
+
+/** Finds the user of a pending PIN by one of the user's identities and the code that cancels the PIN. */
+export async function findByCancelCode(
+  handle: Queryable<'spanning'>,
+  identity: Buffer,
+  digests: readonly Buffer[],
+): Promise<string | undefined> {
+  const [row] = await handle.query(findCancelled({ identity, digests }));
+  return row?.id;
+}
+
+const queueJob = userStatement<{ userId: string }>(
+  'next_pin_queue',
+  (p) => sql`
+    select graphile_worker.add_job('user.next_pin', json_build_object('user_id', u.id), job_key => 'next_pin:' || u.id,
+                                   run_at => now() + (u.next_pin_at - db_now()))
+    from users u where u.id = ${p.userId} and u.next_pin_at is not null`,
+);
+
+/** Queues the job that applies the pending PIN when it is due. A user has at most one such job. */
+export async function queuePendingPin(tx: Queryable<'user'>, userId: string): Promise<void> {
+  await tx.query(queueJob({ userId }));
+}

@@ -1,0 +1,37 @@
+import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import type { PasswordHasher } from '../passwords.js';
+
+/**
+ * Hashes and verifies PINs. A PIN has few digits, so a slow hash alone does not protect it if the database leaks. The
+ * input of the hash is an HMAC of the user id and the PIN under SECRET_KEY: a pepper (OWASP Password Storage Cheat
+ * Sheet).
+ */
+export interface Pins {
+  /** @returns `k`, a fingerprint of the key, and a PHC string: `k1a2b3c4d$argon2id$…`. */
+  hash(userId: string, pin: string): Promise<string>;
+  /** Takes the same time with or without a stored hash. False also if SECRET_KEY no longer has the key of the hash. */
+  verify(stored: string | undefined, userId: string | undefined, pin: string): Promise<boolean>;
+}
+
+/** `k` and eight hexadecimal digits. */
+const FINGERPRINT_LENGTH = 9;
+
+export function createPins({ hasher, keys }: { hasher: PasswordHasher; keys: SecretKeys }): Pins {
+  // The key's fingerprint is stored with the hash, so one argon2 hash is enough even while keys are rotated.
+  const fingerprints = keys.digests('pin', 'fingerprint').map((digest) => `k${digest.toString('hex').slice(0, 8)}`);
+  const peppered = (userId: string, pin: string) =>
+    keys.digests('pin', `${userId}:${pin}`).map((digest) => digest.toString('base64'));
+
+  return {
+    async hash(userId, pin) {
+      const [fingerprint = ''] = fingerprints;
+      const [input = ''] = peppered(userId, pin);
+      return fingerprint + (await hasher.hash(input));
+    },
+    async verify(stored, userId, pin) {
+      const key = fingerprints.indexOf(stored?.slice(0, FINGERPRINT_LENGTH) ?? '');
+      const input = peppered(userId ?? '', pin)[key] ?? '';
+      return hasher.verify(key === -1 ? undefined : stored?.slice(FINGERPRINT_LENGTH), input);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { PasswordHash } from './hashes/password-hash.js';
+import { dummyHashFor, parseHash } from './hashes/registry.js';
+
+type Cost = PasswordHash['cost'];
+
+/** The work of one verification of the current hash: KiB times passes. */
+const currentWork = 19_456 * 2;
+const argon2 = ({ kibibytes = 0, passes = 0 }: Cost) => (kibibytes * passes) / currentWork;
+
+/**
+ * The cost of one verification by algorithm, in verifications of the current hash. Measured once on one core of a server,
+ * where the current hash took 9 ms. The figures are constants so that every instance decides alike.
+ */
+const costs: Readonly<Record<string, (cost: Cost) => number>> = {
+  argon2id: argon2,
+  argon2i: argon2,
+  argon2d: argon2,
+  bcrypt: ({ logRounds = 0 }) => 2 ** logRounds / 170,
+  scrypt: ({ blocks = 0 }) => blocks / 32_768,
+  'pbkdf2-sha1': ({ rounds = 0 }) => rounds / 47_000,
+  'pbkdf2-sha256': ({ rounds = 0 }) => rounds / 52_000,
+  'pbkdf2-sha512': ({ rounds = 0 }) => rounds / 19_000,
+};
+
+/**
+ * The cost of a scheme for every failed login, in verifications of Postern's own hash (about 10 ms of one core), rounded
+ * up to tenths. A scheme that cannot be parsed costs 1: its dummy hash has the current scheme.
+ */
+export function schemeCost(scheme: string): number {
+  const hash = parseHash(dummyHashFor(scheme) ?? '');
+  const cost = hash === undefined ? 1 : (costs[hash.algorithm]?.(hash.cost) ?? 1);
+  return Math.max(1, Math.ceil(cost * 10)) / 10;
+}
+
+/** The total cost of several schemes. */
+export function totalSchemeCost(schemes: Iterable<string>): number {
+  // Added as whole tenths: sums of fractions are not exact.
+  return [...schemes].reduce((sum, scheme) => sum + Math.round(schemeCost(scheme) * 10), 0) / 10;
+}

@@ -1,0 +1,75 @@
+/** Finds one thing by a key. */
+export type Load<Key, Found> = (key: Key) => Promise<Found>;
+
+/** Finds many by one query, in the order of their keys. */
+export type LoadMany<Key, Found> = (keys: readonly Key[]) => Promise<readonly Found[]>;
+
+/**
+ * Batches that run at a time. With one, the process and the database would take turns: no batch runs while the process
+ * writes the responses of the last one.
+ */
+const concurrency = 2;
+/** Keys that justify a second batch beside a running one. Fewer keys wait for it, because each query has a fixed cost. */
+const enough = 16;
+/** Milliseconds that a batch waits for the running ones at most. After that they count as slow and no longer block others. */
+const timeoutMs = 20;
+
+interface Waiting<Key, Found> {
+  readonly key: Key;
+  resolve(found: Found): void;
+  reject(reason: unknown): void;
+}
+
+/**
+ * Answers the look-ups of one turn of the event loop by few queries. Each result is read after its look-up began: a look-up
+ * joins only a batch that was not sent yet, and nothing is cached.
+ *
+ * A batch that fails or is slow affects only its own look-ups. Others go on, on further connections of the pool.
+ * @param largest keys of one query at most; a larger query would delay the others
+ */
+export function createBatchLoader<Key, Found>(find: LoadMany<Key, Found>, largest = 64): Load<Key, Found> {
+  const waiting: Waiting<Key, Found>[] = [];
+  /**
+   * The running batches that new look-ups wait for. An array, not a Set: V8 gives a Set with constant changes new tables,
+   * linked from the old ones. Once one of them is in the old generation, every later batch and its requests survive until
+   * a full collection. That halved the throughput of every third process.
+   */
+  let running: readonly (readonly Waiting<Key, Found>[])[] = [];
+  let overdue: NodeJS.Timeout | undefined;
+
+  function sendBatches(): void {
+    while (waiting.length >= (running.length === 0 ? 1 : enough) && running.length < concurrency)
+      void send(waiting.splice(0, largest));
+    if (waiting.length === 0) {
+      clearTimeout(overdue);
+      overdue = undefined;
+    } else overdue ??= setTimeout(passSlowBatches, timeoutMs);
+  }
+
+  function passSlowBatches(): void {
+    overdue = undefined;
+    running = [];
+    sendBatches();
+  }
+
+  async function send(batch: readonly Waiting<Key, Found>[]): Promise<void> {
+    running = [...running, batch];
+    try {
+      const found = await find(batch.map(({ key }) => key));
+      for (const [index, { resolve }] of batch.entries()) resolve(found[index] as Found);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    } finally {
+      const blocksOthers = running.includes(batch);
+      running = running.filter((other) => other !== batch);
+      if (blocksOthers) sendBatches();
+    }
+  }
+
+  return (key) =>
+    new Promise((resolve, reject) => {
+      // After all input of this turn was read.
+      if (waiting.length === 0) setImmediate(sendBatches);
+      waiting.push({ key, resolve, reject });
+    });
+}

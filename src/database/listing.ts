@@ -1,0 +1,210 @@
+import { type FilterClause, kinds } from '../lib/filter/fields.js';
+import type { Queryable } from './database.js';
+import { bound, compose, identifier, join, type Scope, type Sql, sql } from './sql.js';
+
+/** Which page of a list to read, and in which order. `sort` names columns: the caller takes them from its own list. */
+export interface ListRequest {
+  /** From 1. With an anchor, it is only the number that the page reports. */
+  readonly page: number;
+  readonly limit: number;
+  readonly sort: readonly SortColumn[];
+  /** Only rows strictly newer than this time. */
+  readonly since?: string;
+  readonly filter: readonly FilterClause[];
+  /** Where the page starts or ends, if the request has a cursor. */
+  readonly anchor?: RowAnchor;
+}
+
+export interface SortColumn {
+  /** A column of type timestamptz that is never null. */
+  readonly field: string;
+  readonly direction: 'asc' | 'desc';
+}
+
+/** The page starts right after the row with this key, or ends right before it. */
+export interface RowAnchor {
+  readonly side: 'after' | 'before';
+  readonly key: RowKey;
+}
+
+/** A row's place in the order: the values of the sort columns (RFC 3339), and then its id. */
+export type RowKey = readonly string[];
+
+/** One page of a list. */
+export interface Page<Item> {
+  readonly items: Item[];
+  /** Number of rows on all pages, counted up to a thousand. */
+  readonly total: number;
+  readonly totalIsExact: boolean;
+  readonly hasMore: boolean;
+  /** The keys of the first and the last item; undefined for an empty page. */
+  readonly ends?: { readonly first: RowKey; readonly last: RowKey };
+}
+
+/** The SQL of a list. Each row has an `id` that is unique in the list, and the sort columns. */
+export interface ListSource<Of extends Scope> {
+  readonly scope: Of;
+  readonly columns: Sql;
+  readonly from: Sql;
+  readonly where?: Sql;
+  readonly filterExpressions?: FilterExpressions;
+}
+
+const countCap = 1000;
+
+/**
+ * Reads one page. A page with an anchor is found by its key (decision 78), any other by OFFSET: pages far down are rare
+ * there, and the statement timeout bounds them. Ties are ordered by `id`.
+ */
+export async function readPage<Row extends { readonly id: string }, Of extends Scope>(
+  handle: Queryable<Of>,
+  source: ListSource<Of>,
+  request: ListRequest,
+): Promise<Page<Row>> {
+  const { page, limit, anchor } = request;
+  const matching = matchingRows(source, request);
+  const found = await handle.query(selectRows<Row, Of>(source, request, matching));
+  // Without the extra row.
+  const isBackwards = anchor?.side === 'before';
+  const items = isBackwards ? found.slice(0, limit).reverse() : found.slice(0, limit);
+  const hasMore = isBackwards ? items.length > 0 : found.length > limit;
+  const ends = endsOf(items, request.sort);
+  if (anchor === undefined && !hasMore && (items.length > 0 || page === 1)) {
+    return { items, hasMore, total: (page - 1) * limit + items.length, totalIsExact: true, ...ends };
+  }
+  const [counted] = await handle.query(countRows(source, matching));
+  const total = counted?.total ?? 0;
+  return { items, hasMore, total: Math.min(total, countCap), totalIsExact: total <= countCap, ...ends };
+}
+
+/** Reads one row more than the limit: it says whether there is a next page. */
+function selectRows<Row extends object, Of extends Scope>(
+  { scope, columns }: ListSource<Of>,
+  { page, limit, sort, anchor }: ListRequest,
+  matching: Sql,
+) {
+  const order = anchor?.side === 'before' ? reversed(withId(sort)) : withId(sort);
+  const start = anchor === undefined ? sql`` : sql` and ${isBeyond(order, anchor.key)}`;
+  const offset = anchor === undefined ? (page - 1) * limit : 0;
+  return compose<Row, Of>(
+    scope,
+    sql`select ${columns} ${matching}${start}
+        order by ${join(order.map(orderTerm), ', ')} limit ${bound(limit + 1)} offset ${bound(offset)}`,
+  );
+}
+
+function countRows<Of extends Scope>({ scope }: ListSource<Of>, matching: Sql) {
+  return compose<{ total: number }, Of>(
+    scope,
+    sql`select count(*)::int as total from (select 1 ${matching} limit ${bound(countCap + 1)}) counted`,
+  );
+}
+
+/** `from … where …` of the rows on all pages. */
+function matchingRows<Of extends Scope>(source: ListSource<Of>, { sort, since, filter }: ListRequest): Sql {
+  const conditions = [source.where ?? sql`true`, filterCondition(filter, source.filterExpressions)];
+  if (since !== undefined) {
+    const column = sort[0]?.field === 'updated_at' ? sql`updated_at` : sql`created_at`;
+    conditions.push(sql`${column} > ${bound(since)}::timestamptz`);
+  }
+  return sql`from ${source.from} where ${join(conditions, ' and ')}`;
+}
+
+/** The order with `id` as its last column, in the direction of the column before. */
+function withId(sort: readonly SortColumn[]): readonly SortColumn[] {
+  return [...sort, { field: 'id', direction: sort.at(-1)?.direction ?? 'desc' }];
+}
+
+function reversed(order: readonly SortColumn[]): readonly SortColumn[] {
+  return order.map(({ field, direction }) => ({ field, direction: direction === 'asc' ? 'desc' : 'asc' }));
+}
+
+function orderTerm({ field, direction }: SortColumn): Sql {
+  return direction === 'asc' ? sql`${identifier(field)} asc` : sql`${identifier(field)} desc`;
+}
+
+/**
+ * The condition of the rows after a key. A row comparison where all columns have one direction: an index on them finds its
+ * start. Mixed directions need one alternative for each column.
+ */
+function isBeyond(order: readonly SortColumn[], key: RowKey): Sql {
+  const terms = order.map(({ field, direction }, place) => ({
+    column: identifier(field),
+    value: field === 'id' ? sql`${bound(key[place])}::uuid` : sql`${bound(key[place])}::timestamptz`,
+    comparator: direction === 'asc' ? sql`>` : sql`<`,
+    direction,
+  }));
+  const [first] = terms;
+  if (first !== undefined && terms.every(({ direction }) => direction === first.direction)) {
+    const columns = terms.map(({ column }) => column);
+    const values = terms.map(({ value }) => value);
+    return sql`(${join(columns, ', ')}) ${first.comparator} (${join(values, ', ')})`;
+  }
+  const alternatives = terms.map(({ column, comparator, value }, place) => {
+    const equal = terms.slice(0, place).map((term) => sql`${term.column} = ${term.value}`);
+    return sql`(${join([...equal, sql`${column} ${comparator} ${value}`], ' and ')})`;
+  });
+  return sql`(${join(alternatives, ' or ')})`;
+}
+
+function endsOf<Row extends { readonly id: string }>(
+  items: readonly Row[],
+  sort: readonly SortColumn[],
+): Pick<Page<Row>, 'ends'> {
+  const [first, last] = [items[0], items.at(-1)];
+  if (first === undefined || last === undefined) return {};
+  const keyOf = (row: Row) => withId(sort).map(({ field }) => String(Reflect.get(row, field)));
+  return { ends: { first: keyOf(first), last: keyOf(last) } };
+}
+
+/** Expressions of the filter fields that are no columns of their own name. */
+export type FilterExpressions = Readonly<Record<string, Sql>>;
+
+const comparators = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` } as const;
+
+/** The types that values are cast to, of one value and of several. */
+const casts = {
+  uuid: [sql`::uuid`, sql`::uuid[]`],
+  text: [sql`::text`, sql`::text[]`],
+  numeric: [sql`::numeric`, sql`::numeric[]`],
+  bigint: [sql`::bigint`, sql`::bigint[]`],
+  timestamptz: [sql`::timestamptz`, sql`::timestamptz[]`],
+} as const;
+
+/**
+ * The SQL condition of a filter; `true` for an empty one. Same meaning as `matches` in `lib/filter/match.ts`, where null
+ * counts as false.
+ */
+export function filterCondition(clauses: readonly FilterClause[], expressions: FilterExpressions = {}): Sql {
+  if (clauses.length === 0) return sql`true`;
+  return join(
+    clauses.map((clause) => clauseCondition(clause, expressions)),
+    ' and ',
+  );
+}
+
+function clauseCondition({ name, field, operator, values }: FilterClause, expressions: FilterExpressions): Sql {
+  const column = expressions[name] ?? identifier(name);
+  const [castOfOne, castOfSeveral] = casts[kinds[field.kind].sqlType];
+  const [first = ''] = values;
+  const one = sql`${bound(operator === 'like' ? likePattern(first) : first)}${castOfOne}`;
+  const several = sql`${bound(values)}${castOfSeveral}`;
+  const isSingle = values.length === 1;
+  switch (operator) {
+    case 'eq':
+      return isSingle ? sql`${column} = ${one}` : sql`${column} = any(${several})`;
+    case 'neq':
+      return isSingle
+        ? sql`${column} is distinct from ${one}`
+        : sql`(${column} is null or ${column} <> all(${several}))`;
+    case 'like':
+      return sql`${column} ilike ${one}`;
+    default:
+      return sql`${column} ${comparators[operator]} ${one}`;
+  }
+}
+
+/** Backslash is the escape character of LIKE unless a query says otherwise. */
+function likePattern(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}

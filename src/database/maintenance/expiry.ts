@@ -1,0 +1,131 @@
+import { bound, compose, identifier, join, type Sql, sql } from '../sql.js';
+import type { MaintenanceTask } from './tasks.js';
+
+/** The rows of a table that have expired. */
+interface Expired {
+  readonly table: string;
+  /** The columns of its primary key. */
+  readonly key: readonly string[];
+  /** SQL: whether a row has expired. */
+  readonly when: Sql;
+}
+
+/** Found by an index, so a step that finds nothing is cheap. */
+const indexed: readonly Expired[] = [
+  {
+    table: 'guess_budgets',
+    key: ['user_id', 'bucket'],
+    when: sql`not permanent and updated_at < db_now() - interval '30 days'`,
+  },
+  { table: 'request_limits', key: ['key'], when: sql`refilled_at < db_now()` },
+  { table: 'message_limits', key: ['key'], when: sql`updated_at < db_now() - interval '1 day'` },
+  {
+    table: 'idempotency_keys',
+    key: ['caller', 'key_digest'],
+    when: sql`created_at < db_now() - interval '25 hours'`,
+  },
+  { table: 'outbox', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '30 days'` },
+  // An expired challenge is kept for a day, for support.
+  { table: 'challenges', key: ['user_id', 'id'], when: sql`expires_at < db_now() - interval '1 day'` },
+  { table: 'push_deliveries', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '30 days'` },
+  // The fan-out removes these rows itself, but not where push was switched off. Nothing this old is pushed any more.
+  { table: 'publications', key: ['id'], when: sql`created_at < db_now() - interval '28 days'` },
+];
+
+/**
+ * Found by keyset iteration over the whole table. These rows are written on the path of a request, where each further
+ * index costs time. A login that did not complete can be read for 24 hours.
+ */
+const unindexed: readonly Expired[] = [
+  // A notice is removed when it is sent. The rows left here could not be sent.
+  { table: 'notices', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '7 days'` },
+  { table: 'sessions', key: ['user_id', 'id'], when: sql`expires_at < db_now() - interval '1 day'` },
+  {
+    table: 'authentications',
+    key: ['user_id', 'id'],
+    when: sql`
+      case status
+        when 'approved' then least(expires_at, ended_at) < db_now() - interval '30 days'
+        else greatest(expires_at, updated_at) < db_now() - interval '25 hours'
+      end`,
+  },
+];
+
+/** Rows that a step removes, or reads, at most. */
+const batchSizes = { removed: 1000, read: 2000 };
+/** Milliseconds from the end of a task to its next start. */
+const rest = { indexed: 60_000, unindexed: 3_600_000 };
+
+/** The tasks that remove expired rows. @param eventsAge milliseconds for which audit events are kept */
+export function expiryTasks(eventsAge: number): MaintenanceTask[] {
+  const events = {
+    table: 'events',
+    key: ['user_id', 'id'],
+    when: sql`created_at < db_now() - ${bound(eventsAge)}::float8 * interval '1 millisecond'`,
+  };
+  return [...[...indexed, events].map(indexedTask), ...unindexed.map(iteratingTask)];
+}
+
+/** Rows that a request has locked are skipped: the next step removes them. */
+function indexedTask({ table, key, when }: Expired): MaintenanceTask {
+  const columns = join(key.map(identifier), ', ');
+  const remove = compose(
+    'everyone',
+    sql`delete from ${identifier(table)} where (${columns}) in
+          (select ${columns} from ${identifier(table)} where ${when}
+           limit ${bound(batchSizes.removed)} for update skip locked)
+        returning 1 as removed`,
+  );
+  return {
+    name: `expire ${table}`,
+    restMs: rest.indexed,
+    async step(tx) {
+      const removed = (await tx.query(remove)).length;
+      return removed < batchSizes.removed ? { removed } : { removed, next: {} };
+    },
+  };
+}
+
+interface IteratedRow {
+  readonly first: string;
+  readonly second: string;
+  readonly is_expired: boolean;
+}
+
+/** The keys of these tables are two ids. A step that finds nothing to remove is one read, without locks. */
+function iteratingTask({ table, key, when }: Expired): MaintenanceTask {
+  const [first, second] = key.map((column) => identifier(`${table}.${column}`));
+  if (first === undefined || second === undefined) throw new Error(`the key of ${table} is not two columns`);
+  const read = (condition: Sql) =>
+    compose<IteratedRow, 'everyone'>(
+      'everyone',
+      sql`select ${first}::text as first, ${second}::text as second, ${when} as is_expired
+          from ${identifier(table)} ${condition}
+          order by ${first}, ${second} limit ${bound(batchSizes.read)}`,
+    );
+  const remove = (expired: readonly IteratedRow[]) =>
+    compose(
+      'everyone',
+      sql`delete from ${identifier(table)}
+          using unnest(${bound(expired.map((row) => row.first))}::uuid[], ${bound(expired.map((row) => row.second))}::uuid[])
+            as found (first, second)
+          where ${first} = found.first and ${second} = found.second and ${when}
+          returning 1 as removed`,
+    );
+  return {
+    name: `expire ${table}`,
+    restMs: rest.unindexed,
+    async step(tx, from) {
+      const condition =
+        from === undefined
+          ? sql``
+          : sql`where (${first}, ${second}) > (${bound(from.first)}::uuid, ${bound(from.second)}::uuid)`;
+      const rows = await tx.query(read(condition));
+      const expired = rows.filter((row) => row.is_expired);
+      const removed = expired.length === 0 ? 0 : (await tx.query(remove(expired))).length;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < batchSizes.read) return { removed };
+      return { removed, next: { first: last.first, second: last.second } };
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { Queryable } from '../database.js';
+import { bound, compose, identifier, Sql, sql } from '../sql.js';
+
+/** The rows of one user in one table. */
+export interface UserRows {
+  /** SQL of ours: the columns of a row. None of them may be named `walk_key`. */
+  readonly columns: Sql | string;
+  /** The table. It has a column `user_id`. */
+  readonly from: string;
+  /** The column that identifies a row of the user, with an index on `user_id` and this column. */
+  readonly key: string;
+  readonly keyType: 'uuid' | 'bigint';
+}
+
+/** Rows that are in memory at a time. */
+const batchSize = 500;
+
+/**
+ * Reads all rows of a user by keyset iteration: in the order of their key, a batch at a time, each by the index. Memory
+ * does not grow with the number of rows, and no statement stays open. Rows that are added or removed during the iteration
+ * may be read or not.
+ */
+export async function* iterateRows(
+  handle: Queryable<'user'>,
+  { columns, from, key, keyType }: UserRows,
+  userId: string,
+): AsyncGenerator<object[]> {
+  const keyColumn = identifier(key);
+  const selected = typeof columns === 'string' ? new Sql([columns], []) : columns;
+  const read = (condition: Sql) =>
+    compose<{ walk_key: string }, 'user'>(
+      'user',
+      sql`select ${selected}, ${keyColumn}::text as walk_key from ${identifier(from)}
+          where user_id = ${bound(userId)} ${condition} order by ${keyColumn} limit ${bound(batchSize)}`,
+    );
+  let rows = await handle.query(read(sql``));
+  while (rows.length > 0) {
+    yield rows.map(({ walk_key: _, ...row }) => row);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < batchSize) return;
+    rows = await handle.query(read(sql`and ${keyColumn} > ${bound(last.walk_key)}::${identifier(keyType)}`));
+  }
+}

@@ -1,0 +1,142 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Database, Queryable } from '../database.js';
+import { everyoneStatement, type Scope, sql } from '../sql.js';
+
+/** The result of a step. */
+export interface Step {
+  /** Rows that the step removed. */
+  readonly removed: number;
+  /** Where the next step continues. Undefined: the task is finished, and starts again after its rest. */
+  readonly next?: Position;
+}
+
+/** The progress of a task, stored as JSON. */
+export type Position = Readonly<Record<string, string>>;
+
+/** Repeated work, in steps short enough not to slow down requests. */
+export interface MaintenanceTask {
+  readonly name: string;
+  /** Milliseconds from its end to its next start. */
+  readonly restMs: number;
+  /**
+   * Runs one step in a transaction of its own.
+   * @param from the `next` of the last step; undefined at the start
+   */
+  step(tx: Queryable<Scope>, from: Position | undefined): Promise<Step>;
+}
+
+export interface RunningMaintenance {
+  /** Waits for the step that is running. */
+  stop(): Promise<void>;
+}
+
+/** The pause after a step is this many times its duration, so all tasks together use a fifth of one connection. */
+const pauseFactor = 4;
+/** Milliseconds. */
+const timing = {
+  shortestPause: 10,
+  /** Until a task that failed runs again. */
+  afterFailure: 60_000,
+  /** Until any other task runs after a failure. */
+  afterOtherFailure: 10_000,
+  /** Until a task that another instance runs is checked again. */
+  takenByOther: 5000,
+};
+
+const addTask = everyoneStatement<{ name: string }>(
+  'chores_add',
+  (p) => sql`
+    insert into chores (name, due_at) select ${p.name}, db_now()
+    where not exists (select from chores where name = ${p.name})
+    on conflict do nothing`,
+);
+/** Locks the row of the task. An instance that finds it locked leaves the task to the other instance. */
+const lockTask = everyoneStatement<{ name: string }, { position: Position | null; due_in: number }>(
+  'chores_take',
+  (p) => sql`
+    select position, extract(epoch from due_at - db_now())::float8 * 1000 as due_in
+    from chores where name = ${p.name} for update skip locked`,
+);
+const storePosition = everyoneStatement<{ name: string; position: Position | null; dueIn: number }>(
+  'chores_keep',
+  (p) => sql`
+    update chores set position = ${p.position}, due_at = db_now() + ${p.dueIn} * interval '1 ms'
+    where name = ${p.name}`,
+);
+
+/**
+ * Runs maintenance tasks one step at a time until it is stopped. Of several instances, one runs a task at a time. Each step
+ * stores its progress, so another instance or the next start continues there.
+ */
+export function startMaintenance(
+  database: Database,
+  tasks: readonly MaintenanceTask[],
+  onError: (error: unknown) => void,
+): RunningMaintenance {
+  const stopping = new AbortController();
+  const pause = (milliseconds: number) =>
+    wait(Math.max(0, milliseconds), undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+  const running = (async () => {
+    const due = new Map(tasks.map((task) => [task, performance.now()]));
+    for (let next = earliest(due); next !== undefined; next = earliest(due)) {
+      const { task, at } = next;
+      await pause(at - performance.now());
+      if (stopping.signal.aborted) return;
+      const startedAt = performance.now();
+      try {
+        due.set(task, performance.now() + (await runStep(database, task)));
+      } catch (error) {
+        onError(error);
+        // The others run before this task is tried again, so one that always fails does not block them.
+        for (const [other, otherAt] of due) {
+          due.set(other, Math.max(otherAt, performance.now() + timing.afterOtherFailure));
+        }
+        due.set(task, performance.now() + timing.afterFailure);
+      }
+      await pause(pauseAfter(performance.now() - startedAt));
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+function earliest(due: ReadonlyMap<MaintenanceTask, number>): { task: MaintenanceTask; at: number } | undefined {
+  const [first] = [...due].sort(([, one], [, other]) => one - other);
+  return first === undefined ? undefined : { task: first[0], at: first[1] };
+}
+
+/** @returns milliseconds until the task is due again */
+async function runStep(database: Database, task: MaintenanceTask): Promise<number> {
+  return database.everyone.transaction(async (tx) => {
+    await tx.query(addTask({ name: task.name }));
+    const [row] = await tx.query(lockTask({ name: task.name }));
+    if (row === undefined) return timing.takenByOther;
+    // A due time beyond the rest was written by a clock that was ahead. It must not delay the task.
+    if (row.due_in > 0 && row.due_in <= task.restMs) return row.due_in;
+    const startedAt = performance.now();
+    const { next } = await task.step(tx, row.position ?? undefined);
+    const dueIn = next === undefined ? task.restMs : pauseAfter(performance.now() - startedAt);
+    await tx.query(storePosition({ name: task.name, position: next ?? null, dueIn }));
+    return dueIn;
+  });
+}
+
+const pauseAfter = (duration: number) => Math.max(timing.shortestPause, duration * pauseFactor);
+
+/** Runs every task from its start to its end, without a pause. @returns how many rows were removed. */
+export async function runMaintenanceOnce(database: Database, tasks: readonly MaintenanceTask[]): Promise<number> {
+  let removed = 0;
+  for (const task of tasks) {
+    let from: Position | undefined;
+    do {
+      const step = await database.everyone.transaction((tx) => task.step(tx, from));
+      removed += step.removed;
+      from = step.next;
+    } while (from !== undefined);
+  }
+  return removed;
+}

@@ -1,0 +1,157 @@
+/**
+ * SQL as tagged templates. A statement is built once, when its module loads: its parameters have names there, and its text
+ * stays constant, so PostgreSQL can keep it prepared.
+ *
+ * ```ts
+ * const findDevice = userStatement<{ userId: string; deviceId: string }, DeviceRow>('device_find', (p) => sql`
+ *   select ${deviceColumns} from devices where user_id = ${p.userId} and id = ${p.deviceId}`);
+ * const [device] = await database.user(userId).query(findDevice({ userId, deviceId }));
+ * ```
+ */
+
+/** A part of a statement: text with parameters and other parts in it. */
+export class Sql {
+  constructor(
+    readonly texts: readonly string[],
+    readonly parts: readonly SqlPart[],
+  ) {}
+}
+
+/** A named parameter of a statement. */
+export class Parameter {
+  constructor(readonly name: string) {}
+}
+
+/** A value in a statement that is composed for one request. */
+export class BoundValue {
+  constructor(readonly value: unknown) {}
+}
+
+/** What may stand in a template. Nothing else may: a string would be a hole for injected SQL. */
+export type SqlPart = Sql | Parameter | BoundValue;
+
+/** The parameters of a statement, to place in its template. Each use of one name is the same `$n`. */
+export type Parameters<Values extends object> = { readonly [Name in keyof Values]-?: Parameter };
+
+/**
+ * Which rows a statement names, and so which handle it runs on:
+ * - `user`: rows of users that the parameters name.
+ * - `directory`: rows that belong to no user, such as identities, limits by address, keys, idempotency and images.
+ * - `spanning`: knows only an id, or joins the directory with the rows of a user (decision 75 lists them).
+ * - `everyone`: rows of all users, such as admin lists, maintenance and exports.
+ */
+export type Scope = 'user' | 'directory' | 'spanning' | 'everyone';
+
+/** A statement with its values, ready to run. */
+export interface Statement<Row extends object = object, Of extends Scope = Scope> {
+  readonly scope: Of;
+  /** Prepared under this name, once for each connection; names are unique within the service. Undefined: planned at each use. */
+  readonly name?: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+  /** Never set: it carries the type of the rows. */
+  readonly row?: Row;
+}
+
+/** Gives a statement the values of its parameters. */
+export type StatementWith<Values extends object, Row extends object, Of extends Scope> = (
+  values: Values,
+) => Statement<Row, Of>;
+
+/** Builds a part of a statement. */
+export function sql(texts: TemplateStringsArray, ...parts: SqlPart[]): Sql {
+  return new Sql(texts, parts);
+}
+
+/** A value of a composed statement. Cast it in the text, such as `${bound(id)}::uuid`. */
+export function bound(value: unknown): BoundValue {
+  return new BoundValue(value);
+}
+
+/**
+ * The name of a table or column that a list of ours holds.
+ * @throws Error for anything but lower-case words, with dots between them
+ */
+export function identifier(name: string): Sql {
+  if (!/^[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*$/.test(name)) throw new Error(`"${name}" is no name of a column`);
+  return new Sql([name], []);
+}
+
+/**
+ * A whole number of ours, written into the text: the planner sees a limit that way, but not the value of a parameter.
+ * @throws Error for anything but a safe integer
+ */
+export function literal(value: number): Sql {
+  if (!Number.isSafeInteger(value)) throw new Error(`${value} is not a whole number`);
+  return new Sql([String(value)], []);
+}
+
+/** Parts with the same text between them. */
+export function join(parts: readonly SqlPart[], separator: ', ' | ' and ' | ' or ' | ' union all '): Sql {
+  return new Sql(['', ...parts.slice(1).map(() => separator), ''].slice(0, parts.length + 1), parts);
+}
+
+/** Makes prepared statements of one scope. */
+const statementOf =
+  <Of extends Scope>(scope: Of) =>
+  <Values extends object, Row extends object = Record<never, never>>(
+    name: string,
+    build: (parameters: Parameters<Values>) => Sql,
+  ): StatementWith<Values, Row, Of> => {
+    const { text, names } = compile(build(namedParameters<Values>()), () => {
+      throw new Error(`the statement ${name} holds a value: make it a parameter`);
+    });
+    const order = names as (keyof Values)[];
+    return (values) => ({ scope, name, text, values: order.map((parameter) => values[parameter]) });
+  };
+
+export const userStatement = statementOf('user');
+export const directoryStatement = statementOf('directory');
+export const spanningStatement = statementOf('spanning');
+export const everyoneStatement = statementOf('everyone');
+
+/**
+ * The same statement without its name: PostgreSQL plans it at each use. For statements over arrays of any length, where a
+ * plan from when the tables were nearly empty would read whole tables.
+ */
+export function unprepared<Values extends object, Row extends object, Of extends Scope>(
+  statement: StatementWith<Values, Row, Of>,
+): StatementWith<Values, Row, Of> {
+  return (values) => {
+    const { name: _, ...unnamed } = statement(values);
+    return unnamed;
+  };
+}
+
+/**
+ * Composes a statement for one request, of parts and bound values.
+ * @param name for one of a few texts that are worth keeping prepared
+ */
+export function compose<Row extends object, Of extends Scope>(scope: Of, part: Sql, name?: string): Statement<Row, Of> {
+  const values: unknown[] = [];
+  const { text, names } = compile(part, ({ value }) => `$${values.push(value)}`);
+  if (names.length > 0) throw new Error(`a composed statement has no parameter ${names.join(', ')}`);
+  return { scope, text, values, ...(name !== undefined && { name }) };
+}
+
+function namedParameters<Values extends object>(): Parameters<Values> {
+  return new Proxy({} as Parameters<Values>, { get: (_, name) => new Parameter(String(name)) });
+}
+
+/** The text of a part, and the names of its parameters in their order. */
+function compile(part: Sql, place: (value: BoundValue) => string): { text: string; names: string[] } {
+  const names: string[] = [];
+  const textOf = (each: SqlPart): string => {
+    if (each instanceof BoundValue) return place(each);
+    if (each instanceof Sql) {
+      return each.texts.map((text, index) => text + partAt(each, index)).join('');
+    }
+    if (!names.includes(each.name)) names.push(each.name);
+    return `$${names.indexOf(each.name) + 1}`;
+  };
+  const partAt = ({ parts }: Sql, index: number) => {
+    const next = parts[index];
+    return next === undefined ? '' : textOf(next);
+  };
+  return { text: textOf(part).trim(), names };
+}

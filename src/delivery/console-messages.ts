@@ -1,0 +1,24 @@
+import type { MailMessage, MailSender } from '../messages/mail-sender.js';
+import type { SmsMessage, SmsSender } from '../messages/sms-sender.js';
+
+/** For development. Anyone who sees the output can log in as any user, so the configuration requires a loopback host. */
+export function createConsoleMail(write: (line: string) => void): MailSender {
+  return {
+    name: 'console',
+    send: async (message) => write(`Mail to ${message.to}: ${contentOf(message, message.subject)}`),
+  };
+}
+
+/** For development: see `createConsoleMail`. */
+export function createConsoleSms(write: (line: string) => void): SmsSender {
+  return {
+    name: 'console',
+    send: async (message) => write(`SMS to ${message.to}: ${contentOf(message, message.text)}`),
+  };
+}
+
+/** The code of a message, or the text of a notice. */
+function contentOf({ code, authenticationId }: MailMessage | SmsMessage, notice: string): string {
+  const login = authenticationId === null ? '' : ` for authentication ${authenticationId}`;
+  return code === null ? notice : `code ${code}${login}`;
+}

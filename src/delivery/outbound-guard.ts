@@ -1,0 +1,169 @@
+import { lookup as systemLookup } from 'node:dns/promises';
+import type { LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+export interface GuardOptions {
+  /** Allows loopback and private addresses, any port and plain http: for tests and closed networks. */
+  readonly allowPrivateNetworkTargets: boolean;
+  /** Returns all addresses of a name. The default is the system's resolver, including the hosts file. */
+  readonly resolve?: (hostname: string) => Promise<readonly string[]>;
+}
+
+/** The checks of a target against server-side request forgery (OWASP SSRF Prevention Cheat Sheet). */
+export interface Guard {
+  /**
+   * Parses a URL and checks everything but its name: an address in a URL is never resolved.
+   * @throws OutboundError
+   */
+  check(url: string): URL;
+  /** For the connection: resolves a name to addresses that were checked. */
+  readonly lookup: LookupFunction;
+}
+
+/** `redirect` is for callers that treat a 3xx response as a failure. */
+export type OutboundErrorCode = 'blocked_target' | 'timeout' | 'too_large' | 'unreachable' | 'invalid_url' | 'redirect';
+
+/** Safe to log: its message holds at most the host, since the path or query of a webhook's URL may be a secret. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError';
+  readonly code: OutboundErrorCode;
+  /** The status, if the head of the response had arrived before its body failed. */
+  readonly status: number | undefined;
+
+  constructor(code: OutboundErrorCode, message: string, status?: number) {
+    super(message);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+const MAX_URL_LENGTH = 2048;
+
+/** Global unicast is assigned from 2000::/3 only (RFC 4291, 2.4). Outside are, among others, embedded IPv4 addresses. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/**
+ * Checks a URL without resolving its name: for URLs that are configured or stored.
+ *
+ * @returns why it may not be called, as text for people; undefined if it may, provided that its name resolves to public
+ *   addresses
+ */
+export function checkTargetUrl(
+  url: string,
+  options: Pick<GuardOptions, 'allowPrivateNetworkTargets'>,
+): string | undefined {
+  const target = parseTarget(url, options.allowPrivateNetworkTargets);
+  return target instanceof URL ? undefined : target.message;
+}
+
+function parseTarget(url: string, allowPrivate: boolean): URL | OutboundError {
+  // The parser drops tabs, newlines and surrounding spaces (WHATWG URL): the called URL would differ from the stored one.
+  if (url.length > MAX_URL_LENGTH || /[\p{Cc}\s]/u.test(url) || !URL.canParse(url)) {
+    return new OutboundError('invalid_url', 'not a valid URL');
+  }
+  const target = new URL(url);
+  const schemes = allowPrivate ? ['https:', 'http:'] : ['https:'];
+  if (!schemes.includes(target.protocol)) return new OutboundError('invalid_url', 'the scheme must be https');
+  if (target.username !== '' || target.password !== '') {
+    return new OutboundError('invalid_url', 'a URL must not hold a user name or password');
+  }
+  if (target.port === '0') return new OutboundError('invalid_url', 'port 0 cannot be called');
+  // Other well-known ports belong to services that are not HTTP.
+  if (!allowPrivate && target.port !== '' && Number(target.port) < 1024) {
+    return new OutboundError('blocked_target', 'the port must be 443 or at least 1024');
+  }
+  // The parser has normalized unusual forms of IPv4 addresses, such as 0x7f.1 and 2130706433.
+  const literal = target.hostname.replace(/^\[|\]$/g, '');
+  if (!allowPrivate && ipaddr.isValid(literal) && !isPublicAddress(literal)) {
+    return new OutboundError('blocked_target', 'the address is not public');
+  }
+  return target;
+}
+
+/**
+ * Uses the IANA special-purpose address registries (RFC 6890). Also refuses IPv4 inside IPv6: mapped, compatible, NAT64,
+ * 6to4 and Teredo addresses.
+ */
+function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.parse(text);
+  if (address.range() !== 'unicast') return false;
+  return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
+}
+
+export function createGuard(options: GuardOptions): Guard {
+  const allowPrivate = options.allowPrivateNetworkTargets;
+  return {
+    check(url) {
+      const target = parseTarget(url, allowPrivate);
+      if (target instanceof OutboundError) throw target;
+      return target;
+    },
+    lookup: guardedLookup(fewAtATime(options.resolve ?? resolveBySystem), allowPrivate),
+  };
+}
+
+/**
+ * Resolves a name once for each connection, which then uses the checked addresses. So a name cannot resolve to a public
+ * address for the check and to a private one for the call (DNS rebinding). One private address among several is refused
+ * too, because timing decides which of them is tried.
+ */
+function guardedLookup(resolve: Resolve, allowPrivate: boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (first === undefined) {
+          callback(new OutboundError('unreachable', `${hostname} has no address`), '');
+        } else if (!allowPrivate && !addresses.every(isPublicAddress)) {
+          callback(new OutboundError('blocked_target', `${hostname} has an address that is not public`), '');
+        } else if (options.all) {
+          callback(null, addresses.map(withFamily));
+        } else {
+          callback(null, first, withFamily(first).family);
+        }
+      },
+      (error) => callback(error, ''),
+    );
+  };
+}
+
+function withFamily(address: string) {
+  return { address, family: ipaddr.IPv4.isValid(address) ? 4 : 6 };
+}
+
+type Resolve = NonNullable<GuardOptions['resolve']>;
+
+const resolveBySystem: Resolve = async (hostname) => {
+  const all = await systemLookup(hostname, { all: true });
+  return all.map(({ address }) => address);
+};
+
+/** Leaves half of libuv's four threads to files, images and hashes while name servers do not respond. */
+const MAX_LOOKUPS = 2;
+
+/** The system's resolver blocks a thread (getaddrinfo(3)): few look-ups run at a time, and one for each name. */
+function fewAtATime(resolve: Resolve): Resolve {
+  const running = new Map<string, Promise<readonly string[]>>();
+  const waiting: (() => void)[] = [];
+  let free = MAX_LOOKUPS;
+
+  async function inTurn(hostname: string): Promise<readonly string[]> {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((start) => waiting.push(start));
+    try {
+      return await resolve(hostname);
+    } finally {
+      running.delete(hostname);
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  }
+
+  return (hostname) => {
+    const addresses = running.get(hostname) ?? inTurn(hostname);
+    running.set(hostname, addresses);
+    return addresses;
+  };
+}

@@ -1,0 +1,120 @@
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { imageFiles, type Rendition } from '../../contract/image.js';
+import { parseId } from '../../lib/ids.js';
+import { writePrivateFile } from '../../lib/private-file.js';
+import { Problem } from '../../lib/problem.js';
+import type { ImageStorage, Renditions, StoredFile } from '../../notifications/images/storage.js';
+
+export interface ImageDiskOptions {
+  /** Created with the first image. */
+  readonly folder: string;
+  /** Milliseconds of a monotonic clock. */
+  readonly monotonicNow?: () => number;
+}
+
+/** Milliseconds: far longer than any request takes. */
+const longTime = 3_600_000;
+/** The maximum number of images that `longUnsettled` returns. */
+const maxUnsettled = 1000;
+const isAbsent = (error: unknown) =>
+  ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/**
+ * Stores images as files that only their owner can read: `ab/cd/abcd…/card.jpg`, so that no folder gets large. An image's
+ * folder is renamed to its final name when all its files are complete and on disk. `unsettled` has an empty file for each
+ * unsettled image. Its age is counted in memory, not read from the file, so a step of the system clock does not change
+ * it.
+ */
+export function createImageDisk({
+  folder,
+  monotonicNow: now = () => performance.now(),
+}: ImageDiskOptions): ImageStorage {
+  const pathOf = (id: string) => join(folder, id.slice(0, 2), id.slice(2, 4), id);
+  const draftOf = (id: string) => join(folder, 'drafts', id);
+  const marks = join(folder, 'unsettled');
+  const markOf = (id: string) => join(marks, id);
+  const firstSeen = new Map<string, number>();
+
+  async function unsettle(id: string): Promise<void> {
+    await mkdir(marks, { recursive: true, mode: 0o700 });
+    await writeFile(markOf(id), '', { mode: 0o600 });
+    await syncFolder(marks);
+  }
+
+  async function remove(id: string): Promise<void> {
+    for (const path of [draftOf(id), pathOf(id), markOf(id)]) await rm(path, { recursive: true, force: true });
+  }
+
+  return {
+    async put(id, renditions) {
+      try {
+        await unsettle(id);
+        await writeAll(draftOf(id), renditions);
+        await moveTo(pathOf(id), draftOf(id));
+      } catch (error) {
+        await remove(id).catch(() => undefined);
+        throw new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
+      }
+    },
+    open: (id, rendition) => openFile(join(pathOf(id), imageFiles[rendition])),
+    settle: (id) => rm(markOf(id), { force: true }),
+    unsettle,
+    remove,
+    async longUnsettled() {
+      const names = await readdir(marks).catch(whenAbsent<string[]>([]));
+      const seen = new Set(names.filter((name) => parseId(name) === name));
+      for (const id of firstSeen.keys()) if (!seen.has(id)) firstSeen.delete(id);
+      for (const id of seen) if (!firstSeen.has(id)) firstSeen.set(id, now());
+      const old = [...firstSeen].filter(([, since]) => now() - since > longTime);
+      return old.slice(0, maxUnsettled).map(([id]) => id);
+    },
+  };
+}
+
+async function writeAll(folder: string, renditions: Renditions): Promise<void> {
+  for (const [rendition, file] of Object.entries(imageFiles)) {
+    await writePrivateFile(join(folder, file), renditions[rendition as Rendition], { replace: true });
+  }
+  await syncFolder(folder);
+}
+
+async function moveTo(path: string, draft: string): Promise<void> {
+  const parent = dirname(path);
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  await rename(draft, path);
+  // The parent folders may be new too.
+  for (const folder of [parent, dirname(parent), dirname(dirname(parent))]) await syncFolder(folder);
+}
+
+/** Writes a folder's entries to disk: a new file's name survives a crash only then (fsync(2)). */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Opens regular files only, and follows no symbolic link in the last component (O_NOFOLLOW of open(2)). */
+async function openFile(path: string): Promise<StoredFile | undefined> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    const status = await file.stat();
+    if (status.isFile()) return { size: status.size, content: file.createReadStream() };
+    await file.close();
+    return undefined;
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
+  }
+}
+
+const whenAbsent =
+  <T>(value: T) =>
+  (error: unknown): T => {
+    if (isAbsent(error)) return value;
+    throw error;
+  };

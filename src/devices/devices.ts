@@ -1,0 +1,79 @@
+import { recordEvent } from '../audit/events.js';
+import type { UserDevice } from '../contract/administration.js';
+import type { DeviceDescription } from '../contract/device.js';
+import type { Database } from '../database/database.js';
+import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
+import { bound, sql } from '../database/sql.js';
+import type { FilterFields } from '../lib/filter/fields.js';
+import type { Origin } from '../lib/origin.js';
+import { Problem } from '../lib/problem.js';
+import {
+  deleteDevice,
+  deviceColumns,
+  endDeviceLogins,
+  findDevice,
+  findDeviceForUpdate,
+  updateDescription,
+} from './queries.js';
+
+/** The devices on which logins of a user were approved, for the user and for support. They never show push tokens. */
+export interface Devices {
+  list(userId: string, request: ListRequest): Promise<Page<UserDevice>>;
+  /** @throws Problem `not_found`, also for a device of another user */
+  get(userId: string, id: string): Promise<UserDevice>;
+  /** Replaces the whole description and keeps the push tokens. @throws Problem `not_found` */
+  describe(userId: string, id: string, description: DeviceDescription, origin: Origin): Promise<UserDevice>;
+  /**
+   * Deletes a device with its push tokens and ends every login on it: approved ones with their sessions, and open ones.
+   * A later login on the device creates it again.
+   * @throws Problem `not_found`
+   */
+  remove(userId: string, id: string, origin: Origin): Promise<void>;
+}
+
+/** The filter fields of lists of devices. */
+export const deviceFilterFields: FilterFields = {
+  id: { kind: 'id' },
+  make: { kind: 'string', like: true },
+  model: { kind: 'string', like: true },
+  os_name: { kind: 'string', like: true },
+  os_version: { kind: 'string', like: true },
+  last_login_at: { kind: 'time' },
+  created_at: { kind: 'time' },
+  updated_at: { kind: 'time' },
+};
+
+const devicesOf = (userId: string): ListSource<'user'> => ({
+  scope: 'user',
+  columns: deviceColumns,
+  from: sql`devices`,
+  where: sql`user_id = ${bound(userId)}::uuid`,
+});
+
+export function createDevices(database: Database): Devices {
+  return {
+    list: (userId, request) => readPage<UserDevice, 'user'>(database.user(userId), devicesOf(userId), request),
+    get: (userId, id) => found(findDevice(database.user(userId), userId, id)),
+    describe: (userId, id, description, origin) =>
+      database.user(userId).transaction(async (tx) => {
+        await found(findDeviceForUpdate(tx, userId, id));
+        if (await updateDescription(tx, userId, id, description)) {
+          await recordEvent(tx, { userId, type: 'device.changed', origin, data: { device_id: id } });
+        }
+        return found(findDevice(tx, userId, id));
+      }),
+    remove: (userId, id, origin) =>
+      database.user(userId).transaction(async (tx) => {
+        await found(findDeviceForUpdate(tx, userId, id));
+        await endDeviceLogins(tx, userId, id);
+        await deleteDevice(tx, userId, id);
+        await recordEvent(tx, { userId, type: 'device.removed', origin, data: { device_id: id } });
+      }),
+  };
+}
+
+async function found(search: Promise<UserDevice | undefined>): Promise<UserDevice> {
+  const device = await search;
+  if (device === undefined) throw new Problem('not_found');
+  return device;
+}

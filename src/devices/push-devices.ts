@@ -1,0 +1,175 @@
+import type { DeliveryReason, PushChannel, WebPushSubscription } from '../contract/push.js';
+import type { Queryable } from '../database/database.js';
+import { bound, compose, spanningStatement, sql, userStatement } from '../database/sql.js';
+import { lockHolds } from '../identities/accounts.js';
+
+/** A device of a user, and the channel that reaches it. */
+export interface PushDevice {
+  readonly user_id: string;
+  readonly device_id: string;
+  readonly channel: PushChannel;
+}
+
+/** Why a push cannot reach a device. */
+export type UnreachableReason = Extract<
+  DeliveryReason,
+  'account_locked' | 'account_deactivated' | 'logged_out' | 'no_token'
+>;
+
+/** Whether pushes can reach a device now. */
+export interface DeviceState {
+  readonly device_id: string;
+  /** The channels for which the device has a token. */
+  readonly channels: readonly PushChannel[];
+  /** Undefined: a push can reach the device, if it has a token. */
+  readonly unreachable: UnreachableReason | undefined;
+  readonly created_at: string;
+}
+
+/** SQL: the tokens of the device `d` by channel, the preferred channel first. The token of `web_push` is JSON text. */
+const tokens = sql`(values ('apns', 1, nullif(d.apn_device_token, '')),
+                           ('fcm', 2, nullif(d.gcm_device_token, '')),
+                           ('web_push', 3, d.web_push_subscription::text)) as way (channel, preference, token)`;
+
+/** SQL: whether the user `u` is logged in on the device `d`, by the conditions of `sessions.verify`. */
+const loggedIn = sql`exists (
+  select 1 from authentications a
+  where a.user_id = d.user_id and a.device_id = d.id and a.status = 'approved' and a.ended_at is null
+    and a.expires_at > db_now() and a.epoch = u.epoch)`;
+
+const unreachable = sql`case when u.status <> 'active' then 'account_deactivated'
+                             when ${lockHolds} then 'account_locked'
+                             when not ${loggedIn} then 'logged_out' end`;
+
+/**
+ * Finds the devices of these users that a push can reach: the user is active, not locked by an operator and logged in on the
+ * device, and the device has a token. Each device comes once, with the first of these channels for which it has a token.
+ *
+ * Unprepared: a plan from when the tables were small would read all of them for many users.
+ */
+export function findReachableDevices(
+  handle: Queryable<'user'>,
+  userIds: readonly string[],
+  channels: readonly PushChannel[],
+): Promise<PushDevice[]> {
+  return handle.query(
+    compose<PushDevice, 'user'>(
+      'user',
+      sql`
+      select distinct on (d.user_id, d.id) d.user_id, d.id as device_id, way.channel
+      from devices d join users u on u.id = d.user_id cross join lateral ${tokens}
+      where d.user_id = any (${bound(userIds)}::uuid[]) and way.channel = any (${bound(channels)}::text[])
+        and way.token is not null and u.status = 'active' and not ${lockHolds} and ${loggedIn}
+      order by d.user_id, d.id, way.preference`,
+    ),
+  );
+}
+
+const selectTarget = userStatement<PushDevice, { token: string | null; unreachable: UnreachableReason | null }>(
+  'push_devices_target',
+  (p) => sql`
+    select way.token, ${unreachable} as unreachable
+    from devices d join users u on u.id = d.user_id cross join lateral ${tokens}
+    where d.user_id = ${p.user_id} and d.id = ${p.device_id} and way.channel = ${p.channel}`,
+);
+
+/** Reads the token to which a push goes now, or why the device cannot be reached. */
+export async function findPushTarget(
+  handle: Queryable<'user'>,
+  device: PushDevice,
+): Promise<{ readonly token: string } | { readonly unreachable: UnreachableReason }> {
+  const [row] = await handle.query(selectTarget(device));
+  // Without a row the device or the user was deleted, and the logins with them.
+  if (row === undefined) return { unreachable: 'logged_out' };
+  if (row.unreachable !== null) return { unreachable: row.unreachable };
+  return row.token === null ? { unreachable: 'no_token' } : { token: row.token };
+}
+
+interface StateRow {
+  device_id: string;
+  unreachable: UnreachableReason | null;
+  created_at: string;
+  channels: PushChannel[];
+}
+
+const selectStates = userStatement<{ userId: string }, StateRow>(
+  'push_devices_states',
+  (p) => sql`
+    select d.id as device_id, ${unreachable} as unreachable, d.created_at,
+           array(select way.channel from ${tokens} where way.token is not null order by way.preference) as channels
+    from devices d join users u on u.id = d.user_id
+    where d.user_id = ${p.userId} order by d.updated_at desc, d.id limit 100`,
+);
+
+/** The 100 devices of a user that changed last, the newest change first. */
+export async function listDeviceStates(handle: Queryable<'user'>, userId: string): Promise<DeviceState[]> {
+  const rows = await handle.query(selectStates({ userId }));
+  return rows.map((row) => ({ ...row, unreachable: row.unreachable ?? undefined }));
+}
+
+const deleteToken = userStatement<PushDevice & { token: string }>(
+  'push_devices_forget',
+  (p) => sql`
+    update devices
+    set apn_device_token = case when ${p.channel} = 'apns' and apn_device_token = ${p.token} then null
+                           else apn_device_token end,
+        gcm_device_token = case when ${p.channel} = 'fcm' and gcm_device_token = ${p.token} then null
+                           else gcm_device_token end,
+        web_push_subscription = case when ${p.channel} = 'web_push' and web_push_subscription = ${p.token}::text::jsonb
+                                then null else web_push_subscription end
+    where user_id = ${p.user_id} and id = ${p.device_id}`,
+);
+
+/** Deletes a token that the push service refused, unless the device has registered another one since then. */
+export async function deletePushToken(handle: Queryable<'user'>, device: PushDevice, token: string): Promise<void> {
+  await handle.query(deleteToken({ ...device, token }));
+}
+
+/** The push tokens of a device, by their columns. */
+export interface PushTokens {
+  readonly apn_device_token?: string | undefined;
+  readonly gcm_device_token?: string | undefined;
+  readonly web_push_subscription?: WebPushSubscription | undefined;
+}
+
+interface ClaimedTokens {
+  readonly userId: string;
+  readonly deviceId: string;
+  readonly apn: string | null;
+  readonly gcm: string | null;
+  readonly web: string | null;
+}
+
+/**
+ * Finds other devices by the token, also those of other users. The function locks the tokens and then the rows in the
+ * order of their keys, so that two claims of one token run one after the other.
+ */
+const claimTokens = spanningStatement<ClaimedTokens, { changed: boolean | null }>(
+  'push_devices_claim',
+  (p) => sql`
+    select claim_push_tokens(${p.userId}, ${p.deviceId}, ${p.apn}, ${p.gcm}, ${p.web}::jsonb) as changed`,
+);
+
+/**
+ * Gives tokens to a device and removes them from all other devices, also those of other users: a token belongs to one app
+ * on one device.
+ *
+ * @returns whether a token is new to the device; undefined when there is no such device
+ */
+export async function claimPushTokens(
+  handle: Queryable<'spanning'>,
+  userId: string,
+  deviceId: string,
+  { apn_device_token: apn, gcm_device_token: gcm, web_push_subscription: web }: PushTokens,
+): Promise<boolean | undefined> {
+  const [row] = await handle.query(
+    claimTokens({
+      userId,
+      deviceId,
+      apn: apn || null,
+      gcm: gcm || null,
+      web: web === undefined ? null : JSON.stringify(web),
+    }),
+  );
+  return row?.changed ?? undefined;
+}

@@ -1,0 +1,111 @@
+import { ECDH } from 'node:crypto';
+import { type PushChannel, type TokenType, tokenTypes, type WebPushSubscription } from '../contract/push.js';
+import type { Database } from '../database/database.js';
+import { isJsonObject } from '../lib/json-object.js';
+import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import { claimPushTokens, type PushTokens } from './push-devices.js';
+
+/** Registers the push tokens of clients, for the device of their session. */
+export interface DevicePushTokens {
+  /**
+   * @returns whether the token is new to the device
+   * @throws Problem `validation_failed`; `invalid_session_token` when the device was deleted
+   */
+  register(
+    owner: { readonly user_id: string; readonly device_id: string },
+    type: TokenType,
+    token: unknown,
+  ): Promise<boolean>;
+  /** Whether pushes are sent to tokens of this type. */
+  isEnabled(type: TokenType): boolean;
+}
+
+/** Returns the reason, for people, why a URL is refused; undefined when it is allowed. */
+type CheckUrl = (url: string) => string | undefined;
+
+export interface PushTokensOptions {
+  readonly database: Pick<Database, 'spanningFor'>;
+  readonly checkUrl: CheckUrl;
+  /** The configured channels. */
+  readonly channels: readonly PushChannel[];
+}
+
+export function createPushTokens({ database, checkUrl, channels }: PushTokensOptions): DevicePushTokens {
+  return {
+    async register({ user_id, device_id }, type, token) {
+      const errors: FieldError[] = [];
+      const tokens = readToken(type, token, checkUrl, errors);
+      refuseFaults(errors);
+      const changed = await claimPushTokens(database.spanningFor(user_id), user_id, device_id, tokens);
+      if (changed === undefined) throw new Problem('invalid_session_token');
+      return changed;
+    },
+    isEnabled: (type) => channels.includes(tokenTypes[type]),
+  };
+}
+
+/** Loose: Apple's documentation says not to rely on the length of its tokens, and Google's describes no format. */
+const apnsToken = /^[0-9A-Fa-f]{16,400}$/;
+const fcmToken = /^[!-~]{1,4096}$/;
+const maxSubscription = 4096;
+
+function readToken(type: TokenType, token: unknown, checkUrl: CheckUrl, errors: FieldError[]): PushTokens {
+  if (type === 'web') return { web_push_subscription: readSubscription(token, checkUrl, errors) };
+  const form = type === 'ios' ? apnsToken : fcmToken;
+  if (typeof token !== 'string') {
+    errors.push({ field: 'token', code: 'invalid_type', params: { expected: 'string' } });
+    return {};
+  }
+  if (!form.test(token)) errors.push({ field: 'token', code: 'invalid_format' });
+  return type === 'ios' ? { apn_device_token: token } : { gcm_device_token: token };
+}
+
+/** Reads a browser's `PushSubscription`, an object or its JSON text. Keeps only the members that sending needs. */
+function readSubscription(token: unknown, checkUrl: CheckUrl, errors: FieldError[]): WebPushSubscription | undefined {
+  const given = typeof token === 'string' ? parseObject(token) : token;
+  if (!isJsonObject(given)) {
+    errors.push({ field: 'token', code: 'invalid_format' });
+    return undefined;
+  }
+  const { endpoint } = given;
+  const keys = isJsonObject(given.keys) ? given.keys : {};
+  const before = errors.length;
+  if (typeof endpoint !== 'string' || endpoint === '') {
+    errors.push({ field: 'token.endpoint', code: 'required' });
+    return undefined;
+  }
+  const reason = checkUrl(endpoint);
+  if (reason !== undefined) errors.push({ field: 'token.endpoint', code: 'invalid_url', params: { reason } });
+  const p256dh = readKey(keys.p256dh, isPoint);
+  if (p256dh === undefined) errors.push({ field: 'token.keys.p256dh', code: 'invalid_format' });
+  const auth = readKey(keys.auth, (bytes) => bytes.length === 16);
+  if (auth === undefined) errors.push({ field: 'token.keys.auth', code: 'invalid_format' });
+  if (errors.length > before || p256dh === undefined || auth === undefined) return undefined;
+  return { endpoint, keys: { p256dh, auth } };
+}
+
+function parseObject(text: string): unknown {
+  try {
+    return text.length > maxSubscription ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads base64 of either alphabet. @returns base64url without padding */
+function readKey(value: unknown, isRight: (bytes: Buffer) => boolean): string | undefined {
+  if (typeof value !== 'string' || !/^[A-Za-z0-9+/_-]{1,128}={0,2}$/.test(value)) return undefined;
+  const bytes = Buffer.from(value, 'base64');
+  return isRight(bytes) ? bytes.toString('base64url') : undefined;
+}
+
+/** Whether the bytes are an uncompressed point on P-256 (RFC 8291, 3.1). Encryption fails for any other key. */
+function isPoint(bytes: Buffer): boolean {
+  if (bytes.length !== 65 || bytes[0] !== 4) return false;
+  try {
+    ECDH.convertKey(bytes, 'prime256v1');
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,124 @@
+import { maxPage } from '../../contract/common.js';
+import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
+import { collectFilter } from '../../lib/filter/parse.js';
+import { echo, nearest } from '../../lib/nearest.js';
+import { type FieldError, refuseFaults } from '../../lib/problem.js';
+import { type Instant, parseTime, TIME_FORMAT } from '../../lib/times.js';
+import type { QueryParameters } from '../requests/parameters.js';
+
+export type Direction = 'asc' | 'desc';
+
+export interface SortKey<Field extends string = string> {
+  readonly field: Field;
+  readonly direction: Direction;
+}
+
+/** The parameters that a list accepts. */
+export interface ListQuerySpec<Field extends string = string> {
+  readonly sortable: readonly Field[];
+  readonly defaultSort: readonly SortKey<Field>[];
+  readonly filterFields: FilterFields;
+  readonly maxLimit: number;
+  readonly defaultLimit: number;
+}
+
+export interface ListQuery<Field extends string = string> {
+  /** From 1. */
+  readonly page: number;
+  readonly limit: number;
+  /** No field twice. */
+  readonly sort: readonly SortKey<Field>[];
+  /** Only items strictly after this time. */
+  readonly since?: Instant;
+  /** An item must match all of these; empty without a filter. */
+  readonly filter: readonly FilterClause[];
+  /** The list's parameters as the client sent them, for the links that keep them. */
+  readonly given: Readonly<Record<string, string>>;
+}
+
+export type { QueryParameters } from '../requests/parameters.js';
+
+const parameterNames = ['page', 'limit', 'sort', 'since', 'filter'] as const;
+const directions: readonly Direction[] = ['asc', 'desc'];
+
+/**
+ * Parses `page`, `limit`, `sort`, `since` and `filter` of a list. Other parameters are ignored.
+ *
+ * @throws Problem `validation_failed` with all faulty parameters
+ */
+export function parseListQuery<Field extends string>(
+  query: QueryParameters,
+  spec: ListQuerySpec<Field>,
+): ListQuery<Field> {
+  const faults: FieldError[] = [];
+  const given = onlyOnce(query, faults);
+  const { page: pageText, limit: limitText, sort: sortText, since: sinceText, filter: filterText } = given;
+
+  const page = pageText === undefined ? 1 : wholeNumber(pageText, maxPage);
+  if (page === undefined) faults.push({ field: 'page', code: 'invalid_page', params: { max: maxPage } });
+
+  const limit = limitText === undefined ? spec.defaultLimit : wholeNumber(limitText, spec.maxLimit);
+  if (limit === undefined) {
+    faults.push({ field: 'limit', code: 'invalid_limit', params: { min: 1, max: spec.maxLimit } });
+  }
+
+  const sort = sortText === undefined ? spec.defaultSort : readSort(sortText, spec.sortable, faults);
+
+  const since = sinceText === undefined ? undefined : parseTime(sinceText);
+  if (sinceText !== undefined && since === undefined) {
+    faults.push({ field: 'since', code: 'invalid_since', params: { format: TIME_FORMAT } });
+  }
+
+  const filter = filterText === undefined ? [] : collectFilter(filterText, spec.filterFields, faults);
+
+  refuseFaults(faults);
+  // The defaults satisfy the compiler: an undefined value has caused a fault.
+  return { page: page ?? 1, limit: limit ?? spec.defaultLimit, sort, ...(since && { since }), filter, given };
+}
+
+type Given = Partial<Record<(typeof parameterNames)[number], string>>;
+
+function onlyOnce(query: QueryParameters, faults: FieldError[]): Given {
+  const given: Given = {};
+  for (const field of parameterNames) {
+    const value = query[field];
+    if (typeof value === 'string') given[field] = value;
+    else if (value !== undefined) faults.push({ field, code: 'repeated_parameter' });
+  }
+  return given;
+}
+
+/** Digits only: `Number` would also take `1e3`, ` 7 ` and the empty string. */
+function wholeNumber(text: string, max: number): number | undefined {
+  const value = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
+  return value <= max ? value : undefined;
+}
+
+/** Parses `field[:direction]`, joined by `,` or `|`. Stops at the first fault. */
+function readSort<Field extends string>(
+  text: string,
+  sortable: readonly Field[],
+  faults: FieldError[],
+): SortKey<Field>[] {
+  const keys: SortKey<Field>[] = [];
+  for (const piece of text.split(/[,|]/)) {
+    const [name = '', ...more] = piece.split(':');
+    const wanted = more.length === 0 ? 'desc' : more.join(':');
+    const field = sortable.find((candidate) => candidate === name);
+    const direction = directions.find((candidate) => candidate === wanted);
+    const isNew = keys.every((key) => key.field !== field);
+    if (field === undefined || direction === undefined || !isNew) {
+      const suggestion = isNew
+        ? `${nearest(name, sortable)}:${nearest(wanted, directions)}`
+        : keys.map((key) => `${key.field}:${key.direction}`).join(',');
+      faults.push({
+        field: 'sort',
+        code: 'invalid_sort',
+        params: { value: echo(piece), suggestion, allowed: sortable.join(', ') },
+      });
+      return [];
+    }
+    keys.push({ field, direction });
+  }
+  return keys;
+}

@@ -1,0 +1,92 @@
+import type { FastifyRequest } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { ListQuery, PageOf } from '../../contract/common.js';
+import type { ErrorCode } from '../../contract/errors.js';
+import type { Page } from '../../database/listing.js';
+import type { FilterFields } from '../../lib/filter/fields.js';
+import { IdParams, pathId } from '../requests/parameters.js';
+import type { Access, App } from '../requests/route.js';
+import { type KeysetQuery, readListQuery, sendEnvelope, sendPage } from './keyset-list.js';
+import type { QueryParameters } from './list-query.js';
+
+/** A list: its path, its schema and its query. */
+export interface ListRoute {
+  /** The path without `/page`. It may have one parameter, `:id`. */
+  readonly url: string;
+  /** The ids of the operation with a bare array and of the one with an envelope. */
+  readonly operationIds: readonly [string, string];
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly access: Access;
+  readonly problems?: readonly ErrorCode[];
+  readonly item: TSchema;
+  /** The name of the envelope's schema. */
+  readonly pageTitle: string;
+  /** The first field is the default order, newest first. */
+  readonly sortable: readonly [string, ...string[]];
+  readonly filterFields: FilterFields;
+  readonly filterExample: string;
+  readonly read: (query: KeysetQuery, request: FastifyRequest) => Promise<Page<object>>;
+}
+
+const order = 'Newest first unless sorted otherwise.';
+
+/** Registers a list as a bare array, and at `/page` below it with an envelope that has the next cursor. */
+export function listRoutes(app: App, list: ListRoute): void {
+  const [arrayId, envelopeId] = list.operationIds;
+  const { item, summary, description } = list;
+  listRoute(app, list, {
+    url: list.url,
+    schema: {
+      operationId: arrayId,
+      summary,
+      ...(description !== undefined && { description }),
+      response: { 200: Type.Array(item, { description: order }) },
+    },
+    send: sendPage,
+  });
+  listRoute(app, list, {
+    url: `${list.url}/page`,
+    schema: {
+      operationId: envelopeId,
+      summary: `${summary}, with an envelope`,
+      description: `The same list as GET ${list.url.replace(':id', '{id}')}, as an object. Send \`next_cursor\` as \`cursor\` to get the next page.`,
+      response: { 200: { ...PageOf(item, list.pageTitle), description: order } },
+    },
+    send: sendEnvelope,
+  });
+}
+
+interface ListForm {
+  readonly url: string;
+  readonly schema: {
+    readonly operationId: string;
+    readonly summary: string;
+    readonly description?: string;
+    readonly response: { readonly 200: TSchema };
+  };
+  readonly send: typeof sendPage<object>;
+}
+
+function listRoute(app: App, list: ListRoute, { url, schema, send }: ListForm): void {
+  const { sortable, filterFields, access, problems = [] } = list;
+  const hasId = url.includes('/:id/');
+  const readQuery = (query: QueryParameters) => readListQuery(list.url, query, sortable, filterFields);
+  app.route({
+    method: 'GET',
+    url,
+    schema: {
+      ...schema,
+      tags: [list.tag],
+      ...(hasId && { params: IdParams }),
+      querystring: ListQuery(sortable, list.filterExample),
+    },
+    config: { access, problems, checkQuery: readQuery },
+    async handler(request, reply) {
+      const path = hasId ? url.replace(':id', pathId(request.params as { readonly id: string })) : url;
+      const query = readQuery(request.query as QueryParameters);
+      return send(reply, path, query, await list.read(query, request));
+    },
+  });
+}

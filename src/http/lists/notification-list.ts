@@ -1,0 +1,222 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { ListQuery } from '../../contract/common.js';
+import { Notification, NotificationPage } from '../../contract/notification.js';
+import { isUnchanged } from '../../lib/http-headers.js';
+import { choiceFault, type FieldError, refuseFaults } from '../../lib/problem.js';
+import { type Cursor, decodeCursor, encodeCursor } from '../../notifications/inbox/cursor.js';
+import type { InboxState, NotificationQuery } from '../../notifications/inbox/list-queries.js';
+import type { InboxPage, Notifications } from '../../notifications/notifications.js';
+import { type ListQuerySpec, parseListQuery, type QueryParameters } from './list-query.js';
+import { createPageCache, type StoredPage } from './page-cache.js';
+import { describePage } from './pages.js';
+
+const sortable = ['created_at', 'updated_at'] as const;
+
+/** The parameters of a list of notifications. */
+export const NotificationListQuery = Type.Object({
+  ...ListQuery(sortable, 'notification_type:payment').properties,
+  envelope: Type.Optional(
+    Type.Unsafe<string>({
+      type: 'boolean',
+      default: false,
+      description: 'true: an object with `data` and `page` instead of the bare array.',
+    }),
+  ),
+});
+
+const { envelope: _, ...ofEveryForm } = NotificationListQuery.properties;
+const FormQuery = Type.Object(ofEveryForm);
+
+const NotModified = Type.Null({
+  description: 'Nothing was created, changed or deleted since the response with this ETag.',
+});
+
+/** The responses of a list, by status: an array, or with `envelope=true` the same envelope as at `/page`. */
+export const NotificationListAnswers = {
+  200: Type.Unsafe<Notification[] | NotificationPage>({
+    ...NotificationPage,
+    type: ['array', 'object'],
+    items: Notification,
+  }),
+  304: NotModified,
+};
+
+/** The OpenAPI document describes one form of response for each path. */
+export const arrayForm = {
+  querystring: FormQuery,
+  response: { 200: Type.Array(Notification, { description: 'Newest first unless sorted otherwise.' }) },
+};
+export const envelopeForm = {
+  querystring: FormQuery,
+  response: {
+    200: { ...NotificationPage, description: 'Newest first unless sorted otherwise.' },
+    304: NotModified,
+  },
+};
+
+/** The query of a list, and the form of its response. */
+interface GivenQuery extends NotificationQuery {
+  /** The parameters that its links keep. */
+  readonly given: Readonly<Record<string, string>>;
+  readonly isEnveloped: boolean;
+}
+
+/** The parts of a request that its list depends on. A repeated parameter is an array, despite the documented type. */
+interface ListRequest {
+  readonly query: QueryParameters;
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: { readonly url?: string | undefined };
+}
+
+/** The inbox to send, and how to read it. */
+export interface InboxToSend {
+  readonly list: Notifications['list'];
+  readonly userId: string;
+  /** The path of the list. */
+  readonly path: string;
+  /** Sends the envelope even without `envelope=true`. */
+  readonly isEnveloped?: boolean;
+}
+
+/**
+ * Sends a page of a user's inbox, or 304 if nothing has changed since the client's ETag. A 304 costs one look-up by
+ * primary key, and so does a page that this process has sent before in the same state of the inbox (decision 69).
+ *
+ * @returns false if there is no such inbox; then nothing was sent. (It cannot return the reply: awaited, it is undefined.)
+ * @throws Problem `validation_failed` with the faulty parameters
+ */
+export type SendInbox = (request: ListRequest, reply: FastifyReply, inbox: InboxToSend) => Promise<boolean>;
+
+/** The maximum size of the page cache of a process, in bytes. */
+const maxCacheBytes = 32 * 1024 * 1024;
+
+export function createSendInbox(notifications: Pick<Notifications, 'state' | 'filterFields'>): SendInbox {
+  const pages = createPageCache(maxCacheBytes);
+
+  return async (request, reply, { list, userId, path, isEnveloped = false }) => {
+    // This key, the user and the state of the inbox determine every byte of a page: the configuration does not change.
+    const key = `${request.raw.url} ${prefersExactCount(request.headers)}`;
+    const isAnswered = pages.has(userId, key);
+    const query = isAnswered ? undefined : readInboxQuery(request, notifications);
+    const known = request.headers['if-none-match'];
+    if (known !== undefined || isAnswered) {
+      const state = await notifications.state(userId);
+      if (state !== undefined && isUnchanged(known, etag(userId, state))) {
+        reply.headers(describeState(userId, state)).code(304).send();
+        return true;
+      }
+      const answered = state && pages.find(userId, key, state.stamp);
+      if (answered !== undefined) {
+        reply.headers(answered.headers).send(answered.body);
+        return true;
+      }
+    }
+    const asked = query ?? readInboxQuery(request, notifications);
+    const page = await list(userId, asked);
+    if (page === undefined) return false;
+    const answer = answerOf(reply, { userId, path, query: asked, page, isEnveloped: isEnveloped || asked.isEnveloped });
+    pages.keep(userId, key, page.state.stamp, answer);
+    reply.headers(answer.headers).send(answer.body);
+    return true;
+  };
+}
+
+type Serialize = (answer: Notification[] | NotificationPage) => string;
+
+function serializerOf(reply: FastifyReply): Serialize {
+  const found = reply.getSerializationFunction('200');
+  if (found === undefined) throw new Error('the answer has no schema');
+  return found as Serialize;
+}
+
+/** The headers and the body of a page. */
+function answerOf(
+  reply: FastifyReply,
+  options: {
+    readonly userId: string;
+    readonly path: string;
+    readonly query: GivenQuery;
+    readonly page: InboxPage;
+    readonly isEnveloped: boolean;
+  },
+): StoredPage {
+  const { userId, path, query, page, isEnveloped } = options;
+  const contentType = 'application/json; charset=utf-8';
+  const headers = {
+    ...describeState(userId, page.state),
+    ...(query.countsExactly && { 'Preference-Applied': 'count=exact' }),
+    ...describePage({ path, ...query, ...page }, (number, relation) => ({
+      cursor: encodeCursor(query.sort, cursorTo(number, relation, page)),
+    })),
+    'content-type': contentType,
+  };
+  return { headers, body: serializerOf(reply)(isEnveloped ? envelope(query, page) : page.items) };
+}
+
+/** Parses the query of an inbox. @throws Problem `validation_failed` */
+export function readInboxQuery(
+  request: Pick<ListRequest, 'query' | 'headers'>,
+  { filterFields }: Pick<Notifications, 'filterFields'>,
+): GivenQuery {
+  const spec: ListQuerySpec<(typeof sortable)[number]> = {
+    sortable,
+    defaultSort: [{ field: 'created_at', direction: 'desc' }],
+    filterFields,
+    maxLimit: 100,
+    defaultLimit: 20,
+  };
+  const { sort: keys, ...query } = parseListQuery(request.query, spec);
+  // All times of a user's notifications are different, so only the first key matters.
+  const sort = keys[0] ?? { field: 'created_at', direction: 'desc' };
+  const faults: FieldError[] = [];
+  const { cursor: cursorText, envelope: envelopeText } = request.query;
+  const cursor = typeof cursorText === 'string' ? decodeCursor(cursorText, sort) : undefined;
+  if (cursorText !== undefined && cursor === undefined) faults.push({ field: 'cursor', code: 'invalid_cursor' });
+  if (envelopeText !== undefined && envelopeText !== 'true' && envelopeText !== 'false') {
+    faults.push(choiceFault('envelope', ['true', 'false']));
+  }
+  refuseFaults(faults);
+  const given = { ...query.given, ...(typeof envelopeText === 'string' && { envelope: envelopeText }) };
+  return {
+    ...query,
+    // A cursor overrides `page`: otherwise a client that always sends the same number would not get the next page.
+    ...cursor,
+    sort,
+    given,
+    isEnveloped: envelopeText === 'true',
+    countsExactly: prefersExactCount(request.headers),
+  };
+}
+
+/** The cursors of neighbouring pages contain a row of this page. All others contain only the page number. */
+function cursorTo(page: number, relation: 'first' | 'prev' | 'next' | 'last', { mark, places }: InboxPage): Cursor {
+  if (relation === 'next' && places !== undefined) return { mark, page, anchor: { side: 'after', place: places.last } };
+  if (relation === 'prev' && places !== undefined)
+    return { mark, page, anchor: { side: 'before', place: places.first } };
+  return { mark, page };
+}
+
+function envelope(query: GivenQuery, page: InboxPage): NotificationPage {
+  const { hasNext, total, totalIsExact } = page;
+  const next = hasNext ? encodeCursor(query.sort, cursorTo(query.page + 1, 'next', page)) : null;
+  return {
+    data: page.items,
+    page: { number: query.page, limit: query.limit, total, total_is_exact: totalIsExact, next_cursor: next },
+  };
+}
+
+/** An ETag for the state of the whole inbox: every creation, change and deletion changes it. */
+function etag(userId: string, { changeSequence }: InboxState): string {
+  return `W/"${userId.slice(0, 8)}-${changeSequence}"`;
+}
+
+function describeState(userId: string, state: InboxState): { ETag: string; 'Cache-Control': string } {
+  return { ETag: etag(userId, state), 'Cache-Control': 'private, no-cache' };
+}
+
+/** `Prefer: count=exact` (RFC 7240), alone or among others. */
+function prefersExactCount({ prefer = '' }: IncomingHttpHeaders): boolean {
+  return [prefer].flat().some((value) => /(?:^|,)\s*count\s*=\s*(?:exact|"exact")\s*(?:[,;]|$)/i.test(value));
+}

@@ -1,0 +1,154 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { errors } from '../../contract/errors.js';
+import { mapAtPace, type Pace, type Pacer } from '../../lib/pacing.js';
+import { type FieldError, Problem, refuseFaults } from '../../lib/problem.js';
+import type { QueryParameters } from '../lists/list-query.js';
+import { queryFaults } from '../plugins/admin-requests.js';
+import { asProblem } from '../plugins/problems.js';
+import { readDryRun } from '../requests/parameters.js';
+import type { App } from '../requests/route.js';
+import { endAnswer, nextPiece, type Pause, writeAll } from '../requests/streams.js';
+import { type ChunkSize, createGathering, type Entry, maxLineBytes, readEntry, toLine } from './items.js';
+import { createLineReader, type Line } from './line-reader.js';
+
+/** Milliseconds. `pause`: of the sender, until received items are committed. `idle`: until the exchange is ended. */
+const timeoutMs = { pause: 50, idle: 15_000 };
+
+/** How a route processes the items of one request. */
+export interface NdjsonWork<Item> {
+  readonly chunk: ChunkSize;
+  make(input: unknown, text: string): Item;
+  weightOf(item: Item): number;
+  /**
+   * @param pace of this exchange, for loops over the entries
+   * @returns a result for each entry. Its effects are committed by then.
+   */
+  settle(entries: readonly Entry<Item>[], pace: Pace): Promise<readonly object[]>;
+}
+
+/** The last line of a response that ends before the body does. */
+interface Ending {
+  readonly status: number;
+  readonly code: string;
+  readonly committed_lines: number;
+}
+
+interface Exchange<Item> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly work: NdjsonWork<Item>;
+  readonly pace: Pace;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Handles NDJSON requests of any length: answers with a line of result for each item. A chunk is the most that it holds
+ * in memory (decision 25).
+ *
+ * @param begin starts the work of a request; its errors are sent as problems
+ */
+export function createNdjsonHandler<Item>(
+  app: App,
+  pacer: Pacer,
+  begin: (request: FastifyRequest, options: { readonly dryRun: boolean }) => NdjsonWork<Item>,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  const closing = new AbortController();
+  app.addHook('preClose', async () => closing.abort());
+  return async (request, reply) => {
+    const hasKey = request.headers['idempotency-key'] !== undefined;
+    const keyFaults: FieldError[] = hasKey ? [{ field: 'Idempotency-Key', code: 'not_supported' }] : [];
+    refuseFaults([...keyFaults, ...queryFaults(request)]);
+    const work = begin(request, { dryRun: readDryRun(request.query as QueryParameters) });
+    request.unhurry();
+    reply.hijack();
+    beginAnswer(reply);
+    const last = await processItems({ request, reply, work, pace: pacer.begin(), stop: closing.signal });
+    if (last !== undefined) await writeAll(reply.raw, toLine(last), timeoutMs.idle);
+    endAnswer(request.raw, reply.raw);
+  };
+}
+
+function beginAnswer(reply: FastifyReply): void {
+  const { raw } = reply;
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
+  raw.setHeader('Content-Type', 'application/x-ndjson; charset=utf-8');
+  // Sent before the first result, so that a slow sender knows that the request was accepted.
+  raw.flushHeaders();
+}
+
+/** @returns the line that says why the response ends before the body; undefined if the whole body was processed */
+async function processItems<Item>(exchange: Exchange<Item>): Promise<Ending | undefined> {
+  const { request, reply, work, pace } = exchange;
+  let committed = 0;
+  const ended = (problem: Problem): Ending => {
+    const { status } = errors[problem.code];
+    if (status >= 500)
+      request.log.warn(
+        { err: problem.options.cause ?? problem, code: problem.code, request_id: request.id },
+        'request failed',
+      );
+    return { status, code: problem.code, committed_lines: committed };
+  };
+  try {
+    for await (const { entries, upTo, because } of chunksOf(exchange)) {
+      // The key may have been revoked since the last check.
+      await request.authorized.recheck?.();
+      const results = await work.settle(entries, pace);
+      committed = upTo;
+      const text = (await mapAtPace(pace, results, toLine)).join('');
+      if (!(await writeAll(reply.raw, text, timeoutMs.idle))) return undefined;
+      if (because === 'idle') return ended(new Problem('request_timeout'));
+      if (because === 'stopped') return ended(new Problem('shutting_down'));
+    }
+    return undefined;
+  } catch (error) {
+    return ended(asProblem(error as Error));
+  }
+}
+
+interface Chunk<Item> {
+  readonly entries: readonly Entry<Item>[];
+  /** The number of the last line that is in this chunk or before it. */
+  readonly upTo: number;
+  /** The reason why no chunk follows, if none does. */
+  readonly because?: Pause;
+}
+
+/** The body in chunks. Nothing is read while the caller processes a chunk. */
+async function* chunksOf<Item>({ request, work, pace, stop }: Exchange<Item>): AsyncGenerator<Chunk<Item>> {
+  const { ndjson = {} } = request.routeOptions.config;
+  const validate = request.compileValidationSchema(ndjson, 'body');
+  const read = (line: Line) => readEntry(line, validate, work.make);
+  const lines = createLineReader(maxLineBytes);
+  const gather = () => createGathering(work.chunk, work.weightOf);
+  let gathered = gather();
+  let upTo = 0;
+  const take = (because?: Pause): Chunk<Item> => {
+    const { entries } = gathered;
+    gathered = gather();
+    return because === undefined ? { entries, upTo } : { entries, upTo, because };
+  };
+  for (;;) {
+    for (let line = lines.next(); line !== undefined && !stop.aborted; line = lines.next()) {
+      const pause = pace();
+      if (pause !== undefined) await pause;
+      const entry = read(line);
+      if (!gathered.hasRoomFor(entry)) yield take();
+      gathered.add(entry);
+      upTo = line.number;
+    }
+    const piece = await nextPiece(request.raw, gathered.entries.length > 0 ? timeoutMs.pause : timeoutMs.idle, stop);
+    if (piece === 'gone') return;
+    if (piece === 'end') {
+      const line = lines.end();
+      const entry = line === undefined ? undefined : read(line);
+      if (!gathered.hasRoomFor(entry)) yield take();
+      gathered.add(entry);
+      upTo = line?.number ?? upTo;
+    }
+    if (typeof piece !== 'string') lines.feed(piece);
+    // A pause of the sender ends the exchange only if there is nothing to commit.
+    else if (piece === 'idle' && gathered.entries.length > 0) yield take();
+    else return yield take(piece);
+  }
+}

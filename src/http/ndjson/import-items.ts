@@ -1,0 +1,33 @@
+import type { Language } from '../../contract/errors.js';
+import type { ImportedLine, UserToImport } from '../../contract/user-import.js';
+import { mapAtPace, type Pace } from '../../lib/pacing.js';
+import { Problem } from '../../lib/problem.js';
+import type { ImportOutcome } from '../../users/import.js';
+import { problemBody } from '../plugins/problems.js';
+import type { Entry } from './items.js';
+
+/** The limits of one transaction. A user weighs 1, or 10 with a password or PIN to hash. */
+export const importChunk = { lines: 500, weight: 500, bytes: 1024 * 1024 };
+
+export function importWeight({ password, pin }: UserToImport): number {
+  return password === undefined && pin === undefined ? 1 : 10;
+}
+
+/** Imports the entries of one chunk. @returns a result for each, in order */
+export async function importEntries(
+  entries: readonly Entry<UserToImport>[],
+  importUsers: (users: readonly UserToImport[]) => Promise<readonly ImportOutcome[]>,
+  language: Language,
+  pace: Pace = () => undefined,
+): Promise<ImportedLine[]> {
+  const users = entries.flatMap(({ read }) => (read instanceof Problem ? [] : read));
+  const outcomes = await importUsers(users);
+  const byUser = new Map(users.map((user, index) => [user, outcomes[index]]));
+  const lines = await mapAtPace(pace, entries, ({ line, read }): ImportedLine | undefined => {
+    const outcome = read instanceof Problem ? read : byUser.get(read);
+    if (outcome === undefined) return undefined;
+    if (!(outcome instanceof Problem)) return { line, ...outcome };
+    return { line, result: 'failed', errors: problemBody(outcome, '', language).errors };
+  });
+  return lines.filter((line) => line !== undefined);
+}

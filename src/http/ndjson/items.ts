@@ -1,0 +1,85 @@
+import { isUtf8 } from 'node:buffer';
+import { Problem, refuseFaults } from '../../lib/problem.js';
+import { parseJson } from '../plugins/json-body.js';
+import { validationFaults } from '../plugins/validation.js';
+import type { Line } from './line-reader.js';
+
+/** The maximum length of a line, in bytes. */
+export const maxLineBytes = 64 * 1024;
+
+/** A line that was read: an item, or the problem for which it is refused. */
+export interface Entry<Item> {
+  readonly line: number;
+  readonly bytes: number;
+  readonly read: Item | Problem;
+}
+
+/** Checks one value against a schema. Like Ajv's functions, it sets `errors` on itself. */
+export interface Validate {
+  (input: unknown): unknown;
+  errors?: Parameters<typeof validationFaults>[0] | null;
+}
+
+/**
+ * Reads a line by the same rules as the body of a request.
+ * @param make creates the item from a value that matches the schema and its text
+ * @returns undefined for an empty line
+ */
+export function readEntry<Item>(
+  { number: line, bytes }: Line,
+  validate: Validate,
+  make: (input: unknown, text: string) => Item,
+): Entry<Item> | undefined {
+  if (bytes?.length === 0) return undefined;
+  try {
+    if (bytes === undefined) throw new Problem('payload_too_large');
+    if (!isUtf8(bytes)) throw new Problem('malformed_json');
+    const text = bytes.toString('utf8');
+    const input = parseJson(text);
+    if (validate(input) !== true) refuseFaults(validationFaults(validate.errors ?? []));
+    return { line, bytes: bytes.length, read: make(input, text) };
+  } catch (error) {
+    if (error instanceof Problem) return { line, bytes: 0, read: error };
+    throw error;
+  }
+}
+
+/** The limits of one transaction: small enough to hold few locks for a short time, large enough for few commits. */
+export interface ChunkSize {
+  readonly lines: number;
+  readonly bytes: number;
+  /** The limit of the sum of the items' weights, such as deliveries. */
+  readonly weight: number;
+}
+
+/** Collects the entries of one chunk. */
+export interface Gathering<Item> {
+  readonly entries: readonly Entry<Item>[];
+  hasRoomFor(entry: Entry<Item> | undefined): boolean;
+  add(entry: Entry<Item> | undefined): void;
+}
+
+/** @param weightOf the weight of an item; a refused line weighs 0 */
+export function createGathering<Item>(most: ChunkSize, weightOf: (item: Item) => number): Gathering<Item> {
+  const entries: Entry<Item>[] = [];
+  let weight = 0;
+  let bytes = 0;
+  const weigh = ({ read }: Entry<Item>) => (read instanceof Problem ? 0 : weightOf(read));
+  return {
+    entries,
+    hasRoomFor: (entry) =>
+      entry === undefined ||
+      entries.length === 0 ||
+      (entries.length < most.lines && weight + weigh(entry) <= most.weight && bytes + entry.bytes <= most.bytes),
+    add(entry) {
+      if (entry === undefined) return;
+      entries.push(entry);
+      weight += weigh(entry);
+      bytes += entry.bytes;
+    },
+  };
+}
+
+export function toLine(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}

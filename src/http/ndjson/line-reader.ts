@@ -1,0 +1,62 @@
+/** A line of a text that arrives in pieces. */
+export interface Line {
+  /** From 1. Empty lines count. */
+  readonly number: number;
+  /** Without its line end (LF or CRLF). Undefined if the line is too long. */
+  readonly bytes: Buffer | undefined;
+}
+
+/** Splits pieces of a text into lines. Buffers at most one line of the maximum length. */
+export interface LineReader {
+  /** Adds the next piece. Call it only when `next` has returned undefined. */
+  feed(piece: Buffer): void;
+  /** The next complete line; undefined if another piece is needed. */
+  next(): Line | undefined;
+  /** The text after the last line end, once the input has ended. */
+  end(): Line | undefined;
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const nothing = Buffer.alloc(0);
+/** Joins buffers after so many: otherwise a sender of single bytes would create a buffer for each. */
+const maxParts = 64;
+
+/** @param maxBytes the maximum length of a line, without its line end */
+export function createLineReader(maxBytes: number): LineReader {
+  let unread: Buffer = nothing;
+  let parts: Buffer[] = [];
+  let length = 0;
+  let count = 0;
+
+  function keep(part: Buffer): void {
+    length += part.length;
+    // One byte more than allowed: it may be the CR of the line end.
+    if (length > maxBytes + 1) parts = [];
+    else if (part.length > 0) parts.push(part);
+    if (parts.length > maxParts) parts = [Buffer.concat(parts)];
+  }
+
+  function finish(): Line {
+    const whole = parts.length === 1 ? (parts[0] ?? nothing) : Buffer.concat(parts);
+    const bytes = whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole;
+    const isTooLong = length > maxBytes + 1 || bytes.length > maxBytes;
+    parts = [];
+    length = 0;
+    count += 1;
+    return { number: count, bytes: isTooLong ? undefined : bytes };
+  }
+
+  return {
+    feed(piece) {
+      unread = piece;
+    },
+    next() {
+      const end = unread.indexOf(lineFeed);
+      keep(end === -1 ? unread : unread.subarray(0, end));
+      unread = end === -1 ? nothing : unread.subarray(end + 1);
+      return end === -1 ? undefined : finish();
+    },
+    end: () => (length === 0 ? undefined : finish()),
+  };
+}

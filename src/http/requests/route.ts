@@ -1,0 +1,158 @@
+import { isIP } from 'node:net';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyRequest,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify';
+import type { Scope } from '../../contract/administration.js';
+import type { ErrorCode } from '../../contract/errors.js';
+import type { Session } from '../../contract/session.js';
+import type { ParsedToken } from '../../lib/crypto/token-strings.js';
+import type { Origin } from '../../lib/origin.js';
+import { Problem } from '../../lib/problem.js';
+import type { QueryParameters } from './parameters.js';
+
+/** A Fastify instance whose handlers are typed by their route's schemas. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/**
+ * The credentials that a route demands. Every route needs one of these: otherwise the server does not start.
+ * - `public`: none.
+ * - `authentication-token`: `Authorization: Basic`, base64 of an authentication token. The handler verifies the token.
+ * - `session`: `Authorization: Bearer`, a valid session token.
+ * - `{ scope }`: `Authorization: Bearer`, an API key with this scope, or a session of a user whose role has it. The login of
+ *   the session must have used a second factor.
+ */
+export type Access = 'public' | 'authentication-token' | 'session' | { readonly scope: Scope };
+
+/** The caller of a route of the administration. */
+export interface Caller {
+  /** Its name in the audit trail and for idempotency: `key:<id>`, `key:environment` for ADMIN_API_KEY, or `user:<id>`. */
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Whether the session's login and proofs are too old for `demandFreshness`. */
+  readonly isStale?: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access;
+    /** Codes of the problems that this route can answer, in addition to those that its access, body and parameters imply. */
+    problems?: readonly ErrorCode[];
+    /** The route honours Idempotency-Key. */
+    idempotent?: boolean;
+    /**
+     * The work of the route has its own, shorter limits, so its handler has no timer. A timer costs up to a tenth of the
+     * smallest request.
+     */
+    isBounded?: boolean;
+    /** Parses the query as the handler does and throws its faults, so that they are reported together with others. */
+    checkQuery?: (query: QueryParameters) => unknown;
+    /** A repeat with the same Idempotency-Key approves the login once more; no response is stored. */
+    repeatsApproval?: boolean;
+    /** The route honours `Prefer: count=exact`. */
+    countsExactly?: boolean;
+    /** Keeps the text of the body as `request.rawBody`, for exact numbers. */
+    keepRawBody?: boolean;
+    /** The route also takes `application/x-ndjson`: the schema of one line. The handler gets such a body as a stream. */
+    ndjson?: object;
+    /** The schema for the OpenAPI document, if the route takes or answers more than one form. */
+    document?: {
+      readonly body?: object;
+      readonly querystring?: object;
+      readonly response?: Readonly<Record<number, object | undefined>>;
+    };
+  }
+  interface FastifyRequest {
+    rawBody?: string;
+    /** Removes the limit on the time in which the request must arrive. The handler must set another limit. */
+    unhurry(): void;
+    /** Set by the authorization plugin, according to the route's access. */
+    authorized: {
+      session?: Session;
+      caller?: Caller;
+      /** Checks the credentials again, for long requests. @throws Problem `invalid_api_key`, `invalid_session_token` */
+      recheck?: () => Promise<void>;
+      authenticationToken?: ParsedToken;
+    };
+  }
+}
+
+/** The session that the route's access demanded. */
+export function sessionOf(request: FastifyRequest): Session {
+  const { session } = request.authorized;
+  if (session === undefined) throw new Error(`${request.routeOptions.url} does not demand a session`);
+  return session;
+}
+
+/** The API key or operator that the route's access demanded. */
+export function callerOf(request: FastifyRequest): Caller {
+  const { caller } = request.authorized;
+  if (caller === undefined) throw new Error(`${request.routeOptions.url} does not demand an API key`);
+  return caller;
+}
+
+/** The owner of the request's Idempotency-Key: the API key, or the user of the session. */
+export function requesterOf(request: FastifyRequest): string {
+  const { session } = request.authorized;
+  return session === undefined ? callerOf(request).name : `user:${session.user_id}`;
+}
+
+/** For actions that need more than the scope of the route. @throws Problem `insufficient_scope` */
+export function demandScope({ scopes }: Caller, scope: Scope): void {
+  if (!scopes.includes(scope) && !scopes.includes('admin')) {
+    throw new Problem('insufficient_scope', { params: { scope } });
+  }
+}
+
+/**
+ * For changes to a user. A caller that can change an operator can log in as that operator, or lock it out.
+ * @throws Problem `insufficient_scope` if the user has a role and the caller does not have the scope `admin`
+ */
+export function demandReach(caller: Caller, { role }: { readonly role: string }): void {
+  if (role !== 'user') demandScope(caller, 'admin');
+}
+
+/**
+ * For actions that would give lasting access to the thief of a session: keys, roles, and secrets and factors of others.
+ * API keys always count as fresh.
+ * @throws Problem `fresh_proof_required`
+ */
+export function demandFreshness({ isStale }: Caller): void {
+  if (isStale === true) throw new Problem('fresh_proof_required');
+}
+
+/** The authentication token that the route's access demanded: well formed, but not verified yet. */
+export function authenticationTokenOf(request: FastifyRequest): ParsedToken {
+  const { authenticationToken } = request.authorized;
+  if (authenticationToken === undefined) throw new Problem('missing_credentials');
+  return authenticationToken;
+}
+
+/** The origin of a request, for the audit trail. */
+export function originOf(request: FastifyRequest): Origin {
+  return { actor: request.authorized.caller?.name ?? 'user', address: clientAddress(request), requestId: request.id };
+}
+
+/**
+ * The client's address. A trusted proxy may send a port or a zone with it, which this removes. If the proxy sends no
+ * valid address, its own address counts.
+ */
+function clientAddress({ ip, socket }: FastifyRequest): string {
+  const bare = ip
+    .replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
+    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
+    .replace(/%.*$/, '');
+  const own = (socket.remoteAddress ?? '0.0.0.0').replace(/%.*$/, '');
+  return isIP(bare) === 0 ? own : bare;
+}

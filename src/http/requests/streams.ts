@@ -1,0 +1,69 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** The reason why there is no next piece. */
+export type Pause = 'end' | 'idle' | 'stopped' | 'gone';
+
+/**
+ * The next piece of a body. It is read only on demand, so a sender cannot send faster than its data is processed.
+ * @param timeoutMs the time without a byte until the result is `idle`
+ */
+export async function nextPiece(body: IncomingMessage, timeoutMs: number, stop: AbortSignal): Promise<Buffer | Pause> {
+  for (;;) {
+    if (stop.aborted) return 'stopped';
+    const piece = body.read() as Buffer | null;
+    if (piece !== null) return piece;
+    if (body.readableEnded) return 'end';
+    if (body.destroyed) return 'gone';
+    if (!(await happens(body, ['readable', 'end', 'close', 'error'], timeoutMs, stop)) && !stop.aborted) return 'idle';
+  }
+}
+
+/**
+ * Writes, and waits until the reader has taken enough that more can be written.
+ * @param timeoutMs the time without progress after which the response is destroyed
+ * @returns whether the reader is still connected
+ */
+export async function writeAll(response: ServerResponse, text: string, timeoutMs: number): Promise<boolean> {
+  if (response.destroyed || response.socket === null) return false;
+  if (response.write(text)) return true;
+  if (await happens(response, ['drain', 'close', 'error'], timeoutMs)) return !response.destroyed;
+  response.destroy();
+  return false;
+}
+
+/** How long a sender can read its response after its body is no longer processed, in milliseconds. */
+const linger = 2000;
+
+/**
+ * Ends a response. If the body has not arrived completely, this discards it for a moment instead of closing the
+ * connection at once: a reset could lose the last line of the response.
+ */
+export function endAnswer(body: IncomingMessage, response: ServerResponse): void {
+  response.end();
+  if (body.complete || body.destroyed) return;
+  body.resume();
+  const timer = setTimeout(() => body.socket.destroy(), linger);
+  body.once('close', () => clearTimeout(timer));
+}
+
+/** Whether one of the events happens before the timeout. */
+function happens(
+  emitter: IncomingMessage | ServerResponse,
+  events: readonly string[],
+  timeoutMs: number,
+  stop?: AbortSignal,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (happened: boolean) => {
+      clearTimeout(timer);
+      for (const event of events) emitter.off(event, yes);
+      stop?.removeEventListener('abort', no);
+      resolve(happened);
+    };
+    const yes = () => settle(true);
+    const no = () => settle(false);
+    const timer = setTimeout(no, timeoutMs);
+    for (const event of events) emitter.on(event, yes);
+    stop?.addEventListener('abort', no);
+  });
+}

@@ -1,0 +1,37 @@
+import { User } from '../../../../contract/user.js';
+import type { Database } from '../../../../database/database.js';
+import type { Users } from '../../../../users/users.js';
+import { IdParams, pathId } from '../../../requests/parameters.js';
+import { type App, callerOf, demandFreshness, demandScope, originOf } from '../../../requests/route.js';
+
+/** A route for users who have lost their second factors. */
+export function adminUserFactorRoutes(
+  app: App,
+  { users, database }: { users: Users; database: Pick<Database, 'user'> },
+): void {
+  app.route({
+    method: 'DELETE',
+    url: '/admin/v1/users/:id/second-factors',
+    schema: {
+      operationId: 'deleteUserSecondFactors',
+      summary: "Remove a user's second factors",
+      description:
+        'Removes the authenticator app, all passkeys and the recovery codes. Existing logins keep working. If a factor was stolen, also log the user out. For users with a role, this needs the scope admin.',
+      tags: ['Administration'],
+      params: IdParams,
+      response: { 200: { ...User, description: 'The changed user.' } },
+    },
+    config: { access: { scope: 'users:write' }, problems: ['not_found', 'fresh_proof_required'] },
+    async handler(request, reply) {
+      const id = pathId(request.params);
+      demandFreshness(callerOf(request));
+      const changed = await database.user(id).transaction(async (tx) => {
+        const user = await users.removeSecondFactors(tx, id, originOf(request));
+        // Removing an operator's second factor makes it easier to take over the account. The transaction rolls back.
+        if (user.role !== 'user') demandScope(callerOf(request), 'admin');
+        return user;
+      });
+      return reply.send(changed);
+    },
+  });
+}

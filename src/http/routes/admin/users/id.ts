@@ -1,0 +1,84 @@
+import { Type } from 'typebox';
+import { User, UserChange } from '../../../../contract/user.js';
+import type { Database } from '../../../../database/database.js';
+import type { Users } from '../../../../users/users.js';
+import { IdParams, pathId } from '../../../requests/parameters.js';
+import { type App, callerOf, demandFreshness, demandReach, demandScope, originOf } from '../../../requests/route.js';
+
+/** Members whose change can give access to the account or its role: codes for login go to `email` and `phone`. */
+const openings = ['role', 'password', 'pin', 'second_factor', 'email', 'phone'] as const;
+
+/** Routes that read, change and delete a user. */
+export function adminUserRoutes(
+  app: App,
+  { users, database }: { users: Users; database: Pick<Database, 'spanningFor'> },
+): void {
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/users/:id',
+    schema: {
+      operationId: 'getUser',
+      summary: 'Get a user',
+      tags: ['Administration'],
+      params: IdParams,
+      response: { 200: { ...User, description: 'The user.' } },
+    },
+    config: { access: { scope: 'users:read' }, problems: ['not_found'] },
+    async handler(request, reply) {
+      return reply.send(await users.get(pathId(request.params)));
+    },
+  });
+
+  app.route({
+    method: 'PATCH',
+    url: '/admin/v1/users/:id',
+    schema: {
+      operationId: 'changeUser',
+      summary: 'Change a user',
+      description:
+        'Changes only the members that are present; null removes a value. Changes of roles, and of users with a role, need the scope admin. A change of the password and deactivation end every login of the user from the next request on.',
+      tags: ['Administration'],
+      params: IdParams,
+      body: UserChange,
+      response: { 200: { ...User, description: 'The changed user.' } },
+    },
+    config: { access: { scope: 'users:write' }, problems: ['not_found', 'identity_taken', 'fresh_proof_required'] },
+    async handler(request, reply) {
+      const id = pathId(request.params);
+      const opens = openings.some((member) => request.body[member] !== undefined) || request.body.status === 'active';
+      if (opens) demandFreshness(callerOf(request));
+      const prepared = await users.prepareChange(id, request.body);
+      const changed = await database.spanningFor(id).transaction(async (tx) => {
+        const user = await users.change(tx, id, prepared, originOf(request));
+        // A caller that can change an operator can become one. The transaction rolls back.
+        if (request.body.role !== undefined) demandScope(callerOf(request), 'admin');
+        demandReach(callerOf(request), user);
+        return user;
+      });
+      return reply.send(changed);
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/admin/v1/users/:id',
+    schema: {
+      operationId: 'deleteUser',
+      summary: 'Delete a user',
+      description:
+        'Deletes the user and every login at once, and devices, messages and notifications within moments. Events are kept. They contain only the id of the user.',
+      tags: ['Administration'],
+      params: IdParams,
+      response: { 204: Type.Null({ description: 'The user is deleted.' }) },
+    },
+    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    async handler(request, reply) {
+      const id = pathId(request.params);
+      await database.spanningFor(id).transaction(async (tx) => {
+        demandReach(callerOf(request), await users.getForUpdate(tx, id));
+        await users.remove(tx, id, originOf(request));
+      });
+      return reply.code(204).send(null);
+    },
+  });
+}

@@ -1,0 +1,79 @@
+import { LockRequest, LogoutResult, User } from '../../../../contract/user.js';
+import type { Database } from '../../../../database/database.js';
+import type { Users } from '../../../../users/users.js';
+import { IdParams, pathId } from '../../../requests/parameters.js';
+import { type App, callerOf, demandFreshness, demandReach, originOf } from '../../../requests/route.js';
+
+/** Routes that lock, unlock and log out a user. Each takes effect from the next request on, on all instances. */
+export function adminUserLockRoutes(
+  app: App,
+  { users, database }: { users: Users; database: Pick<Database, 'user'> },
+): void {
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/users/:id/lock',
+    schema: {
+      operationId: 'lockUser',
+      summary: 'Lock a user',
+      description:
+        'Locks the user until a time, or permanently. A locked user gets no token and no session, and existing sessions are refused. A lock replaces an earlier one.',
+      tags: ['Administration'],
+      params: IdParams,
+      body: LockRequest,
+      response: { 200: { ...User, description: 'The user with the lock.' } },
+    },
+    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    async handler(request, reply) {
+      const id = pathId(request.params);
+      const locked = await database.user(id).transaction(async (tx) => {
+        demandReach(callerOf(request), await users.getForUpdate(tx, id));
+        return users.lock(tx, id, request.body, originOf(request));
+      });
+      return reply.send(locked);
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/users/:id/unlock',
+    schema: {
+      operationId: 'unlockUser',
+      summary: 'Unlock a user',
+      tags: ['Administration'],
+      params: IdParams,
+      response: { 200: { ...User, description: 'The user without a lock.' } },
+    },
+    config: { access: { scope: 'users:write' }, problems: ['not_found', 'fresh_proof_required'] },
+    async handler(request, reply) {
+      // Unlocking allows new guesses at every secret of the user.
+      demandFreshness(callerOf(request));
+      const id = pathId(request.params);
+      const unlocked = await database.user(id).transaction(async (tx) => {
+        demandReach(callerOf(request), await users.getForUpdate(tx, id));
+        return users.unlock(tx, id, originOf(request));
+      });
+      return reply.send(unlocked);
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/users/:id/logout',
+    schema: {
+      operationId: 'logoutUser',
+      summary: 'Log a user out everywhere',
+      tags: ['Administration'],
+      params: IdParams,
+      response: { 200: { ...LogoutResult, description: 'Every authentication token and session has ended.' } },
+    },
+    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    async handler(request, reply) {
+      const id = pathId(request.params);
+      const ended = await database.user(id).transaction(async (tx) => {
+        demandReach(callerOf(request), await users.getForUpdate(tx, id));
+        return users.logout(tx, id, originOf(request));
+      });
+      return reply.send({ ended });
+    },
+  });
+}

@@ -1,0 +1,40 @@
+import type { PinRecoveries } from '../../../../account/pin-recoveries.js';
+import { User } from '../../../../contract/user.js';
+import type { Database } from '../../../../database/database.js';
+import type { Users } from '../../../../users/users.js';
+import { IdParams, pathId } from '../../../requests/parameters.js';
+import { type App, callerOf, demandReach, originOf } from '../../../requests/route.js';
+
+/** A route that cancels a pending recovery of a user's PIN. */
+export function adminUserPinRoutes(
+  app: App,
+  services: {
+    readonly users: Users;
+    readonly pinRecoveries: Pick<PinRecoveries, 'cancel'>;
+    readonly database: Pick<Database, 'user'>;
+  },
+): void {
+  const { users, pinRecoveries, database } = services;
+  app.route({
+    method: 'DELETE',
+    url: '/admin/v1/users/:id/pin-recovery',
+    schema: {
+      operationId: 'cancelUserPinRecovery',
+      summary: "Cancel a recovery of a user's PIN",
+      description: 'Drops the pending PIN that a code has set (pin_recovery of the user).',
+      tags: ['Administration'],
+      params: IdParams,
+      response: { 200: { ...User, description: 'The user without a pending PIN.' } },
+    },
+    config: { access: { scope: 'users:write' }, problems: ['not_found'] },
+    async handler(request, reply) {
+      const id = pathId(request.params);
+      const user = await database.user(id).transaction(async (tx) => {
+        demandReach(callerOf(request), await users.getForUpdate(tx, id));
+        await pinRecoveries.cancel(tx, id, originOf(request));
+        return users.getForUpdate(tx, id);
+      });
+      return reply.send(user);
+    },
+  });
+}

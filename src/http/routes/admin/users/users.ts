@@ -1,0 +1,57 @@
+import { NewUser, User } from '../../../../contract/user.js';
+import { userFilterFields } from '../../../../users/search.js';
+import type { Users } from '../../../../users/users.js';
+import { listRoutes } from '../../../lists/list-routes.js';
+import type { Idempotent } from '../../../requests/idempotent.js';
+import { type App, callerOf, demandFreshness, demandScope, originOf } from '../../../requests/route.js';
+
+/** Routes that create and list users. */
+export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users; idempotent: Idempotent }): void {
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/users',
+    schema: {
+      operationId: 'createUser',
+      summary: 'Create a user',
+      description:
+        'Needs at least one of username, email and phone. Takes password or password_hash, or neither. A password_hash with an algorithm or parameters that no other user has needs the scope admin.',
+      tags: ['Administration'],
+      body: NewUser,
+      response: { 201: { ...User, description: 'The new user.' } },
+    },
+    config: {
+      access: { scope: 'users:write' },
+      idempotent: true,
+      problems: ['identity_taken', 'fresh_proof_required'],
+    },
+    async handler(request, reply) {
+      return idempotent(request, reply, async (commit) => {
+        if (request.body.role !== undefined && request.body.role !== 'user') {
+          demandScope(callerOf(request), 'admin');
+          demandFreshness(callerOf(request));
+        }
+        const prepared = await users.prepare(request.body);
+        const options = { mayAddScheme: callerOf(request).scopes.includes('admin') };
+        return commit(async (tx) => ({
+          status: 201,
+          body: await users.create(tx, prepared, originOf(request), options),
+        }));
+      });
+    },
+  });
+
+  listRoutes(app, {
+    url: '/admin/v1/users',
+    operationIds: ['listUsers', 'getUserPage'],
+    summary: 'List users',
+    description: 'Totals are counted up to 1000.',
+    tag: 'Administration',
+    access: { scope: 'users:read' },
+    item: User,
+    pageTitle: 'UserPage',
+    sortable: ['created_at', 'updated_at'],
+    filterFields: userFilterFields,
+    filterExample: 'email:like:example.com',
+    read: users.list,
+  });
+}

@@ -1,0 +1,58 @@
+import { Type } from 'typebox';
+import type { OwnAccount } from '../../../../account/account.js';
+import { Account, AccountChange, ProvenRequest } from '../../../../contract/account.js';
+import { freshProof, proofProblems, proverOf } from '../../../requests/prover.js';
+import { type App, sessionOf } from '../../../requests/route.js';
+
+/** Routes that read, change and delete a user's own account. */
+export function accountRoutes(app: App, { account }: { account: OwnAccount }): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/account',
+    schema: {
+      operationId: 'getAccount',
+      summary: 'Get your account',
+      tags: ['Account'],
+      response: { 200: { ...Account, description: 'The account.' } },
+    },
+    config: { access: 'session' },
+    async handler(request) {
+      return account.get(sessionOf(request).user_id);
+    },
+  });
+
+  app.route({
+    method: 'PATCH',
+    url: '/v1/account',
+    schema: {
+      operationId: 'changeAccount',
+      summary: 'Change your account',
+      description: `Changes only the members that are present; null removes a value. Mail address, phone number, password and PIN have their own operations. A change of the username needs ${freshProof}`,
+      tags: ['Account'],
+      body: AccountChange,
+      response: { 200: { ...Account, description: 'The changed account.' } },
+    },
+    config: { access: 'session', problems: [...proofProblems, 'identity_taken'] },
+    async handler(request) {
+      return account.change(proverOf(request), request.body);
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/v1/account',
+    schema: {
+      operationId: 'deleteAccount',
+      summary: 'Delete your account',
+      description: `Every login ends at once. The inbox and all other data are deleted within moments. This cannot be undone. Needs ${freshProof}`,
+      tags: ['Account'],
+      body: ProvenRequest,
+      response: { 204: Type.Null({ description: 'The account is deleted.' }) },
+    },
+    config: { access: 'session', problems: proofProblems },
+    async handler(request, reply) {
+      await account.remove(proverOf(request), request.body.proof);
+      return reply.code(204).send(null);
+    },
+  });
+}

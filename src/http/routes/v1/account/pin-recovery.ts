@@ -1,0 +1,36 @@
+import type { OwnAccount } from '../../../../account/account.js';
+import type { PinRecoveries } from '../../../../account/pin-recoveries.js';
+import { Account } from '../../../../contract/account.js';
+import type { Database } from '../../../../database/database.js';
+import { proverOf } from '../../../requests/prover.js';
+import type { App } from '../../../requests/route.js';
+
+/** A route that cancels a pending recovery of the user's own PIN. */
+export function accountPinRecoveryRoutes(
+  app: App,
+  services: {
+    readonly account: Pick<OwnAccount, 'get'>;
+    readonly pinRecoveries: Pick<PinRecoveries, 'cancel'>;
+    readonly database: Pick<Database, 'user'>;
+  },
+): void {
+  const { account, pinRecoveries, database } = services;
+  app.route({
+    method: 'DELETE',
+    url: '/v1/account/pin-recovery',
+    schema: {
+      operationId: 'cancelPinRecovery',
+      summary: 'Cancel the recovery of your PIN',
+      description:
+        'Drops the pending PIN that a code has set (pin_recovery of the account). Needs no re-authentication: nothing changes.',
+      tags: ['Account'],
+      response: { 200: { ...Account, description: 'The account without a pending PIN.' } },
+    },
+    config: { access: 'session', problems: ['not_found'] },
+    async handler(request) {
+      const { userId, origin } = proverOf(request);
+      await database.user(userId).transaction((tx) => pinRecoveries.cancel(tx, userId, origin));
+      return account.get(userId);
+    },
+  });
+}

@@ -1,0 +1,25 @@
+import type { Proofs } from '../../../../account/proofs.js';
+import { ProofRequest, StartedProof } from '../../../../contract/account.js';
+import { proverOf } from '../../../requests/prover.js';
+import type { App } from '../../../requests/route.js';
+
+/** A route that starts a re-authentication that needs a challenge. The member `proof` of another request completes it. */
+export function accountProofRoutes(app: App, { proofs }: { proofs: Proofs }): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/account/proofs',
+    schema: {
+      operationId: 'startProof',
+      summary: 'Start a re-authentication',
+      description:
+        'For operations that need a proof, if you do not use the password. sms and email send a code: use it as `{"type":"code","id","secret"}`. passkey returns the request options for the assertion. A proof is valid once, on this device, for five minutes.',
+      tags: ['Account'],
+      body: ProofRequest,
+      response: { 201: { ...StartedProof, description: 'The proof was started.' } },
+    },
+    config: { access: 'session', problems: ['too_many_requests'] },
+    async handler(request, reply) {
+      return reply.code(201).send(await proofs.begin(proverOf(request), request.body.type));
+    },
+  });
+}

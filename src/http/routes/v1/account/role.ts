@@ -1,0 +1,43 @@
+import type { OwnAccount } from '../../../../account/account.js';
+import { Account, ProvenRequest, RecordedProof } from '../../../../contract/account.js';
+import { RoleActivation } from '../../../../contract/factors.js';
+import { freshProof, proofProblems, proverOf } from '../../../requests/prover.js';
+import type { App } from '../../../requests/route.js';
+
+/** Routes for users with a role. */
+export function accountRoleRoutes(app: App, { account }: { account: OwnAccount }): void {
+  app.route({
+    method: 'PUT',
+    url: '/v1/account/session-proof',
+    schema: {
+      operationId: 'putSessionProof',
+      summary: 'Re-authenticate this session',
+      description: `Some operations of the administration need a login or re-authentication that is not older than ADMIN_PROOF_MAX_AGE. This has the same effect as a new login. Needs ${freshProof}`,
+      tags: ['Account'],
+      body: ProvenRequest,
+      response: { 200: { ...RecordedProof, description: 'The time of the proof, and when it expires.' } },
+    },
+    config: { access: 'session', problems: proofProblems },
+    async handler(request) {
+      return account.prove(proverOf(request), request.body.proof);
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/account/role',
+    schema: {
+      operationId: 'activateRole',
+      summary: 'Activate your role',
+      description:
+        'For users with a role and a second factor. Needs the secret of a link that an operator created, and a proof of type totp or passkey. Without a second factor, send the secret when you enrol one.',
+      tags: ['Account'],
+      body: RoleActivation,
+      response: { 200: { ...Account, description: 'The changed account.' } },
+    },
+    config: { access: 'session', problems: [...proofProblems, 'enrollment_link_rejected', 'role_not_active'] },
+    async handler(request) {
+      return account.activateRole(proverOf(request), request.body);
+    },
+  });
+}

@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Problem } from '../../lib/problem.js';
+import { requesterOf } from '../requests/route.js';
+
+/**
+ * The maximum numbers of concurrent uploads. Each keeps a whole file in memory: up to 25 MB while it decodes base64. API
+ * keys have their own limit, so that slow uploads by users do not block the app's own servers.
+ */
+const limits = { users: 48, ofOneUser: 4, keys: 16 };
+
+/** Limits the number of concurrent uploads before their bodies are read. */
+export interface UploadGate {
+  /** A hook for authorized requests. @throws Problem `too_many_requests`, `overloaded` */
+  enter(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** Runs the work of an admitted request. Its slot is free when the work has settled, even if the client disconnects. */
+  during<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T>;
+}
+
+export function createUploadGate(): UploadGate {
+  const byUser = new Map<string, number>();
+  const taken = { users: 0, keys: 0 };
+  const works = new WeakMap<FastifyRequest, Promise<unknown>>();
+  const gone = new WeakSet<FastifyRequest>();
+  return {
+    async enter(request, reply) {
+      const who = requesterOf(request);
+      const own = byUser.get(who) ?? 0;
+      // All API keys share one limit.
+      const kind = request.authorized.session === undefined ? 'keys' : 'users';
+      if (kind === 'users' && own >= limits.ofOneUser) throw new Problem('too_many_requests', { retryAfter: 1 });
+      if (taken[kind] >= limits[kind]) throw new Problem('overloaded', { retryAfter: 1 });
+      taken[kind] += 1;
+      byUser.set(who, own + 1);
+      const leave = () => {
+        taken[kind] -= 1;
+        const left = (byUser.get(who) ?? 1) - 1;
+        if (left === 0) byUser.delete(who);
+        else byUser.set(who, left);
+      };
+      // The response also closes when the client disconnects. Work that has started keeps the slot.
+      reply.raw.once('close', () => {
+        gone.add(request);
+        void Promise.resolve(works.get(request)).then(leave, leave);
+      });
+    },
+    async during(request, work) {
+      // The client has disconnected, and another request may have its slot.
+      if (gone.has(request)) throw new Problem('malformed_request');
+      const running = work();
+      works.set(request, running);
+      return running;
+    },
+  };
+}

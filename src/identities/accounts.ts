@@ -1,0 +1,165 @@
+import type { roles, secondFactorPolicies } from '../contract/user.js';
+import type { Queryable } from '../database/database.js';
+import { directoryStatement, sql, userStatement } from '../database/sql.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import { idFromBytes } from '../lib/ids.js';
+import { Problem } from '../lib/problem.js';
+import { type Identity, identityDigest } from './identity.js';
+
+/** The account of a login, whether or not the user exists. */
+export interface Account {
+  /** The user's id. For an unknown identity, a placeholder id that is always the same for that identity. */
+  readonly userId: string;
+  /** Undefined for an unknown and for a deactivated user: logins treat both alike. */
+  readonly user: AccountUser | undefined;
+}
+
+/** The user data that authenticators get. They get undefined for a user who does not exist or may not log in. */
+export interface Candidate {
+  readonly userId: string;
+  readonly passwordHash: string | undefined;
+  readonly username: string | undefined;
+  /** In canonical form. */
+  readonly email: string | undefined;
+  /** E.164. */
+  readonly phone: string | undefined;
+  /** BCP 47. */
+  readonly locale: string | undefined;
+}
+
+export interface AccountUser extends Candidate {
+  readonly role: Role;
+  readonly epoch: number;
+  readonly pinHash: string | undefined;
+  /** Whether a pending PIN must be applied before the login is decided. */
+  readonly nextPinIsDue: boolean;
+  /** Whether only the PIN itself authorizes a change of the PIN. */
+  readonly pinIsGuarded: boolean;
+  readonly lock: OperatorLock | undefined;
+  readonly hasTotp: boolean;
+  readonly hasPasskey: boolean;
+  /** The user's own policy for the second factor; undefined: that of the service. */
+  readonly secondFactorPolicy: SecondFactorPolicy | undefined;
+}
+
+export type Role = (typeof roles)[number];
+export type SecondFactorPolicy = (typeof secondFactorPolicies)[number];
+
+/** An operator's lock that is in effect now. `retryAfter` is in seconds. */
+export type OperatorLock = { readonly permanent: true } | { readonly permanent: false; readonly retryAfter: number };
+
+/** A row of `accountColumns`. In a left join without a user, all columns are null. */
+export interface AccountRow {
+  id: string;
+  status: string;
+  epoch: number;
+  role: Role;
+  password_hash: string | null;
+  pin_hash: string | null;
+  next_pin_is_due: boolean;
+  pin_is_guarded: boolean;
+  username: string | null;
+  email: string | null;
+  phone: string | null;
+  locale: string | null;
+  lock_kind: 'temporary' | 'permanent' | null;
+  lock_seconds: number | null;
+  has_totp: boolean;
+  has_passkey: boolean;
+  second_factor: SecondFactorPolicy | null;
+}
+
+/** SQL: whether an operator's lock on the user `u` is in effect now. */
+export const lockHolds = sql`(u.lock_kind = 'permanent' or (u.lock_kind = 'temporary' and u.locked_until > db_now())) is true`;
+
+/** SQL: whether only the PIN of the user `u` authorizes a change of the PIN. */
+const pinIsGuarded = sql`(u.pin_guarded_until > db_now()) is true`;
+
+/** SQL: whether the user `u` has a pending PIN that is due but not applied yet. */
+export const nextPinIsDue = sql`(u.next_pin_at <= db_now()) is true`;
+
+const findIdentity = directoryStatement<{ digest: Buffer }, { user_id: string }>(
+  'account_identity',
+  (p) => sql`select user_id from identities where digest = ${p.digest}`,
+);
+
+/** SQL: the columns of the user `u` for `activeUser`. */
+export const accountColumns = sql`u.id, u.status, u.epoch, u.role, u.password_hash, u.pin_hash,
+  ${nextPinIsDue} as next_pin_is_due, ${pinIsGuarded} as pin_is_guarded, u.username, u.email, u.phone, u.locale,
+  u.lock_kind, extract(epoch from u.locked_until - db_now())::float8 as lock_seconds, u.second_factor,
+  exists (select 1 from totp t where t.user_id = u.id) as has_totp,
+  exists (select 1 from passkeys p where p.user_id = u.id) as has_passkey`;
+
+const findUser = userStatement<{ userId: string }, AccountRow>(
+  'account_user',
+  (p) => sql`select ${accountColumns} from users u where u.id = ${p.userId}`,
+);
+
+/** Finds the account of an identity. Known and unknown identities take the same two look-ups by key. */
+export async function findAccount(
+  handle: Queryable<'user' | 'directory'>,
+  keys: SecretKeys,
+  identity: Identity,
+): Promise<Account> {
+  const [named] = await handle.query(findIdentity({ digest: identityDigest(identity) }));
+  return getAccount(handle, named?.user_id ?? placeholderId(keys, identity));
+}
+
+/** The account of a user id, which may be a placeholder id. */
+export async function getAccount(handle: Queryable<'user'>, userId: string): Promise<Account> {
+  const [row] = await handle.query(findUser({ userId }));
+  return { userId, user: activeUser(row) };
+}
+
+/** The user of a row; undefined for a deactivated user. */
+export function activeUser(row: AccountRow | undefined): AccountUser | undefined {
+  if (row?.status !== 'active') return undefined;
+  return {
+    userId: row.id,
+    epoch: row.epoch,
+    role: row.role,
+    passwordHash: row.password_hash ?? undefined,
+    pinHash: row.pin_hash ?? undefined,
+    nextPinIsDue: row.next_pin_is_due,
+    pinIsGuarded: row.pin_is_guarded,
+    username: row.username ?? undefined,
+    email: row.email ?? undefined,
+    phone: row.phone ?? undefined,
+    locale: row.locale ?? undefined,
+    lock: lockOf(row),
+    hasTotp: row.has_totp,
+    hasPasskey: row.has_passkey,
+    secondFactorPolicy: row.second_factor ?? undefined,
+  };
+}
+
+function lockOf(row: AccountRow): OperatorLock | undefined {
+  if (row.lock_kind === 'permanent') return { permanent: true };
+  const seconds = row.lock_kind === 'temporary' ? (row.lock_seconds ?? 0) : 0;
+  return seconds > 0 ? { permanent: false, retryAfter: Math.ceil(seconds) } : undefined;
+}
+
+/**
+ * The placeholder id of an unknown identity. It depends on a secret key, so that a client cannot tell it from a user's id.
+ * Logins and recoveries of one identity share it, as they share a user.
+ */
+export function placeholderId(keys: SecretKeys, identity: Identity): string {
+  return idOf(keys, identityDigest(identity).toString('hex'));
+}
+
+/**
+ * The placeholder id of a registration, whether or not its identity has an account. It differs from `placeholderId`: accounts
+ * share no limits with registrations, so unknown identities must not either (decision 57).
+ */
+export function registrationPlaceholderId(keys: SecretKeys, identity: Identity): string {
+  return idOf(keys, `registration ${identityDigest(identity).toString('hex')}`);
+}
+
+const idOf = (keys: SecretKeys, subject: string) => idFromBytes(keys.digest('identity', subject).subarray(0, 16));
+
+/** The refusal of a locked account. Send it only after a right secret, because it reveals that the account exists. */
+export function lockProblem(lock: OperatorLock): Problem {
+  return lock.permanent
+    ? new Problem('account_locked')
+    : new Problem('account_temporarily_locked', { retryAfter: lock.retryAfter });
+}

@@ -1,0 +1,94 @@
+/**
+ * Refuses names that look like another name. The rules are those of Unicode UTS 39: "highly restrictive" script mixing
+ * (section 5.2), one system of digits (5.3), limited marks (5.4) and whole-script confusables (4.1), over the recommended
+ * scripts of UAX 31 (table 5).
+ *
+ * Look-alikes inside one script (`rn` and `m`, `l` and `1`) are allowed: one name alone does not show them.
+ */
+
+/** Marks without a script of their own (accents) and ASCII other than letters are allowed in every script. */
+const NEUTRAL = '\\p{sc=Inherited}\\u0021-\\u0040\\u005B-\\u0060\\u007B-\\u007E';
+
+/** Without historic and limited-use scripts: some of them (Cherokee, Lisu, Coptic) consist of Latin look-alikes. */
+const SCRIPTS_ALONE = (
+  'Arabic Armenian Bengali Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Hebrew Kannada Khmer Lao ' +
+  'Malayalam Myanmar Oriya Sinhala Tamil Telugu Thaana Thai Tibetan'
+).split(' ');
+
+const SCRIPTS_TOGETHER = [
+  ['Latin', 'Han', 'Hiragana', 'Katakana'],
+  ['Latin', 'Han', 'Bopomofo'],
+  ['Latin', 'Han', 'Hangul'],
+];
+
+const ALLOWED_MIXES = [...SCRIPTS_TOGETHER, ...SCRIPTS_ALONE.map((script) => [script])].map(
+  (scripts) => new RegExp(`^[${NEUTRAL}${scripts.map((script) => `\\p{scx=${script}}`).join('')}]*$`, 'u'),
+);
+
+/**
+ * Refused everywhere in a name. Latin: phonetic and historic letters, because most of them look like ASCII letters
+ * (ɑ ɡ ɩ ƽ ǀ); letters of living orthographies that look like no ASCII letter are allowed. Marks: overlays, letters above,
+ * and marks for symbols and phonetics. Others: jamo outside syllables, the Arabic stretching stroke and kana repeat marks
+ * (RFC 8264, 9.6 and 9.9).
+ */
+const NEVER = [
+  /(?![ɓɔɖɗəɛɨɲʉʊ])[\u0250-\u02FF\u1D00-\u1DBF\u2C60-\u2C7F\uA720-\uA7FF\uAB30-\uAB6F]/u,
+  /[ıĸȷƅƍƨƽƿǀ-ǃȝȣẝỿ]/u,
+  /[\u0334-\u0338\u0363-\u036F\u1AB0-\u1AFF\u1DC0-\u1DFF\u20D0-\u20FF\uFE20-\uFE2F]/u,
+  /[\u1100-\u11FF\uA960-\uA97F\uD7B0-\uD7FF\u0640\u302E\u302F\u3031-\u3035\u303B]/u,
+];
+
+/** For decomposed text. A leading mark, and marks that cannot be seen: a dot on a letter with a dot, a stack of five marks, a doubled mark. */
+const HIDDEN_MARKS = /^\p{M}|\p{Soft_Dotted}\p{Mn}{0,4}\u0307|\p{Mn}{5}|(\p{Mn})\1/u;
+
+/** Strokes that look like `/`, `-`, `l` or `,` between Latin letters, and the long-vowel bar without a kana before it. */
+const STROKES = /[ノ一丨丶丿亅ㄧ]/u;
+const STRAY_BAR = /(?<![\p{sc=Hiragana}\p{sc=Katakana}ー])ー/u;
+
+/**
+ * Letters (canonical, so lower case) whose UTS 39 prototype is an ASCII letter: Cyrillic, then Greek, then Armenian, then
+ * those of Georgian, Myanmar, Malayalam, Oriya and Ethiopic.
+ */
+const LATIN_LOOKALIKES = new Set([...'асԁеҽһіӏјорԛгѕѵѡԝхуүьꙇ', ...'αγινοϳρσυ', ...'ցքհոռօգզսա', ...'ჿყဝഠଠሀዐ']);
+
+/**
+ * Whether a name looks like another one. Expects canonical text (NFKC, lower case). Capitals have other look-alikes
+ * (Cyrillic `ВАСЯ`), so show the canonical form where you show names to other users.
+ */
+export function isConfusable(name: string): boolean {
+  return (
+    !ALLOWED_MIXES.some((mix) => mix.test(name)) ||
+    NEVER.some((refused) => refused.test(name)) ||
+    HIDDEN_MARKS.test(name.normalize('NFD')) ||
+    STRAY_BAR.test(name) ||
+    (/\p{sc=Latin}/u.test(name) && STROKES.test(name)) ||
+    mixesDigits(name) ||
+    reordersOnScreen(name) ||
+    looksLatinThroughout(name)
+  );
+}
+
+/** Digits of different systems look alike: ۱ and ١ have one shape, and ৪ (four) looks like 8. */
+function mixesDigits(name: string): boolean {
+  const digits = name.match(/\p{Nd}/gu) ?? [];
+  return new Set(digits.map(zeroOf)).size > 1;
+}
+
+/** Decimal digits are runs of ten code points. Only mathematical runs are adjacent, and NFKC has turned those into ASCII. */
+function zeroOf(digit: string): number {
+  let zero = digit.codePointAt(0) ?? 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return zero;
+}
+
+/** `1אב` and `אב1` look alike, so a right-to-left name must start with a letter and end in a letter or digit (RFC 5893). */
+function reordersOnScreen(name: string): boolean {
+  const rightToLeft = /[\p{sc=Arabic}\p{sc=Hebrew}\p{sc=Thaana}]/u.test(name);
+  return rightToLeft && !(/^\p{L}/u.test(name) && /[\p{L}\p{Nd}]\p{Mn}{0,4}$/u.test(name));
+}
+
+/** Ignores marks: ё looks like ë as much as е looks like e. */
+function looksLatinThroughout(name: string): boolean {
+  const letters = name.normalize('NFD').match(/\p{L}/gu) ?? [];
+  return letters.length > 0 && letters.every((letter) => LATIN_LOOKALIKES.has(letter));
+}

@@ -1,0 +1,134 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
+import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js';
+import type { identityTypes } from '../contract/authentication.js';
+import { sha256 } from '../lib/crypto/digests.js';
+import { isConfusable } from './confusables.js';
+
+/** A type of identity: `username`, `email` or `phone`. */
+export type IdentityType = (typeof identityTypes)[number];
+
+/** A name by which a user is looked up, in its canonical form: the only form that is stored and compared. */
+export interface Identity {
+  readonly type: IdentityType;
+  readonly canonical: string;
+}
+
+/** UTF-16 code units: the limit of the contract. Checked first, so that no other check sees a long text. */
+const MAX_LENGTH = 320;
+const MAX_USERNAME_CODE_POINTS = 64;
+const MAX_LOCAL_PART_BYTES = 64;
+const MAX_EMAIL_BYTES = 254;
+/** `+` and 15 digits (ITU-T E.164). The library allows longer numbers for some countries. */
+const MAX_E164_LENGTH = 16;
+
+/**
+ * Control, format (bidi, zero width), private-use and unassigned code points, lone surrogates, and invisible letters and
+ * marks. Unassigned ones also because their normal form may change with the Unicode version of Node: a newer Node must
+ * find the identities that an older one stored.
+ */
+const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}]/u;
+
+/**
+ * Brings an identity into its canonical form, so that every spelling finds the same user. Usernames are NFKC and
+ * case-folded, mail addresses are lower case with an IDNA domain, phone numbers are E.164.
+ *
+ * Canonical forms are fixed points: `canonicalIdentity(type, canonical)` returns `canonical` again.
+ *
+ * @param defaultRegion ISO 3166 code for phone numbers without `+`. Without a region they have no canonical form.
+ * @returns undefined when the value has no canonical form: the caller answers 422 `invalid_identity`
+ */
+export function canonicalIdentity(type: IdentityType, value: string, defaultRegion?: string): Identity | undefined {
+  const canonical = canonicalValue(type, value, defaultRegion);
+  // The rules are not stable for every input: the phone library removes one trunk prefix at a time (+49 00 …). An unstable
+  // value is refused, because no look-up would find it.
+  if (canonical === undefined || canonicalValue(type, canonical, defaultRegion) !== canonical) return undefined;
+  return { type, canonical };
+}
+
+function canonicalValue(type: IdentityType, value: string, defaultRegion: string | undefined): string | undefined {
+  if (value.length > MAX_LENGTH || INVISIBLE.test(value)) return undefined;
+  switch (type) {
+    case 'username':
+      return canonicalUsername(value);
+    case 'email':
+      return canonicalEmail(value);
+    case 'phone':
+      return canonicalPhone(value, defaultRegion);
+  }
+}
+
+/**
+ * Allows the characters of PRECIS UsernameCaseMapped (RFC 8265, section 3.3): letters, marks and decimal digits of any
+ * script, and printable ASCII without space. At least one letter or digit is required. `@` is refused, because a username
+ * that is a mail address would be mistaken for the owner of that address.
+ */
+function canonicalUsername(value: string): string | undefined {
+  const name = foldCase(value.normalize('NFKC')).normalize('NFKC');
+  if (!/^[\p{L}\p{Mn}\p{Mc}\p{Nd}!-?A-~]+$/u.test(name) || !/[\p{L}\p{Nd}]/u.test(name)) return undefined;
+  if ([...name].length > MAX_USERNAME_CODE_POINTS || isConfusable(name)) return undefined;
+  return name;
+}
+
+/**
+ * Full case folding of Unicode, by the functions of JavaScript. Upper case joins letters with the same capital (ß and SS,
+ * ς and σ), and lower case after it gives the result. Lower case comes first too, because ẞ has no capital of its own. It
+ * works by code point, because toLowerCase of a whole string turns σ into ς at the end of a word.
+ *
+ * One step beyond Unicode: the four Turkish i become one, so that İ and ı find the same user on every keyboard.
+ */
+function foldCase(text: string): string {
+  const folded = Array.from(text, (character) => character.toLowerCase().toUpperCase().toLowerCase()).join('');
+  return folded.replaceAll('i\u0307', 'i');
+}
+
+const ATOM = /^[\p{L}\p{Mn}\p{Mc}\p{Nd}!#$%&'*+/=?^_`{|}~-]+$/u;
+
+/**
+ * The local part is only lower-cased. Case folding would join addresses of different mailboxes (`mıke` and `mike`), and a
+ * code could go to the wrong one. A local part that NFKC would change is refused for the same reason. It must be a dot-atom
+ * (RFC 5322, 3.2.3, with the letters of RFC 6531), so that it contains no quoted `@` and no space.
+ */
+function canonicalEmail(value: string): string | undefined {
+  const at = value.lastIndexOf('@');
+  if (at < 1) return undefined;
+  const local = value.slice(0, at).normalize('NFC').toLowerCase().normalize('NFC');
+  const domain = canonicalDomain(value.slice(at + 1));
+  if (domain === undefined || local !== local.normalize('NFKC') || isConfusable(local)) return undefined;
+  if (!local.split('.').every((atom) => ATOM.test(atom))) return undefined;
+  if (Buffer.byteLength(local) > MAX_LOCAL_PART_BYTES) return undefined;
+  const email = `${local}@${domain}`;
+  return Buffer.byteLength(email) > MAX_EMAIL_BYTES ? undefined : email;
+}
+
+/** At least two ASCII labels of letters, digits and inner hyphens. The last one starts with a letter: no IP addresses. */
+function canonicalDomain(value: string): string | undefined {
+  // domainToASCII parses like a URL parser: it decodes % and silently cuts the text at /.
+  if (/[^\P{ASCII}A-Za-z0-9.-]/u.test(value)) return undefined;
+  const labels = domainToASCII(value).split('.');
+  const wellFormed = labels.every(
+    (label) => /^[a-z0-9-]{1,63}$/.test(label) && !/^-|-$/.test(label) && isDecodable(label),
+  );
+  return wellFormed && labels.length > 1 && /^[a-z]/.test(labels.at(-1) ?? '') ? labels.join('.') : undefined;
+}
+
+/** Whether a punycode label is valid. Some versions of Node decode broken punycode to nothing, others do not change it. */
+function isDecodable(label: string): boolean {
+  return !label.startsWith('xn--') || /[^\0-\x7f]/.test(domainToUnicode(label));
+}
+
+/**
+ * Accepts possible numbers, not only assigned ones: assignments change faster than the library is updated, and fictitious
+ * numbers (+1 555 …) are useful for tests and app-store reviews. Letters and extensions are refused.
+ */
+function canonicalPhone(value: string, defaultRegion: string | undefined): string | undefined {
+  const text = value.normalize('NFKC');
+  if (!/^\+?[0-9\u0660-\u0669\u06F0-\u06F9 ()./\u2010-\u2013-]+$/u.test(text)) return undefined;
+  const known = defaultRegion !== undefined && isSupportedCountry(defaultRegion);
+  const number = parsePhoneNumberFromString(text, { ...(known && { defaultCountry: defaultRegion }), extract: false });
+  return number?.isPossible() && number.number.length <= MAX_E164_LENGTH ? number.number : undefined;
+}
+
+/** The key of an identity in the directory: SHA-256 of its type and canonical value. */
+export function identityDigest({ type, canonical }: Identity): Buffer {
+  return sha256(`${type}\n${canonical}`);
+}

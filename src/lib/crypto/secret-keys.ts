@@ -1,0 +1,135 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Problem } from '../problem.js';
+
+/** The purpose of a derived key. Each purpose has its own key, so no value of one purpose is valid for another. */
+export type KeyPurpose = 'identity' | 'code' | 'pin' | 'recovery' | 'idempotency' | 'limit' | 'seal';
+
+/**
+ * The operations that use `SECRET_KEY`. During a rotation there are several keys: the first creates new values, and all of
+ * them check existing ones.
+ */
+export interface SecretKeys {
+  /** HMAC-SHA256 with the current key. */
+  digest(purpose: KeyPurpose, data: string): Buffer;
+  /** HMAC-SHA256 with every key, the current one first. */
+  digests(purpose: KeyPurpose, data: string): Buffer[];
+  /** Compares in constant time with the digest of each key. */
+  matches(purpose: KeyPurpose, data: string, digest: Buffer): boolean;
+  /** Encrypts with AES-256-GCM and the current key: key id, nonce, tag, ciphertext. `context` is the associated data. */
+  encrypt(plain: string, context: string): Buffer;
+  /** Decrypts. Undefined when no key decrypts the value with this `context`. */
+  decrypt(sealed: Buffer, context: string): string | undefined;
+  /**
+   * The id of the missing key that a value needs.
+   * @returns undefined if these keys include it, or if the value is older than key ids
+   */
+  missingKeyOf(sealed: Buffer): string | undefined;
+}
+
+const nonceBytes = 12;
+const tagBytes = 16;
+const idBytes = 4;
+/** The first bytes of an encrypted value, before the id of its key. Values of older releases begin with their nonce. */
+export const encryptedMark = Buffer.from('PSv1');
+/** The length of the head of an encrypted value, which identifies its key. */
+export const encryptedHeadBytes = encryptedMark.length + idBytes;
+
+/** The id of a key for logs and encrypted values. It is derived, so it does not reveal the key. */
+export function createKeyId(secret: string): string {
+  return Buffer.from(hkdfSync('sha256', secret, '', 'postern key id', idBytes)).toString('hex');
+}
+
+/** A message for the log: no configured key decrypts a stored value. Names the missing key. */
+export function describeUnreadable(keys: SecretKeys, sealed: Buffer, what: string): string {
+  const missing = keys.missingKeyOf(sealed);
+  const reason =
+    missing === undefined
+      ? 'no key of SECRET_KEY decrypts it'
+      : `the key with the id ${missing} is missing from SECRET_KEY`;
+  return `${what} cannot be decrypted: ${reason}`;
+}
+
+/** The problem for a request that needs a stored value which no configured key decrypts. */
+export function unreadable(keys: SecretKeys, sealed: Buffer, what: string): Problem {
+  return new Problem('secret_unreadable', {
+    retryAfter: unreadableRetry,
+    cause: new Error(describeUnreadable(keys, sealed, what)),
+  });
+}
+
+/** Seconds. An operator has to restart Postern first. */
+const unreadableRetry = 60;
+
+/** @param secrets at least one secret of at least 32 characters, the current one first. */
+export function createSecretKeys(secrets: readonly string[]): SecretKeys {
+  const derive = (secret: string, purpose: KeyPurpose) =>
+    Buffer.from(hkdfSync('sha256', secret, '', `postern ${purpose}`, 32));
+  const keys = (purpose: KeyPurpose) => secrets.map((secret) => derive(secret, purpose));
+  const derived = {
+    identity: keys('identity'),
+    code: keys('code'),
+    pin: keys('pin'),
+    recovery: keys('recovery'),
+    idempotency: keys('idempotency'),
+    limit: keys('limit'),
+    seal: keys('seal'),
+  };
+  const ids = secrets.map(createKeyId);
+  const idOf = (sealed: Buffer) =>
+    sealed.subarray(0, encryptedMark.length).equals(encryptedMark)
+      ? sealed.toString('hex', encryptedMark.length, encryptedHeadBytes)
+      : undefined;
+  const hmac = (key: Buffer, data: string) => createHmac('sha256', key).update(data).digest();
+  const current = (purpose: KeyPurpose): Buffer => {
+    const key = derived[purpose][0];
+    if (key === undefined) throw new Error('SECRET_KEY contains no key');
+    return key;
+  };
+
+  return {
+    digest: (purpose, data) => hmac(current(purpose), data),
+    digests: (purpose, data) => derived[purpose].map((key) => hmac(key, data)),
+    matches(purpose, data, digest) {
+      return derived[purpose].map((key) => hmac(key, data)).some((own) => equalBytes(own, digest));
+    },
+    encrypt(plain, context) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv('aes-256-gcm', current('seal'), nonce).setAAD(Buffer.from(context));
+      const encrypted = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+      const id = Buffer.from(ids[0] ?? '', 'hex');
+      return Buffer.concat([encryptedMark, id, nonce, cipher.getAuthTag(), encrypted]);
+    },
+    decrypt(sealed, context) {
+      // The nonce of an older value may begin with the same bytes as the head, so both formats are tried.
+      for (const body of idOf(sealed) === undefined ? [sealed] : [sealed.subarray(encryptedHeadBytes), sealed]) {
+        for (const key of derived.seal) {
+          const opened = tryOpen(key, body, context);
+          if (opened !== undefined) return opened;
+        }
+      }
+      return undefined;
+    },
+    missingKeyOf(sealed) {
+      const id = idOf(sealed);
+      return id === undefined || ids.includes(id) ? undefined : id;
+    },
+  };
+}
+
+function tryOpen(key: Buffer, sealed: Buffer, context: string): string | undefined {
+  if (sealed.length < nonceBytes + tagBytes) return undefined;
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
+  } catch {
+    // Another key encrypted it, or it was changed.
+    return undefined;
+  }
+}
+
+/** Compares in constant time. Values of different lengths are not equal. */
+export function equalBytes(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
+}

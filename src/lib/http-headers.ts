@@ -1,0 +1,47 @@
+/** The quality of a type in an Accept header. The most specific matching range decides (RFC 9110, section 12.5.1). */
+function quality(accept: string, type: string): number {
+  const [family = ''] = type.split('/');
+  const ranges = new Map(
+    accept.split(',').map((entry) => {
+      const [range = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
+      const weight = parameters.find((parameter) => parameter.startsWith('q='));
+      return [range, weight === undefined ? 1 : Number(weight.slice('q='.length))];
+    }),
+  );
+  return ranges.get(type) ?? ranges.get(`${family}/*`) ?? ranges.get('*/*') ?? 0;
+}
+
+/** Whether an Accept header names `text/event-stream`, and prefers it at least as much as JSON. */
+export function prefersEventStream(accept: string | undefined): boolean {
+  if (accept === undefined || !/\btext\/event-stream\b/i.test(accept)) return false;
+  const wanted = quality(accept, 'text/event-stream');
+  return wanted > 0 && wanted >= quality(accept, 'application/json');
+}
+
+/** Whether `If-None-Match` matches the tag: `*`, or any of its tags by weak comparison (RFC 9110, section 13.1.2). */
+export function isUnchanged(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const opaque = (text: string) => text.trim().replace(/^W\//, '');
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((known) => opaque(known) === opaque(tag));
+}
+
+/**
+ * All values of a request header, in order. `name` is in lower case. Node silently keeps only the first of several Host and
+ * Authorization headers, and its `headersDistinct` processes all headers of the request.
+ */
+export function headerValues(rawHeaders: readonly string[], name: string): string[] {
+  const values: string[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const key = rawHeaders[index] ?? '';
+    if (key.length === name.length && key.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '');
+  }
+  return values;
+}
+
+/** Characters of an Authorization header, more than any token has. A longer header is refused unread. */
+export const maxCredentials = 512;
+
+/** Whether a content type is JSON in UTF-8. Linear: no two parts of the pattern can match the same spaces. */
+export function isPlainJsonType(contentType: string): boolean {
+  return /^application\/json\s*(?:;\s*(?:charset="?utf-8"?\s*(?:;\s*)?)?)?$/i.test(contentType);
+}

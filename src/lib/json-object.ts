@@ -1,0 +1,20 @@
+/** A JSON object whose members are not checked yet. */
+export type JsonObject = Record<string, unknown>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Parses text from outside that should be a JSON object. It does not pass on the parser's error, which may hold parts of
+ * the text.
+ * @returns undefined for any other text
+ */
+export function parseJsonObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

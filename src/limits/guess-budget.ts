@@ -1,0 +1,307 @@
+import { recordEvent } from '../audit/events.js';
+import { type Database, isStorageFailure, type Queryable } from '../database/database.js';
+import { type Parameters, type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { sha256 } from '../lib/crypto/digests.js';
+import { idFromBytes, newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { Problem } from '../lib/problem.js';
+import type { Notices } from '../messages/notices.js';
+import { bucketOfDevice, recordRefusal, unknownDevices } from './guess-locks.js';
+import { createTurnQueues } from './turn-queues.js';
+
+/**
+ * Limits how many wrong secrets an account accepts, across all authenticators, steps, aliases and instances.
+ *
+ * A guess is taken in the database before a secret is evaluated, and settled afterwards. So any number of parallel wrong
+ * secrets gets at most as many evaluations as guesses are left, and any number of parallel right ones succeeds. Nothing is
+ * locked while a secret is evaluated: a slow hash holds no transaction.
+ */
+export interface GuessBudget {
+  /**
+   * Evaluates one secret within the budget of the account and the kind of device. While other requests evaluate all guesses
+   * that are left, it waits, without a connection.
+   * @returns the verdict of `evaluate`. When `evaluate` throws, nothing counts, except for `isForeignFailure`.
+   * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after 5 s.
+   */
+  guess(account: GuessedAccount, evaluate: () => Promise<Verdict>): Promise<Verdict>;
+  /** Values for a statement that uses `takeGuessFor`. */
+  readonly limitValues: GuessLimitValues;
+  /**
+   * Continues with a guess at a login that another statement tried to take. If all guesses that are left are being
+   * evaluated, it waits as `guess` does. The refusal of a lock is recorded: see `recordRefusal`.
+   * @throws Problem as `guess`
+   */
+  taken(account: GuessedAccount, slot: string, tried: TriedGuess): Promise<Guess>;
+}
+
+/** A guess that was taken. Evaluate it at once: after 15 s it counts as wrong. */
+export interface Guess {
+  /**
+   * Evaluates one secret. The verdict is settled when this returns, except for `right`: then call `approve`.
+   * When `work` throws, nothing counts, except for `isForeignFailure`.
+   */
+  evaluate(work: () => Promise<Verdict>): Promise<Verdict>;
+  /** Settles a right guess by the statement that approves: it contains `settleRightGuess` with these values. */
+  approve<T>(statement: (taken: TakenGuess) => Promise<T>): Promise<T>;
+}
+
+/** The values that identify a guess, beside the user. */
+export interface TakenGuess {
+  readonly guessBucket: string;
+  readonly guessSlot: string;
+}
+
+/**
+ * The result of a guess: `right` clears the budget, `wrong` counts. `halfway` does neither: a right first secret that
+ * cleared the budget would give an attacker who knows it any number of guesses at the second secret.
+ */
+export type Verdict = 'right' | 'wrong' | 'halfway';
+
+/** An account, known or not, and the device of the request. */
+export interface GuessedAccount {
+  readonly userId: string;
+  readonly deviceId: string;
+  /** The same id when the user was approved on the device before. */
+  readonly knownDevice: string | undefined;
+  /**
+   * A bucket that replaces the device's, for what must work while guesses have locked the account. It is never locked
+   * permanently, so its secret must allow only a few guesses itself.
+   */
+  readonly bucket?: string;
+  readonly origin: Origin;
+}
+
+/**
+ * The bucket of codes without a session (recoveries and registrations): one for each known device that requested its code,
+ * so that guesses of others do not lock out the owner's phone, and one for all other devices.
+ */
+export function sessionlessBucket(knownDevice: string | undefined): string {
+  if (knownDevice === undefined) return '00000000-0000-0000-0000-000000000001';
+  return idFromBytes(sha256(`without a session\n${knownDevice}`).subarray(0, 16));
+}
+
+export interface GuessLimits {
+  /** Failures in a row until an account is locked for a time. */
+  readonly limit: number;
+  /** Failures since the last success until it is locked permanently; 0: never. */
+  readonly permanentLimit: number;
+  /** Milliseconds of the first lock. Each further lock takes twice as long. */
+  readonly lock: number;
+  /** Milliseconds of the longest lock. */
+  readonly lockMax: number;
+}
+
+/** The limits as values of a statement. */
+export interface GuessLimitValues {
+  readonly failureLimit: number;
+  readonly permanentLimit: number;
+  readonly lockSeconds: number;
+  readonly longestLockSeconds: number;
+}
+
+/** The result of an attempt to take a guess. */
+export type TriedGuess =
+  | { readonly outcome: 'taken' | 'busy' | 'permanent'; readonly retry_after: null }
+  | { readonly outcome: 'locked'; readonly retry_after: number };
+
+/** SQL: the limits, in the order in which `take_guess` and `settle_guess` take them. */
+const limitArguments = (p: Parameters<GuessLimitValues>): Sql =>
+  sql`${p.failureLimit}, ${p.permanentLimit}, ${p.lockSeconds}, ${p.longestLockSeconds}`;
+
+const takeGuess = userStatement<{ userId: string; bucket: string; slot: string } & GuessLimitValues, TriedGuess>(
+  'guess_take',
+  (p) => sql`select outcome, retry_after from take_guess(${p.userId}, ${p.bucket}, ${p.slot}, ${limitArguments(p)})`,
+);
+
+const settleGuess = userStatement<
+  { userId: string; bucket: string; slot: string; result: 'right' | 'wrong' | 'none' } & GuessLimitValues,
+  { started_lock: boolean }
+>(
+  'guess_settle',
+  (p) => sql`
+  select settle_guess(${p.userId}, ${p.bucket}, ${p.slot}, ${p.result}, ${limitArguments(p)}) as started_lock`,
+);
+
+/** SQL of a table: tries to take a guess of an account for a device; one row `TriedGuess`. */
+export function takeGuessFor(guess: {
+  readonly userId: SqlPart;
+  /** Null: an unknown device. */
+  readonly knownDevice: SqlPart;
+  readonly slot: SqlPart;
+  readonly limits: Parameters<GuessLimitValues>;
+}): Sql {
+  const { userId, knownDevice, slot, limits } = guess;
+  return sql`take_guess(${userId}, ${bucketOfDevice(knownDevice)}, ${slot}::uuid, ${limitArguments(limits)})`;
+}
+
+/** SQL: settles a right guess. Only wrong guesses need the limits, so they are constants here. */
+export function settleRightGuess(userId: SqlPart, taken: Parameters<TakenGuess>): Sql {
+  return sql`select settle_guess(${userId}, ${taken.guessBucket}::uuid, ${taken.guessSlot}::uuid, 'right', 1, 0, 0, 0)`;
+}
+
+/** The maximum wait of a guess for its turn, in milliseconds. */
+const longestWait = 5000;
+/** The time between two checks whether other instances have settled guesses, in milliseconds. */
+const pause = 100;
+
+export function createGuessBudget(
+  database: Database,
+  limits: GuessLimits,
+  notices: Pick<Notices, 'notify'>,
+): GuessBudget {
+  const limitValues: GuessLimitValues = {
+    failureLimit: limits.limit,
+    permanentLimit: limits.permanentLimit,
+    lockSeconds: limits.lock / 1000,
+    longestLockSeconds: limits.lockMax / 1000,
+  };
+  const valuesOf = ({ userId, bucket, knownDevice }: GuessedAccount, slot: string) => ({
+    userId,
+    bucket: bucket ?? knownDevice ?? unknownDevices,
+    slot,
+    ...limitValues,
+    ...(bucket !== undefined && { permanentLimit: 0 }),
+  });
+  const queues = createTurnQueues();
+
+  async function tryOnce(account: GuessedAccount, slot: string): Promise<boolean> {
+    const [tried] = await database.user(account.userId).query(takeGuess(valuesOf(account, slot)));
+    return isTaken(tried);
+  }
+
+  /** Only the first waiting request queries the database again, so that many requests for one account cause few queries. */
+  async function waitForTurn(account: GuessedAccount, slot: string): Promise<void> {
+    const deadline = performance.now() + longestWait;
+    await queues.inTurn(account.userId, async () => {
+      while (performance.now() < deadline) {
+        if (await tryOnce(account, slot)) return;
+        await queues.pause(account.userId, pause);
+      }
+      throw new Problem('too_many_requests', { retryAfter: 1 });
+    });
+  }
+
+  async function settle(account: GuessedAccount, slot: string, result: 'right' | 'wrong' | 'none'): Promise<void> {
+    const { userId } = account;
+    const [row] = await database.user(userId).query(settleGuess({ ...valuesOf(account, slot), result }));
+    queues.wake(userId);
+    if (row?.started_lock === true) await recordLock(account);
+  }
+
+  async function recordLock({ userId, deviceId, knownDevice, bucket, origin }: GuessedAccount): Promise<void> {
+    const data =
+      bucket === undefined
+        ? { device_id: deviceId, known_device: knownDevice !== undefined }
+        : { codes_without_session: true };
+    await database.user(userId).transaction(async (tx) => {
+      await recordEvent(tx, { userId, type: 'account.locked_by_guesses', origin, data });
+      await notices.notify(tx, { userId, kind: 'account_locked', origin });
+    });
+  }
+
+  function guessOf(account: GuessedAccount, slot: string): Guess {
+    /** Settles after a failure. If this fails too, the slot expires by itself and counts as wrong. */
+    async function settleAfter(error: unknown, result: 'right' | 'wrong' | 'none'): Promise<never> {
+      const settled = settle(account, slot, result).catch(() => undefined);
+      if (!isStorageFailure(error)) await settled;
+      throw error;
+    }
+    return {
+      async evaluate(work) {
+        const verdict = await work().catch((error: unknown) =>
+          settleAfter(error, isForeignFailure(error) ? 'wrong' : 'none'),
+        );
+        if (verdict !== 'right') await settle(account, slot, verdict === 'halfway' ? 'none' : verdict);
+        return verdict;
+      },
+      async approve(statement) {
+        const { bucket } = valuesOf(account, slot);
+        const approved = await statement({ guessBucket: bucket, guessSlot: slot }).catch((error: unknown) =>
+          settleAfter(error, 'right'),
+        );
+        queues.wake(account.userId);
+        return approved;
+      },
+    };
+  }
+
+  return {
+    limitValues,
+    async guess(account, evaluate) {
+      const slot = newId();
+      if (!(await tryOnce(account, slot))) await waitForTurn(account, slot);
+      const verdict = await guessOf(account, slot).evaluate(evaluate);
+      if (verdict === 'right') await settle(account, slot, verdict);
+      return verdict;
+    },
+    async taken(account, slot, tried) {
+      try {
+        if (!isTaken(tried)) await waitForTurn(account, slot);
+      } catch (error) {
+        const { bucket } = valuesOf(account, slot);
+        if (isLock(error)) await recordRefusal(database.user(account.userId), account, bucket);
+        throw error;
+      }
+      return guessOf(account, slot);
+    },
+  };
+}
+
+/**
+ * @returns false while other requests evaluate all guesses that are left
+ * @throws Problem of a lock
+ */
+function isTaken(tried: TriedGuess | undefined): boolean {
+  if (tried?.outcome === 'permanent') throw new Problem('account_locked');
+  if (tried?.outcome === 'locked') {
+    throw new Problem('account_temporarily_locked', { retryAfter: Math.ceil(tried.retry_after) });
+  }
+  return tried?.outcome === 'taken';
+}
+
+function isLock(error: unknown): boolean {
+  return error instanceof Problem && (error.code === 'account_locked' || error.code === 'account_temporarily_locked');
+}
+
+/**
+ * Whether the code of a plug-in failed. Such code may fail for wrong secrets only; a failure that did not count would then
+ * allow any number of guesses (decision 39).
+ */
+function isForeignFailure(error: unknown): boolean {
+  return error instanceof Problem && error.code === 'authenticator_unavailable';
+}
+
+const clearBudgets = userStatement<{ userId: string }>(
+  'guess_clear',
+  (p) => sql`delete from guess_budgets where user_id = ${p.userId}`,
+);
+
+/** Removes all failures and locks of an account, permanent ones too: an operator's unlock. */
+export async function clearGuesses(tx: Queryable<'user'>, userId: string): Promise<void> {
+  await tx.query(clearBudgets({ userId }));
+}
+
+/**
+ * Ends permanent locks after a user's recovery. Where an authenticator app or a PIN protects the account beside what was
+ * recovered, temporary locks keep their length: otherwise an attacker who reads the user's messages would get any number of
+ * guesses at it, one recovery for each few.
+ */
+const forgiveBudgets = userStatement<{ userId: string; recovered: 'password' | 'pin' }>(
+  'guess_forgive',
+  (p) => sql`
+  with beside as (
+    select 1 from totp where user_id = ${p.userId}
+    union all select 1 from users where id = ${p.userId} and pin_hash is not null and ${p.recovered} <> 'pin'),
+  kept as (
+    update guess_budgets set permanent = false, total_failures = greatest(failures, 1), updated_at = db_now()
+    where user_id = ${p.userId} and exists (select 1 from beside))
+  delete from guess_budgets where user_id = ${p.userId} and not exists (select 1 from beside)`,
+);
+
+export async function forgiveGuesses(
+  tx: Queryable<'user'>,
+  userId: string,
+  recovered: 'password' | 'pin',
+): Promise<void> {
+  await tx.query(forgiveBudgets({ userId, recovered }));
+}

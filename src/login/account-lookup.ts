@@ -1,0 +1,163 @@
+import type { PendingPins } from '../credentials/pins/pending-pin.js';
+import type { Database } from '../database/database.js';
+import { directoryStatement, sql, userStatement } from '../database/sql.js';
+import {
+  type Account,
+  type AccountRow,
+  type AccountUser,
+  accountColumns,
+  activeUser,
+  getAccount,
+  placeholderId,
+} from '../identities/accounts.js';
+import { type Identity, identityDigest } from '../identities/identity.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import { newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import {
+  type Guess,
+  type GuessBudget,
+  type GuessLimitValues,
+  type TriedGuess,
+  takeGuessFor,
+} from '../limits/guess-budget.js';
+import { countRequest, type RequestCount, type RequestLimits, refuseOverLimit } from '../limits/request-limits.js';
+
+/**
+ * Finds the account of a login in two statements. The first counts the request against its address and looks up the
+ * identity. The second counts it against the account, finds the user and the device, and takes a guess. Both do the same
+ * work for unknown identities (decision 48).
+ */
+export interface AccountLookup {
+  /**
+   * Counts a request against its address, and looks up an identity.
+   * @returns the user's id; for an unknown identity its stand-in id
+   * @throws Problem `too_many_requests`
+   */
+  identify(identity: Identity, address: string | undefined): Promise<string>;
+  /** Counts a request against its account, and finds the user and the device. @throws Problem `too_many_requests` */
+  find(attempt: LoginAttempt): Promise<AccountOnDevice>;
+  /**
+   * As `find`, and takes one of the guesses of the account and the kind of device.
+   * @throws Problem also those of `GuessBudget.guess`
+   */
+  findToGuess(attempt: LoginAttempt): Promise<AccountOnDevice & { readonly guess: Guess }>;
+}
+
+/** A request that logs in to an account. */
+export interface LoginAttempt {
+  /** The id of a user, or a stand-in id. */
+  readonly userId: string;
+  readonly deviceId: string;
+  readonly origin: Origin;
+}
+
+/** An account with the device of a login. */
+export interface AccountOnDevice extends Account {
+  /** The device's id when the user was approved on it before. */
+  readonly knownDevice: string | undefined;
+}
+
+/** Its commit does not wait for the disk: a crash loses the counts of the last moment only (decision 52). */
+const identifyAccount = directoryStatement<
+  RequestCount & { digest: Buffer },
+  { readonly wait: number | null; readonly user_id: string | null }
+>(
+  'login_identify',
+  (p) => sql`
+  select ${countRequest({ key: p.limitKey, size: p.limitSize, window: p.limitWindow })} as wait,
+         (select user_id from identities where digest = ${p.digest}) as user_id,
+         set_config('synchronous_commit', 'off', true) as flush`,
+);
+
+interface EnterValues extends GuessLimitValues {
+  readonly userId: string;
+  readonly deviceId: string;
+  /** The key of the request limit of unknown devices, and of this device. */
+  readonly unknownDeviceKey: Buffer | null;
+  readonly knownDeviceKey: Buffer | null;
+  readonly limitSize: number;
+  readonly limitWindow: number;
+  /** Null: take no guess. */
+  readonly slot: string | null;
+}
+
+type EnteredRow = AccountRow & TriedGuess & { readonly known_device: string | null; readonly wait: number | null };
+
+/**
+ * Locks the row of the request limit, and then that of the guess budget. Each CTE reads the rows of the one before, so a
+ * request that has to wait takes no guess.
+ */
+const enterAccount = userStatement<EnterValues, EnteredRow>(
+  'login_enter',
+  (p) => sql`
+  with account as materialized (
+    select a.id as user_id, d.id as known_device, ${countRequest({
+      key: sql`case when d.id is null then ${p.unknownDeviceKey}::bytea else ${p.knownDeviceKey}::bytea end`,
+      size: p.limitSize,
+      window: p.limitWindow,
+    })} as wait
+    from (select ${p.userId}::uuid as id) a left join devices d on d.user_id = a.id and d.id = ${p.deviceId}),
+  guess as materialized (
+    select g.* from account a
+    cross join lateral ${takeGuessFor({ userId: sql`a.user_id`, knownDevice: sql`a.known_device`, slot: p.slot, limits: p })} g
+    where a.wait is null and ${p.slot}::uuid is not null)
+  select a.known_device, a.wait, g.outcome, g.retry_after, ${accountColumns}
+  from account a left join guess g on true left join users u on u.id = a.user_id`,
+);
+
+export function createAccountLookup(options: {
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly limits: RequestLimits;
+  readonly guesses: GuessBudget;
+  readonly nextPins: PendingPins;
+}): AccountLookup {
+  const { database, keys, limits, guesses, nextPins } = options;
+
+  /** In the user's queue, because a guess may have to wait for the row of its budget. */
+  async function enter(slot: string | null, { userId, deviceId }: LoginAttempt) {
+    const ofUnknownDevices = limits.ofAccount(userId, undefined);
+    const [row] = await database.user(userId).query(
+      enterAccount({
+        userId,
+        deviceId,
+        unknownDeviceKey: ofUnknownDevices.limitKey,
+        knownDeviceKey: limits.ofAccount(userId, deviceId).limitKey,
+        limitSize: ofUnknownDevices.limitSize,
+        limitWindow: ofUnknownDevices.limitWindow,
+        slot,
+        ...guesses.limitValues,
+      }),
+    );
+    if (row === undefined) throw new Error('login_enter returned no row');
+    refuseOverLimit(row.wait);
+    const user = await withPinInPlace(userId, activeUser(row));
+    return { row, account: { userId, user, knownDevice: row.known_device ?? undefined } };
+  }
+
+  /** A recovered PIN takes effect at its time, even if the queue has not applied it yet. */
+  async function withPinInPlace(userId: string, user: AccountUser | undefined): Promise<AccountUser | undefined> {
+    if (user?.nextPinIsDue !== true) return user;
+    await nextPins.apply(userId);
+    return (await getAccount(database.user(userId), userId)).user;
+  }
+
+  return {
+    async identify(identity, address) {
+      const values = { ...limits.ofAddress(address), digest: identityDigest(identity) };
+      const [row] = await database.directory.query(identifyAccount(values));
+      refuseOverLimit(row?.wait);
+      return row?.user_id ?? placeholderId(keys, identity);
+    },
+    async find(attempt) {
+      return (await enter(null, attempt)).account;
+    },
+    async findToGuess(attempt) {
+      const slot = newId();
+      const { row, account } = await enter(slot, attempt);
+      const guess = await guesses.taken({ ...attempt, knownDevice: account.knownDevice }, slot, row);
+      return { ...account, guess };
+    },
+  };
+}

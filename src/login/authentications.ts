@@ -1,0 +1,310 @@
+import type { MessageChannel, NoticeChannel } from '../contract/administration.js';
+import type { authenticationStatuses, LoginDevice } from '../contract/authentication.js';
+import type { AuthenticationErrorCode } from '../contract/errors.js';
+import type { Challenge } from '../credentials/challenge.js';
+import type { Queryable } from '../database/database.js';
+import { spanningStatement, sql, userStatement } from '../database/sql.js';
+import { lockKnownDevice, recordDevice } from '../devices/queries.js';
+import { lockHolds, nextPinIsDue } from '../identities/accounts.js';
+import type { Origin } from '../lib/origin.js';
+import { settleRightGuess, type TakenGuess } from '../limits/guess-budget.js';
+import { queueForDispatch } from '../messages/enqueue.js';
+import { newDeviceNotice } from '../messages/notices.js';
+import {
+  type EventValues,
+  eventInput,
+  eventValues,
+  insertEvent,
+  openFor,
+  recordColumns,
+} from './authentication-fragments.js';
+
+/** The rows of `authentications`: every login, from its start to the end of its token. */
+
+export type AuthenticationStatus = (typeof authenticationStatuses)[number];
+
+/** An authentication as its client may see it. */
+export interface AuthenticationRecord {
+  readonly id: string;
+  readonly device_id: string;
+  readonly status: AuthenticationStatus;
+  readonly error_code: '' | AuthenticationErrorCode;
+  readonly expires_at: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** A login at its start. */
+export interface NewAuthentication {
+  readonly id: string;
+  readonly userId: string;
+  readonly epoch: number;
+  readonly authenticator: string;
+  readonly device: LoginDevice;
+  /** The device's id when the user was approved on it before this login began. */
+  readonly knownDevice: string | undefined;
+  readonly origin: Origin;
+}
+
+interface LoginValues extends EventValues {
+  readonly userId: string;
+  readonly id: string;
+  readonly deviceId: string;
+  readonly authenticator: string;
+  readonly epoch: number;
+}
+
+function loginValues({ userId, id, device, authenticator, epoch, origin }: NewAuthentication): LoginValues {
+  return { userId, id, deviceId: device.id, authenticator, epoch, ...eventValues(origin) };
+}
+
+interface ApprovedValues extends LoginValues, TakenGuess {
+  readonly device: LoginDevice;
+  readonly tokenDigest: Buffer;
+  /** Milliseconds. */
+  readonly lifetime: number;
+  readonly knownDevice: string | null;
+  readonly channels: readonly NoticeChannel[];
+}
+
+/**
+ * Settles the guess first, which locks its budget, and then locks the known device before it inserts the login, as the
+ * removal of a device does. So an approval and a removal of its device run one after the other and cannot deadlock.
+ */
+const insertApproved = userStatement<ApprovedValues, MaybeRecord>(
+  'authentication_approve_at_once',
+  (p) => sql`
+  with settled as materialized (${settleRightGuess(p.userId, p)}),
+  clock as materialized (select db_now() as now from settled),
+  ${eventInput(p)},
+  held_device as materialized (
+    ${lockKnownDevice({ userId: p.userId, deviceId: p.knownDevice, after: sql`settled` })}),
+  authentication as (
+    insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, token_digest,
+                                 expires_at, created_at, updated_at, approved_at)
+    select u.id, ${p.id}, ${p.deviceId}, ${p.authenticator}, 'approved', u.epoch, ${p.device}::jsonb, ${p.tokenDigest},
+           now + ${p.lifetime} * interval '1 ms', now, now, now
+    from users u, clock where u.id = ${p.userId} and u.epoch = ${p.epoch} and u.status = 'active' and not ${lockHolds}
+      and not ${nextPinIsDue}
+      and (${p.knownDevice}::uuid is null or exists (select 1 from held_device))
+    returning *),
+  device as (${recordDevice(sql`authentication`)}),
+  logged as (${insertEvent(sql`'login.approved'`)}),
+  ${newDeviceNotice({ channels: p.channels })}
+  select ${recordColumns}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
+);
+
+/** The result of an approving statement: the id is null if the login could not be approved. */
+export type MaybeRecord = AuthenticationRecord | { readonly id: null };
+
+export function approvedRecord(row: MaybeRecord | undefined): AuthenticationRecord | undefined {
+  return row === undefined || row.id === null ? undefined : row;
+}
+
+/** The token of an approved login. */
+export interface IssuedToken {
+  readonly digest: Buffer;
+  /** Milliseconds. */
+  readonly lifetime: number;
+  /** The channels of the notice to the user if the device is new. */
+  readonly noticeChannels: readonly NoticeChannel[];
+}
+
+/**
+ * Records a login that was approved in one step, its device and its event, and settles its guess: all or nothing, in one
+ * round trip. The guess counts as right even if the login cannot be approved.
+ * @returns undefined if the user was changed or the known device removed meanwhile, so that the login cannot be approved
+ */
+export async function insertApprovedAuthentication(
+  handle: Queryable<'user'>,
+  login: NewAuthentication,
+  token: IssuedToken,
+  guess: TakenGuess,
+): Promise<AuthenticationRecord | undefined> {
+  const [row] = await handle.query(
+    insertApproved({
+      ...loginValues(login),
+      ...guess,
+      device: login.device,
+      tokenDigest: token.digest,
+      lifetime: token.lifetime,
+      knownDevice: login.knownDevice ?? null,
+      channels: token.noticeChannels,
+    }),
+  );
+  return approvedRecord(row);
+}
+
+const insertRejected = userStatement<LoginValues & { errorCode: string }, AuthenticationRecord>(
+  'authentication_reject_at_once',
+  (p) => sql`
+  with clock as materialized (select db_now() as now),
+  ${eventInput(p)},
+  authentication as (
+    insert into authentications (user_id, id, device_id, authenticator, status, epoch, error_code,
+                                 expires_at, created_at, updated_at)
+    select ${p.userId}, ${p.id}, ${p.deviceId}, ${p.authenticator}, 'rejected', ${p.epoch}, ${p.errorCode},
+           now, now, now from clock
+    returning *),
+  logged as (${insertEvent(sql`'login.rejected'`)})
+  select ${recordColumns} from authentication`,
+);
+
+/** Records a login that was rejected in one step, in the same way for known and unknown identities. */
+export async function insertRejectedAuthentication(
+  handle: Queryable<'user'>,
+  login: NewAuthentication,
+  errorCode: AuthenticationErrorCode,
+): Promise<AuthenticationRecord> {
+  const [row] = await handle.query(insertRejected({ ...loginValues(login), errorCode }));
+  if (row === undefined) throw new Error('an insert returned no row');
+  return row;
+}
+
+interface OpenValues extends LoginValues {
+  readonly device: LoginDevice;
+  readonly challenge: Challenge['kept'];
+  readonly pinRefused: boolean;
+  /** Seconds. */
+  readonly lifetime: number;
+  readonly factor: 1 | 2;
+  /** Null: the challenge has no message. Then its other members are null too. */
+  readonly messageId: string | null;
+  readonly channel: MessageChannel | null;
+  readonly kind: string | null;
+  readonly recipient: string | null;
+  readonly sealedCode: Buffer | null;
+  readonly turn: number | null;
+}
+
+/** Inserts new rows only, so it waits for no lock. */
+const insertOpen = userStatement<OpenValues, AuthenticationRecord>(
+  'authentication_begin',
+  (p) => sql`
+  with clock as materialized (select db_now() as now),
+  ${eventInput(p)},
+  authentication as (
+    insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, challenge, pin_refused,
+                                 factor, challenge_ends_at, expires_at, created_at, updated_at)
+    select ${p.userId}, ${p.id}, ${p.deviceId}, ${p.authenticator},
+           case when ${p.messageId}::uuid is null then 'pending' else 'created' end, ${p.epoch}, ${p.device}::jsonb,
+           ${p.challenge}::jsonb, ${p.pinRefused}, ${p.factor}, now + ${p.lifetime} * interval '1 second',
+           now + ${openFor}, now, now
+    from clock
+    returning *),
+  message as (
+    insert into outbox (user_id, id, authentication_id, channel, kind, recipient, state, sealed_code, expires_at,
+                        created_at, updated_at)
+    select a.user_id, ${p.messageId}, a.id, ${p.channel}, ${p.kind}, ${p.recipient}, 'queued', ${p.sealedCode},
+           a.challenge_ends_at, a.created_at, a.created_at
+    from authentication a where ${p.messageId}::uuid is not null
+    returning user_id, id, created_at),
+  queued as (${queueForDispatch({ from: sql`message`, turn: p.turn })}),
+  logged as (${insertEvent(sql`'login.started'`)})
+  select ${recordColumns} from authentication`,
+);
+
+/** The message of a challenge with its encrypted code, ready for the outbox. */
+export interface SealedMessage {
+  readonly id: string;
+  readonly channel: MessageChannel;
+  readonly kind: string;
+  readonly recipient: string | undefined;
+  readonly sealedCode: Buffer;
+  /** How many codes the client's address requested lately. */
+  readonly turn: number;
+}
+
+/** The state of a login that waits for its next secret. */
+export interface OpenState {
+  /** The secret that it waits for. */
+  readonly factor: 1 | 2;
+  readonly pinRefused: boolean;
+  readonly message: SealedMessage | undefined;
+}
+
+/**
+ * Records a login that waits for a secret, and its message, which is queued for dispatch: all or nothing. Without a message
+ * the login is `pending` from the start.
+ */
+export async function insertOpenAuthentication(
+  handle: Queryable<'user'>,
+  login: NewAuthentication,
+  challenge: Pick<Challenge, 'kept' | 'lifetime'>,
+  state: Pick<OpenState, 'factor'> & Partial<OpenState>,
+): Promise<AuthenticationRecord> {
+  const { message } = state;
+  const [row] = await handle.query(
+    insertOpen({
+      ...loginValues(login),
+      device: login.device,
+      challenge: challenge.kept,
+      pinRefused: state.pinRefused ?? false,
+      lifetime: challenge.lifetime,
+      factor: state.factor,
+      messageId: message?.id ?? null,
+      channel: message?.channel ?? null,
+      kind: message?.kind ?? null,
+      recipient: message?.recipient ?? null,
+      sealedCode: message?.sealedCode ?? null,
+      turn: message?.turn ?? null,
+    }),
+  );
+  if (row === undefined) throw new Error('an insert returned no row');
+  return row;
+}
+
+interface StatusRow {
+  readonly id: string;
+  readonly status: AuthenticationStatus;
+}
+
+const findStatus = spanningStatement<{ id: string }, StatusRow>(
+  'authentication_status',
+  (p) => sql`
+  select a.id,
+         case when a.status in ('created', 'pending') and a.expires_at <= db_now() then 'rejected' else a.status end as status
+  from authentications a left join users u on u.id = a.user_id
+  where a.id = ${p.id} and a.ended_at is null
+    and (a.status <> 'approved' or u.epoch = a.epoch)
+    and (a.status <> 'rejected' or a.updated_at > db_now() - interval '24 hours')`,
+);
+
+/** The status of a login, by its id alone. Undefined: unknown, deleted or superseded. */
+export async function findAuthenticationStatus(
+  handle: Queryable<'spanning'>,
+  id: string,
+): Promise<StatusRow | undefined> {
+  const [row] = await handle.query(findStatus({ id }));
+  return row;
+}
+
+const endApproved = userStatement<
+  { userId: string; id: string; tokenDigest: Buffer | null } & EventValues,
+  { id: string }
+>(
+  'authentication_end',
+  (p) => sql`
+  with ${eventInput(p)},
+  authentication as (
+    update authentications a set ended_at = n.now, updated_at = n.now
+    from users u cross join lateral (select db_now() as now) n
+    where a.user_id = ${p.userId} and a.id = ${p.id}
+      and (${p.tokenDigest}::bytea is null or a.token_digest = ${p.tokenDigest})
+      and u.id = a.user_id and u.epoch = a.epoch
+      and a.status = 'approved' and a.ended_at is null and a.expires_at > n.now
+    returning a.*),
+  logged as (${insertEvent(sql`'token.deleted'`)})
+  select id from authentication`,
+);
+
+/** Ends an approved authentication and all its sessions. @returns false if there is no active one */
+export async function endAuthentication(
+  handle: Queryable<'user'>,
+  owner: { readonly userId: string; readonly id: string; readonly digest?: Buffer },
+  origin: Origin,
+): Promise<boolean> {
+  const { userId, id, digest = null } = owner;
+  const rows = await handle.query(endApproved({ userId, id, tokenDigest: digest, ...eventValues(origin) }));
+  return rows.length > 0;
+}

@@ -1,0 +1,65 @@
+import type { Challenge, ChallengeAnswer } from '../../credentials/challenge.js';
+import type { Candidate } from '../../identities/accounts.js';
+
+/**
+ * A login method with a name and one or two steps.
+ *
+ * The core does everything else, so an authenticator cannot forget it: account look-up, equal responses for unknown
+ * identities, guess budgets, states and expiry, the PIN, second factors, devices, tokens, and the audit trail.
+ */
+export type Authenticator = SingleStep | TwoStep | SelfNaming;
+
+interface Named {
+  /** The value that clients send as `authenticator`. */
+  readonly name: string;
+  /**
+   * Called after each failure, for any reason. Use it to make all failures take the same time.
+   * @param since when the evaluation began, by `performance.now()`
+   */
+  refused?(candidate: Candidate | undefined, since: number): Promise<void>;
+}
+
+/** Decides in one step, from the secret of the login request. */
+export interface SingleStep extends Named {
+  readonly steps: 1;
+  /** Must take the same time for every candidate (together with `refused`), and must not throw for a wrong secret. */
+  verify(candidate: Candidate | undefined, secret: string, authenticationId: string): Promise<boolean>;
+  /** Called with the right secret after the login is approved. Use it to rehash the secret. */
+  approved?(candidate: Candidate, secret: string): Promise<void>;
+}
+
+/** Begins a challenge and decides by its answer. */
+export interface TwoStep extends Named {
+  readonly steps: 2;
+  /** Must do the same work for every candidate. The queue drops a message without a recipient. */
+  begin(candidate: Candidate | undefined, authenticationId: string): Promise<Challenge>;
+  /** Decides by the state that `begin` returned as `kept`. Must take the same time for every candidate. */
+  verify(answer: ChallengeAnswer, candidate: Candidate | undefined): Promise<boolean>;
+}
+
+/**
+ * Begins a challenge without an identity: the answer identifies the user (a passkey, an id_token). Such a login takes no
+ * PIN.
+ */
+export interface SelfNaming extends Named {
+  readonly steps: 2;
+  readonly namesUser: true;
+  begin(authenticationId: string): Promise<Challenge>;
+  /** @returns the user; undefined for an answer that identifies nobody */
+  identify(answer: ChallengeAnswer): Promise<NamedUser | undefined>;
+}
+
+export interface NamedUser {
+  readonly userId: string;
+  /** Whether the proof counts as two factors, such as a passkey with user verification: then no second factor is required. */
+  readonly isMultiFactor: boolean;
+  /**
+   * Called for the one answer that counts among parallel ones. Use it to record that the proof is used.
+   * @returns false: refuse the login after all
+   */
+  use?(): Promise<boolean>;
+}
+
+export function namesUser(authenticator: Authenticator): authenticator is SelfNaming {
+  return 'namesUser' in authenticator && authenticator.namesUser;
+}

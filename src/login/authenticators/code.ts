@@ -1,0 +1,41 @@
+import type { MessageChannel } from '../../contract/administration.js';
+import { codeDigest, codeLifetime, codeMatches, newCode } from '../../credentials/codes.js';
+import type { Candidate } from '../../identities/accounts.js';
+import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import type { TwoStep } from './authenticator.js';
+
+/**
+ * A six-digit code by message, bound to its authentication and to the address that it was sent to. Once the user no longer
+ * has that address, such as the number of a lost phone, the code is refused.
+ */
+function codeAuthenticator(
+  keys: SecretKeys,
+  channel: MessageChannel,
+  recipientOf: (candidate: Candidate) => string | undefined,
+): TwoStep {
+  const bound = (authenticationId: string, recipient: string | undefined) => `${authenticationId} ${recipient ?? ''}`;
+  return {
+    name: channel,
+    steps: 2,
+    async begin(candidate, authenticationId) {
+      const code = newCode();
+      const recipient = candidate && recipientOf(candidate);
+      const kept = { code: codeDigest(keys, bound(authenticationId, recipient), code) };
+      return { kept, lifetime: codeLifetime, message: { channel, recipient, code } };
+    },
+    async verify({ kept, authenticationId, secret }, candidate) {
+      const recipient = candidate && recipientOf(candidate);
+      return codeMatches(keys, bound(authenticationId, recipient), secret, kept.code ?? '');
+    },
+  };
+}
+
+/** A six-digit code by mail. */
+export function emailAuthenticator(keys: SecretKeys): TwoStep {
+  return codeAuthenticator(keys, 'email', ({ email }) => email);
+}
+
+/** A six-digit code by SMS. */
+export function smsAuthenticator(keys: SecretKeys): TwoStep {
+  return codeAuthenticator(keys, 'sms', ({ phone }) => phone);
+}

@@ -1,0 +1,101 @@
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { NamedByPlugin, Plugin, PluginChallenge, PluginContext } from './plugin.js';
+import type { Described } from './plugin-messages.js';
+import { type SupervisedPlugin, supervisePlugin } from './plugin-supervision.js';
+
+export interface LoadOptions {
+  /** URLs of files, or names of packages. */
+  readonly modules: readonly string[];
+  readonly contextOf: (module: string) => PluginContext;
+  /** Called for unhandled errors of a module, and for lost threads. */
+  readonly onFault: (module: string, what: string, failure?: Error) => void;
+}
+
+export interface LoadedPlugins {
+  readonly plugins: readonly Plugin[];
+  /** The faults of the modules, as texts for the operator. */
+  readonly faults: readonly string[];
+  /** Ends the threads. */
+  close(): Promise<void>;
+}
+
+const namePattern = /^[a-z][a-z0-9_:-]{0,63}$/;
+const builtIn: readonly string[] = ['password', 'sms', 'email', 'passkey', 'totp'];
+const builtInPrefixes = ['custom:', 'oidc:'];
+
+/** Starts external modules, each in its own thread, and checks their exports. It reports all faults of all modules. */
+export async function loadPlugins({ modules, contextOf, onFault }: LoadOptions): Promise<LoadedPlugins> {
+  const plugins: Plugin[] = [];
+  const faults: string[] = [];
+  const threads: SupervisedPlugin[] = [];
+  for (const module of modules) {
+    try {
+      const thread = await supervisePlugin({
+        url: resolveModule(module),
+        context: contextOf(module),
+        onUnhandled: (failure) => onFault(module, 'a plug-in left an error unhandled', failure),
+        onLost: (reason) => onFault(module, `the thread of a plug-in was lost: ${reason}`),
+      });
+      threads.push(thread);
+      const found = [...faultsOf(thread.described), ...clashes(thread.described, plugins)];
+      faults.push(...found.map((fault) => `${module}: ${fault}`));
+      if (found.length === 0 && thread.described !== undefined) plugins.push(pluginOf(thread, thread.described));
+    } catch (error) {
+      faults.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  const close = async () => {
+    await Promise.all(threads.map((thread) => thread.close()));
+  };
+  return { plugins, faults, close };
+}
+
+/** A plug-in that calls the module in its thread. @param described without faults */
+function pluginOf({ call }: SupervisedPlugin, described: Described): Plugin {
+  const name = String(described.name);
+  const begin = (...given: unknown[]) => call('begin', given) as Promise<PluginChallenge>;
+  const verify = async (...given: unknown[]) => (await call('verify', given)) === true;
+  const identify = (...given: unknown[]) => call('identify', given) as Promise<NamedByPlugin | undefined>;
+  if (described.steps === 1) return { name, steps: 1, verify };
+  return described.namesUser === true
+    ? { name, steps: 2, namesUser: true, begin, identify }
+    : { name, steps: 2, begin, verify };
+}
+
+/** Looks for a package in the working directory first, then among Postern's own packages. */
+function resolveModule(module: string): string {
+  if (module.startsWith('file:')) return module;
+  try {
+    return pathToFileURL(createRequire(resolve('package.json')).resolve(module)).href;
+  } catch {
+    return module;
+  }
+}
+
+function faultsOf(described: Described | undefined): string[] {
+  if (described === undefined) {
+    return ['the default export is neither an authenticator nor a function that returns one'];
+  }
+  const { name, steps, namesUser, functions } = described;
+  const faults: string[] = [];
+  if (typeof name !== 'string' || !namePattern.test(name)) faults.push(`name must match ${namePattern.source}`);
+  if (steps !== 1 && steps !== 2) faults.push('steps must be 1 or 2');
+  if (namesUser !== undefined && typeof namesUser !== 'boolean') faults.push('namesUser must be true or false');
+  if (namesUser === true && steps !== 2) faults.push('namesUser needs two steps');
+  const decides = namesUser === true ? 'identify' : 'verify';
+  const needed = steps === 2 ? ['begin', decides] : [decides];
+  const missing = needed.filter((member) => !functions.includes(member));
+  faults.push(...missing.map((member) => `${member} must be a function`));
+  return faults;
+}
+
+function clashes(described: Described | undefined, others: readonly Plugin[]): string[] {
+  const name = described?.name;
+  if (typeof name !== 'string') return [];
+  if (builtIn.includes(name) || builtInPrefixes.some((prefix) => name.startsWith(prefix))) {
+    return [`the name ${name} belongs to a built-in authenticator`];
+  }
+  return others.some((other) => other.name === name) ? [`the name ${name} belongs to another plug-in too`] : [];
+}

@@ -1,0 +1,39 @@
+import { verifyAssertion } from '../../credentials/factors/passkeys.js';
+import {
+  newPasskeyChallenge,
+  parseAssertion,
+  passkeyLifetime,
+  type RelyingParty,
+} from '../../credentials/factors/relying-party.js';
+import type { Database } from '../../database/database.js';
+import type { SelfNaming } from './authenticator.js';
+
+/**
+ * A passkey (WebAuthn), which identifies its user. With user verification it counts as two factors. The challenge belongs to
+ * its authentication, and is used up when that is decided.
+ */
+export function passkeyAuthenticator(parts: {
+  readonly database: Database;
+  readonly relyingParty: RelyingParty;
+}): SelfNaming {
+  const { userVerification, requestOptions } = parts.relyingParty;
+  return {
+    name: 'passkey',
+    steps: 2,
+    namesUser: true,
+    async begin() {
+      const challenge = newPasskeyChallenge();
+      const options = requestOptions(challenge, userVerification);
+      return { kept: { challenge }, lifetime: passkeyLifetime, shown: { type: 'passkey', ...options } };
+    },
+    async identify({ kept, secret, origin }) {
+      const assertion = parseAssertion(secret);
+      const userId = assertion?.userId;
+      const { challenge } = kept;
+      if (assertion === undefined || userId === undefined || challenge === undefined) return undefined;
+      const expected = { userId, challenge, verification: userVerification, origin };
+      const checked = await verifyAssertion(parts, assertion, expected);
+      return checked && { userId, isMultiFactor: checked.userVerified, use: checked.saveCounter };
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { createPasswordSchemes } from '../../credentials/password-schemes.js';
+import { needsRehash, type PasswordHasher } from '../../credentials/passwords.js';
+import type { Database } from '../../database/database.js';
+import { sql, userStatement } from '../../database/sql.js';
+import { Problem } from '../../lib/problem.js';
+import type { SingleStep } from './authenticator.js';
+
+/** Replaces only the hash that was verified: a password that was changed meanwhile stays changed. */
+const replaceHash = userStatement<{ userId: string; verified: string; hash: string }>(
+  'password_rehash',
+  (p) => sql`update users set password_hash = ${p.hash} where id = ${p.userId} and password_hash = ${p.verified}`,
+);
+
+/** A password, in one step. Hashes of other schemes or parameters are rehashed at the next login. */
+export function passwordAuthenticator(database: Database, hasher: PasswordHasher): SingleStep {
+  const schemes = createPasswordSchemes(database, hasher);
+  return {
+    name: 'password',
+    steps: 1,
+    verify: (candidate, secret) => hasher.verify(candidate?.passwordHash, secret),
+    refused: (candidate) => schemes.verifyOtherSchemes(candidate?.passwordHash),
+    async approved({ userId, passwordHash }, secret) {
+      if (passwordHash === undefined || !needsRehash(passwordHash, secret)) return;
+      try {
+        const hash = await hasher.hash(secret);
+        await database.user(userId).query(replaceHash({ userId, verified: passwordHash, hash }));
+      } catch (error) {
+        // The login is approved already, and its response must not be lost: the next login can rehash the password.
+        if (!(error instanceof Problem && error.code === 'overloaded')) throw error;
+      }
+    },
+  };
+}

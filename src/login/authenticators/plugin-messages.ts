@@ -1,0 +1,57 @@
+import type { MessagePort } from 'node:worker_threads';
+
+/** The first message to the thread of a plug-in. All others use `port`, which the plug-in cannot see. */
+export interface Beginning {
+  readonly port: MessagePort;
+  /** The URL of the module. */
+  readonly url: string;
+  /** The `env` of the plug-in. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** To the thread of a plug-in. */
+export type ToThread =
+  | { readonly type: 'call'; readonly id: number; readonly member: Member; readonly given: readonly unknown[] }
+  | { readonly type: 'ping' }
+  /** The result of a request of the plug-in. */
+  | { readonly type: 'done'; readonly id: number; readonly value?: unknown; readonly error?: RequestError };
+
+/** From the thread of a plug-in. */
+export type FromThread =
+  | { readonly type: 'started'; readonly described: Described | undefined }
+  | { readonly type: 'not started'; readonly message: string }
+  /** `json` has at most 65,536 characters; for `verify` it is `true` or `false`. */
+  | { readonly type: 'answer'; readonly id: number; readonly json: string }
+  | { readonly type: 'failure'; readonly id: number; readonly thrown: Thrown }
+  | { readonly type: 'pong' }
+  /** An error that no code handled. */
+  | { readonly type: 'unhandled'; readonly id: number; readonly thrown: Thrown }
+  | { readonly type: 'log'; readonly id: number; readonly level: string; readonly message: string }
+  | { readonly type: 'fetch'; readonly id: number; readonly url: string; readonly request: object };
+
+/** The functions of a plug-in. */
+export type Member = 'begin' | 'verify' | 'identify';
+
+/** The members of a module's object that decide whether it is an authenticator. */
+export interface Described {
+  readonly name: unknown;
+  readonly steps: unknown;
+  readonly namesUser: unknown;
+  readonly functions: readonly string[];
+}
+
+/** The parts of a thrown value that may be logged: its message may contain the secret. */
+export interface Thrown {
+  /** The name of its class; for a value that is not an Error, its type. */
+  readonly kind: string;
+  /** Places in the code: `file:///…/badge.js:12:3`. */
+  readonly frames: readonly string[];
+}
+
+/** Why a request of the plug-in failed. */
+export interface RequestError {
+  readonly message: string;
+  readonly name?: string;
+  readonly code?: string;
+  readonly status?: number;
+}

@@ -1,0 +1,68 @@
+import { recordEvent } from '../audit/events.js';
+import type { Challenge, ShownChallenge } from '../credentials/challenge.js';
+import type { PinPolicy } from '../credentials/pins/pin-check.js';
+import type { Pins } from '../credentials/pins/pins.js';
+import type { Database } from '../database/database.js';
+import { sql, userStatement } from '../database/sql.js';
+import { claimPushTokens } from '../devices/push-devices.js';
+import { type AccountUser, lockProblem } from '../identities/accounts.js';
+import type { AuthenticationRecord, NewAuthentication } from './authentications.js';
+
+/** The token is shown once, in the response that approves. `challenge` describes the secret that the login waits for. */
+export type LoginResult = AuthenticationRecord & { readonly token?: string; readonly challenge?: ShownChallenge };
+
+export function withChallenge(record: AuthenticationRecord, { shown }: Challenge): LoginResult {
+  return shown === undefined ? record : { ...record, challenge: shown };
+}
+
+/** The work after the right secrets, in either step. */
+export interface LoginCompletion {
+  /**
+   * Refuses a login to an account that an operator locked. Call it after the right secret: others must not learn of the lock.
+   * @throws Problem `account_locked`, `account_temporarily_locked`
+   */
+  refuseLocked(
+    user: AccountUser,
+    login: Pick<NewAuthentication, 'userId' | 'id' | 'authenticator' | 'origin'>,
+  ): Promise<void>;
+  /** Moves the device's push tokens to this user: the device may have belonged to another user before. */
+  claimTokens(user: AccountUser, device: NewAuthentication['device']): Promise<void>;
+  /** Stores the PIN of the first approved login as the user's PIN, where that is configured. */
+  enrolFirstPin(user: AccountUser, pin: string | undefined): Promise<void>;
+}
+
+export interface LoginCompletionOptions {
+  readonly database: Database;
+  readonly pins: Pins;
+  readonly pinPolicy: PinPolicy;
+  /** Whether the PIN of the first approved login becomes the user's PIN. */
+  readonly enrolPin: boolean;
+}
+
+const setFirstPin = userStatement<{ userId: string; pinHash: string }>(
+  'login_first_pin',
+  (p) => sql`
+  update users set pin_hash = ${p.pinHash}, updated_at = db_now() where id = ${p.userId} and pin_hash is null`,
+);
+
+export function createLoginCompletion(options: LoginCompletionOptions): LoginCompletion {
+  const { database, pins, pinPolicy, enrolPin } = options;
+  return {
+    async refuseLocked({ lock }, { userId, id, authenticator, origin }) {
+      if (lock === undefined) return;
+      const data = { by: 'operator', authentication_id: id, authenticator };
+      await recordEvent(database.user(userId), { userId, type: 'login.refused_locked', origin, data });
+      throw lockProblem(lock);
+    },
+    async claimTokens({ userId }, device) {
+      const { apn_device_token, gcm_device_token } = device;
+      if (!apn_device_token && !gcm_device_token) return;
+      await claimPushTokens(database.spanningFor(userId), userId, device.id, { apn_device_token, gcm_device_token });
+    },
+    async enrolFirstPin({ userId, pinHash }, pin) {
+      if (!enrolPin || pinPolicy === 'off' || pin === undefined || pinHash !== undefined) return;
+      const hash = await pins.hash(userId, pin);
+      await database.user(userId).query(setFirstPin({ userId, pinHash: hash }));
+    },
+  };
+}

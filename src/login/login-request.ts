@@ -1,0 +1,80 @@
+import type { TokenRequest } from '../contract/authentication.js';
+import { canonicalIdentity, type Identity } from '../identities/identity.js';
+import { newId, parseId } from '../lib/ids.js';
+import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import type { NewAuthentication } from './authentications.js';
+import {
+  type Authenticator,
+  namesUser,
+  type SelfNaming,
+  type SingleStep,
+  type TwoStep,
+} from './authenticators/authenticator.js';
+
+/** A parsed login request, validated as far as possible without the database. */
+export type CheckedRequest = { readonly device: NewAuthentication['device'] } & (
+  | { readonly authenticator: SingleStep | TwoStep; readonly identity: Identity }
+  | { readonly authenticator: SelfNaming; readonly identity: undefined }
+);
+
+/** @throws Problem `validation_failed` naming every fault. */
+export function checkRequest(
+  request: TokenRequest,
+  authenticators: ReadonlyMap<string, Authenticator>,
+  defaultRegion: string | undefined,
+): CheckedRequest {
+  const authenticator = authenticators.get(request.authenticator);
+  const device = describeDevice(request);
+  if (authenticator !== undefined && namesUser(authenticator)) return { authenticator, identity: undefined, device };
+  const faults: FieldError[] = [];
+  if (authenticator === undefined) {
+    const allowed = [...authenticators.keys()].join(', ');
+    faults.push({ field: 'authenticator', code: 'unknown_authenticator', params: { allowed } });
+  }
+  if (authenticator?.steps === 1 && request.secret === undefined) faults.push({ field: 'secret', code: 'required' });
+  const identity = readIdentity(request, defaultRegion, faults);
+  refuseFaults(faults);
+  if (authenticator === undefined || identity === undefined) throw new Error('a fault was not refused');
+  return { authenticator, identity, device };
+}
+
+function readIdentity(
+  { identity: given }: TokenRequest,
+  defaultRegion: string | undefined,
+  faults: FieldError[],
+): Identity | undefined {
+  if (given === undefined) {
+    faults.push({ field: 'identity', code: 'required' });
+    return undefined;
+  }
+  const { type, value } = given;
+  const identity = canonicalIdentity(type, value, defaultRegion);
+  if (identity === undefined) faults.push({ field: 'identity.value', code: 'invalid_identity', params: { type } });
+  return identity;
+}
+
+/** The known members of the client's device that have a value. A missing id is created. */
+function describeDevice({ device }: TokenRequest): NewAuthentication['device'] {
+  const { id: givenId, make, model, os_name, os_version, sdk_version, apn_device_token, gcm_device_token } = device;
+  const { screen_width, screen_height } = device;
+  const id = (givenId == null ? undefined : parseId(givenId)) ?? newId();
+  const members = {
+    make,
+    model,
+    os_name,
+    os_version,
+    sdk_version,
+    apn_device_token,
+    gcm_device_token,
+    screen_width,
+    screen_height,
+  };
+  return { id, ...Object.fromEntries(Object.entries(members).filter(([, value]) => value != null)) };
+}
+
+/** The same response for a wrong, expired, used-up and unknown authentication, so that it does not show the reason. */
+export function rejection(id: string): Problem {
+  return new Problem('authorization_rejected', {
+    members: { authentication: { id: parseId(id) ?? id, status: 'rejected', error_code: 'authorization_rejected' } },
+  });
+}

@@ -1,0 +1,167 @@
+import type { TokenRequest } from '../contract/authentication.js';
+import type { Challenge, CodeMessage } from '../credentials/challenge.js';
+import { isPinCorrect } from '../credentials/pins/pin-check.js';
+import { type Identity, identityDigest } from '../identities/identity.js';
+import { newToken } from '../lib/crypto/token-strings.js';
+import { newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { createAccountLookup, type LoginAttempt } from './account-lookup.js';
+import {
+  insertApprovedAuthentication,
+  insertOpenAuthentication,
+  insertRejectedAuthentication,
+  type NewAuthentication,
+  type OpenState,
+} from './authentications.js';
+import type { Authenticator, SelfNaming, SingleStep, TwoStep } from './authenticators/authenticator.js';
+import { createLoginCompletion, type LoginResult, withChallenge } from './completion.js';
+import { checkRequest } from './login-request.js';
+import { type Answer, createSecondStep, type SecondStepOptions } from './second-step.js';
+
+/** Login: an identity and secrets give an authentication token. */
+export interface Login {
+  /**
+   * Step 1. A wrong secret returns a rejected authentication, and so does an unknown identity.
+   * @throws Problem `validation_failed`; `account_locked` or `account_temporarily_locked` after the right secret
+   */
+  start(request: TokenRequest, origin: Origin): Promise<LoginResult>;
+  /**
+   * Step 2, and the second factor if one is required.
+   * @throws Problem `authorization_rejected`, the same for a wrong secret and for an authentication that is expired, used up
+   * or unknown; locks as in step 1; `validation_failed` if a PIN is missing
+   */
+  answer(id: string, answer: Answer, origin: Origin): Promise<LoginResult>;
+}
+
+export interface LoginOptions extends SecondStepOptions {
+  /** Called after a message is written and committed. */
+  readonly written: () => void;
+  readonly authenticators: readonly Authenticator[];
+  readonly defaultRegion: string | undefined;
+}
+
+/** A login before its user is known. */
+type Begun = Pick<NewAuthentication, 'id' | 'authenticator' | 'device' | 'origin'>;
+
+export function createLogin(options: LoginOptions): Login {
+  const { database, keys, pins, pinPolicy, limits, secondFactors } = options;
+  const lookup = createAccountLookup(options);
+  const completion = createLoginCompletion(options);
+  const registry = new Map(options.authenticators.map((authenticator) => [authenticator.name, authenticator]));
+
+  async function start(request: TokenRequest, origin: Origin): Promise<LoginResult> {
+    const checked = checkRequest(request, registry, options.defaultRegion);
+    const { authenticator, device } = checked;
+    const begun = { id: newId(), authenticator: authenticator.name, device, origin };
+    if (checked.identity === undefined) return beginWithoutIdentity(checked.authenticator, begun);
+    const userId = await lookup.identify(checked.identity, origin.address);
+    const attempt = { ...begun, userId, deviceId: device.id };
+    if (authenticator.steps === 1) return decideAtOnce(authenticator, attempt, request);
+    return begin(checked.authenticator as TwoStep, attempt, { identity: checked.identity, pin: request.pin });
+  }
+
+  /** Always evaluates the secret and the PIN, so the response time does not reveal which one was wrong. */
+  async function decideAtOnce(
+    authenticator: SingleStep,
+    attempt: Begun & LoginAttempt,
+    { secret = '', pin }: TokenRequest,
+  ): Promise<LoginResult> {
+    const { user, knownDevice, guess } = await lookup.findToGuess(attempt);
+    const login = { ...attempt, epoch: user?.epoch ?? 0, knownDevice };
+    let second: Challenge | undefined;
+    let since = 0;
+    const verdict = await guess.evaluate(async () => {
+      since = performance.now();
+      const secretRight = await authenticator.verify(user, secret, login.id);
+      const pinRight = await isPinCorrect(pins, pinPolicy, user, pin);
+      if (user === undefined || !secretRight || !pinRight) return 'wrong';
+      second = await secondFactors.createChallenge(user, login);
+      return second === undefined && user.lock === undefined ? 'right' : 'halfway';
+    });
+    // The failure is counted already: if this work fails, the guess is not free.
+    if (verdict === 'wrong') await authenticator.refused?.(user, since);
+    if (user === undefined || verdict === 'wrong') return reject(login);
+    await completion.refuseLocked(user, login);
+    if (second !== undefined) return open(login, second, { factor: 2 });
+    const { token, digest } = newToken('authentication', [user.userId, login.id]);
+    const issued = { digest, lifetime: options.tokenLifetime, noticeChannels: options.noticeChannels };
+    const approved = await guess.approve((taken) =>
+      insertApprovedAuthentication(database.user(user.userId), login, issued, taken),
+    );
+    // The user was changed between look-up and approval, so the secret no longer counts.
+    if (approved === undefined) return reject(login);
+    await completion.claimTokens(user, login.device);
+    await authenticator.approved?.(user, secret);
+    await completion.enrolFirstPin(user, pin);
+    return { ...approved, token };
+  }
+
+  const reject = (login: NewAuthentication) =>
+    insertRejectedAuthentication(database.user(login.userId), login, 'invalid_credentials');
+
+  /**
+   * Known and unknown identities cause the same work, rows and response. A PIN in this request is checked now, but its
+   * result shows in step 2 only: a wrong PIN would otherwise reveal that there is a user with a PIN.
+   */
+  async function begin(
+    authenticator: TwoStep,
+    attempt: Begun & LoginAttempt,
+    { identity, pin }: { readonly identity: Identity; readonly pin: string | undefined },
+  ): Promise<LoginResult> {
+    const { user, knownDevice } = await lookup.find(attempt);
+    const login = { ...attempt, epoch: user?.epoch ?? 0, knownDevice };
+    const challenge = await authenticator.begin(user, login.id);
+    const message =
+      challenge.message === undefined ? undefined : await admitMessage(challenge.message, login, identity);
+    const pinRefused = pin !== undefined && !(await isPinCorrect(pins, pinPolicy, user, pin));
+    return open(login, challenge, { factor: 1, pinRefused, message });
+  }
+
+  /** The answer will identify the user. Until then the login has a temporary user id. */
+  async function beginWithoutIdentity(authenticator: SelfNaming, begun: Begun): Promise<LoginResult> {
+    await limits.countLoginByAddress(begun.origin.address);
+    const login = { ...begun, userId: newId(), epoch: 0, knownDevice: undefined };
+    return open(login, await authenticator.begin(login.id), { factor: 1 });
+  }
+
+  async function open(
+    login: NewAuthentication,
+    challenge: Challenge,
+    state: Pick<OpenState, 'factor'> & Partial<OpenState>,
+  ): Promise<LoginResult> {
+    const record = await insertOpenAuthentication(database.user(login.userId), login, challenge, state);
+    if (state.message !== undefined) options.written();
+    return withChallenge(record, challenge);
+  }
+
+  /**
+   * Encrypts the code of a message within the limits. Over the limit of its recipient, the message gets no recipient: a
+   * refusal would reveal whose address it is.
+   */
+  async function admitMessage(
+    { channel, recipient, code }: CodeMessage,
+    { userId, knownDevice, origin }: NewAuthentication,
+    identity: Identity,
+  ) {
+    const turn = await limits.countMessageByAddress(origin.address);
+    await limits.countMessageByIdentity(identityDigest(identity), knownDevice);
+    const mayBeSent = await limits.countMessageToRecipient({
+      userId,
+      channel,
+      identity,
+      address: recipient,
+      knownDevice,
+    });
+    const id = newId();
+    return {
+      id,
+      channel,
+      kind: `${channel}.code`,
+      recipient: mayBeSent ? recipient : undefined,
+      sealedCode: keys.encrypt(code, id),
+      turn,
+    };
+  }
+
+  return { start, answer: createSecondStep(options, registry, completion) };
+}

@@ -1,0 +1,288 @@
+import type { LoginDevice } from '../contract/authentication.js';
+import type { Challenge, ChallengeState } from '../credentials/challenge.js';
+import { isNotAhead } from '../database/clock.js';
+import type { Queryable } from '../database/database.js';
+import { spanningStatement, sql, userStatement } from '../database/sql.js';
+import { lockKnownDevice, recordDevice } from '../devices/queries.js';
+import { lockHolds, nextPinIsDue } from '../identities/accounts.js';
+import type { Origin } from '../lib/origin.js';
+import { settleRightGuess, type TakenGuess } from '../limits/guess-budget.js';
+import { newDeviceNotice } from '../messages/notices.js';
+import {
+  type EventValues,
+  eventInput,
+  eventValues,
+  insertEvent,
+  openFor,
+  recordColumns,
+} from './authentication-fragments.js';
+import {
+  type AuthenticationRecord,
+  type AuthenticationStatus,
+  approvedRecord,
+  type IssuedToken,
+  type MaybeRecord,
+} from './authentications.js';
+
+/** Authentications that wait for a secret: take a guess, continue with the second factor, approve, reject. */
+
+/** An authentication with a guess taken, for step 2 to decide on. */
+export interface OpenAuthentication {
+  readonly id: string;
+  readonly user_id: string;
+  readonly authenticator: string;
+  readonly status: AuthenticationStatus;
+  readonly factor: 1 | 2;
+  readonly challenge: ChallengeState;
+  readonly approval_secret: Buffer | null;
+  readonly device: LoginDevice;
+  readonly pin_refused: boolean;
+}
+
+/** SQL: guesses at one code (ASVS 6.5), and the same with the repeats of an approved step 2. */
+const maxGuesses = sql`5`;
+const maxGuessesWithRepeats = sql`10`;
+
+/** The owner of an authentication, its device, and the secret that it waits for. */
+export interface AuthenticationOwner {
+  readonly userId: string;
+  readonly id: string;
+  readonly deviceId: string;
+  readonly authenticator: string;
+  readonly factor: 1 | 2;
+  readonly status: AuthenticationStatus;
+}
+
+const findOwner = spanningStatement<{ id: string }, AuthenticationOwner>(
+  'authentication_owner',
+  (p) => sql`
+  select user_id as "userId", id, device_id as "deviceId", authenticator, factor, status
+  from authentications where id = ${p.id}`,
+);
+
+/** The owner of an authentication, by its id alone, in any state. */
+export async function findAuthenticationOwner(
+  handle: Queryable<'spanning'>,
+  id: string,
+): Promise<AuthenticationOwner | undefined> {
+  const [row] = await handle.query(findOwner({ id }));
+  return row;
+}
+
+/** Locks the row of the authentication, so parallel answers take their guesses one after the other. */
+const takeGuess = userStatement<{ userId: string; id: string; approvalKey: Buffer | null }, OpenAuthentication>(
+  'authentication_take_guess',
+  (p) => sql`
+  update authentications a set guesses = a.guesses + 1
+  where a.user_id = ${p.userId} and a.id = ${p.id} and a.ended_at is null
+    and ((a.status in ('created', 'pending') and a.guesses < ${maxGuesses}
+          and a.expires_at > db_now() and a.challenge_ends_at > db_now()
+          and ${isNotAhead(sql`a.expires_at - ${openFor}`)})
+      or (a.status = 'approved' and a.approval_key = ${p.approvalKey} and a.first_used_at is null
+          and a.guesses < ${maxGuessesWithRepeats} and a.approved_at > db_now() - interval '10 minutes'
+          and ${isNotAhead(sql`a.approved_at`)}))
+  returning a.id, a.user_id, a.authenticator, a.status, a.factor, a.challenge, a.approval_secret, a.device,
+            a.pin_refused`,
+);
+
+/**
+ * Takes one of an open authentication's guesses before a secret is evaluated, so that any number of parallel answers gets at
+ * most as many evaluations as there are guesses. A request with the Idempotency-Key of the approval may repeat it while the
+ * token is unused.
+ * @returns undefined: unknown, expired, no guesses left, or decided
+ */
+export async function takeAuthenticationGuess(
+  handle: Queryable<'user'>,
+  { userId, id }: AuthenticationOwner,
+  approvalKey: Buffer | undefined,
+): Promise<OpenAuthentication | undefined> {
+  const [row] = await handle.query(takeGuess({ userId, id, approvalKey: approvalKey ?? null }));
+  return row;
+}
+
+interface NextFactorValues {
+  readonly userId: string;
+  readonly id: string;
+  readonly challenge: Challenge['kept'];
+  /** Seconds. */
+  readonly lifetime: number;
+}
+
+const setNextFactor = userStatement<NextFactorValues, AuthenticationRecord>(
+  'authentication_next_factor',
+  (p) => sql`
+  update authentications a
+  set factor = 2, status = 'pending', guesses = 0, challenge = ${p.challenge}::jsonb, updated_at = n.now,
+      challenge_ends_at = n.now + ${p.lifetime} * interval '1 second', expires_at = n.now + ${openFor}
+  from (select db_now() as now) n
+  where a.user_id = ${p.userId} and a.id = ${p.id} and a.factor = 1 and a.status in ('created', 'pending')
+    and a.ended_at is null
+  returning ${recordColumns}`,
+);
+
+/**
+ * Makes an open login wait for its second factor, once.
+ * @returns undefined for all but the first of parallel right answers
+ */
+export async function awaitSecondFactor(
+  handle: Queryable<'user'>,
+  open: OpenAuthentication,
+  { kept, lifetime }: Pick<Challenge, 'kept' | 'lifetime'>,
+): Promise<AuthenticationRecord | undefined> {
+  const [row] = await handle.query(setNextFactor({ userId: open.user_id, id: open.id, challenge: kept, lifetime }));
+  return row;
+}
+
+/**
+ * Deletes the row under its temporary user id and inserts it under the user's. The delete locks the row, so of parallel
+ * answers one moves it. The only statement that moves a row from one user to another.
+ */
+const assignToUser = userStatement<
+  { temporaryUserId: string; id: string; userId: string; epoch: number },
+  { id: string }
+>(
+  'authentication_adopt',
+  (p) => sql`
+  with nameless as (
+    delete from authentications
+    where user_id = ${p.temporaryUserId} and id = ${p.id} and status in ('created', 'pending') and ended_at is null
+    returning *)
+  insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, challenge, factor,
+                               challenge_ends_at, expires_at, created_at, updated_at, guesses)
+  select ${p.userId}, id, device_id, authenticator, 'pending', ${p.epoch}, device, '{}', factor,
+         challenge_ends_at, expires_at, created_at, db_now(), ${maxGuesses}
+  from nameless
+  returning id`,
+);
+
+/**
+ * Assigns a login that began without an identity to its user, once. Its challenge and its guesses are used up: a later
+ * answer finds nothing to guess at.
+ * @returns undefined if a parallel answer was first
+ */
+export async function assignAuthentication(
+  handle: Queryable<'user'>,
+  open: OpenAuthentication,
+  { userId, epoch }: { readonly userId: string; readonly epoch: number },
+): Promise<OpenAuthentication | undefined> {
+  const assigned = await handle.query(assignToUser({ temporaryUserId: open.user_id, id: open.id, userId, epoch }));
+  return assigned.length === 0 ? undefined : { ...open, user_id: userId, status: 'pending', challenge: {} };
+}
+
+interface ApprovalValues extends EventValues, TakenGuess {
+  readonly userId: string;
+  readonly id: string;
+  readonly deviceId: string;
+  readonly tokenDigest: Buffer;
+  /** Milliseconds. */
+  readonly lifetime: number;
+  readonly approvalKey: Buffer | null;
+  readonly approvalSecret: Buffer;
+  readonly secondFactor: string | null;
+  readonly fromStatuses: readonly AuthenticationStatus[];
+  readonly fromApprovalKey: Buffer | null;
+  readonly channels: IssuedToken['noticeChannels'];
+}
+
+/**
+ * Settles the guess first, which locks its budget. Then it locks the device and after it the authentication, as the removal
+ * of a device does, so the two cannot deadlock.
+ */
+const approveOpen = userStatement<ApprovalValues, MaybeRecord>(
+  'authentication_approve',
+  (p) => sql`
+  with settled as materialized (${settleRightGuess(p.userId, p)}),
+  ${eventInput(p)},
+  held_device as materialized (
+    ${lockKnownDevice({ userId: p.userId, deviceId: p.deviceId, after: sql`settled` })}),
+  authentication as (
+    update authentications a
+    set status = 'approved', token_digest = ${p.tokenDigest}, expires_at = n.now + ${p.lifetime} * interval '1 ms',
+        updated_at = n.now, approved_at = n.now, approval_key = ${p.approvalKey}, approval_secret = ${p.approvalSecret},
+        second_factor = coalesce(${p.secondFactor}, a.second_factor)
+    from users u cross join lateral (select db_now() as now) n
+    where a.user_id = ${p.userId} and a.id = ${p.id} and u.id = a.user_id and u.epoch = a.epoch and u.status = 'active'
+      and not ${lockHolds} and not ${nextPinIsDue} and a.status = any(${p.fromStatuses}::text[])
+      and a.approval_key is not distinct from ${p.fromApprovalKey}
+      and a.first_used_at is null and a.ended_at is null
+      and (select count(*) from held_device) >= 0
+    returning a.*),
+  device as (${recordDevice(sql`authentication`)}),
+  logged as (${insertEvent(sql`'login.approved'`)}),
+  ${newDeviceNotice({ channels: p.channels })}
+  select ${recordColumns}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
+);
+
+/** The request that approves an authentication. */
+export interface Approval {
+  /** SHA-256 of the request's Idempotency-Key. */
+  readonly key: Buffer | undefined;
+  /** Keyed digest of the secret, to compare a repeated request with. */
+  readonly secret: Buffer;
+  /** The type of the second factor, if one was used. */
+  readonly secondFactor: string | undefined;
+}
+
+/** An approval with the token that it issues, and the guess that it settles. */
+export interface Approving {
+  readonly issued: IssuedToken;
+  readonly approval: Approval;
+  readonly origin: Origin;
+  readonly guess: TakenGuess;
+}
+
+/**
+ * Approves an open authentication once, and settles its guess, which was right in any case. A repeated request with the same
+ * Idempotency-Key replaces the unused token instead.
+ * @returns undefined for all but the first of parallel right answers
+ */
+export async function approveAuthentication(
+  handle: Queryable<'user'>,
+  open: OpenAuthentication,
+  { issued, approval, origin, guess }: Approving,
+): Promise<AuthenticationRecord | undefined> {
+  const approvalKey = approval.key ?? null;
+  const isRepeat = open.status === 'approved';
+  const [row] = await handle.query(
+    approveOpen({
+      userId: open.user_id,
+      id: open.id,
+      deviceId: open.device.id,
+      tokenDigest: issued.digest,
+      lifetime: issued.lifetime,
+      approvalKey,
+      approvalSecret: approval.secret,
+      secondFactor: approval.secondFactor ?? null,
+      fromStatuses: isRepeat ? ['approved'] : ['created', 'pending'],
+      fromApprovalKey: isRepeat ? approvalKey : null,
+      channels: issued.noticeChannels,
+      ...eventValues(origin),
+      ...guess,
+    }),
+  );
+  return approvedRecord(row);
+}
+
+const rejectOpen = userStatement<{ userId: string; id: string } & EventValues>(
+  'authentication_reject',
+  (p) => sql`
+  with clock as materialized (select db_now() as now),
+  ${eventInput(p)},
+  authentication as (
+    update authentications a
+    set updated_at = now, status = case when guesses >= ${maxGuesses} then 'rejected' else status end,
+        error_code = case when guesses >= ${maxGuesses} then 'authorization_rejected' else '' end
+    from clock
+    where a.user_id = ${p.userId} and a.id = ${p.id} and a.status in ('created', 'pending')
+    returning a.*)
+  ${insertEvent(sql`'login.rejected'`)}`,
+);
+
+/** Records a wrong answer. After the last guess the authentication is rejected. */
+export async function rejectAuthentication(
+  handle: Queryable<'user'>,
+  open: OpenAuthentication,
+  origin: Origin,
+): Promise<void> {
+  await handle.query(rejectOpen({ userId: open.user_id, id: open.id, ...eventValues(origin) }));
+}

@@ -1,0 +1,215 @@
+import type { NoticeChannel } from '../contract/administration.js';
+import type { Challenge } from '../credentials/challenge.js';
+import { codeDigest, codeMatches } from '../credentials/codes.js';
+import type { SecondFactors } from '../credentials/factors/second-factor.js';
+import type { PendingPins } from '../credentials/pins/pending-pin.js';
+import { isPinCorrect } from '../credentials/pins/pin-check.js';
+import { type AccountUser, getAccount } from '../identities/accounts.js';
+import { sha256 } from '../lib/crypto/digests.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import { newToken } from '../lib/crypto/token-strings.js';
+import { parseId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { refuseFaults } from '../lib/problem.js';
+import type { Guess, GuessBudget } from '../limits/guess-budget.js';
+import type { RequestLimits } from '../limits/request-limits.js';
+import { createAccountLookup } from './account-lookup.js';
+import { type Authenticator, namesUser } from './authenticators/authenticator.js';
+import { type LoginCompletion, type LoginCompletionOptions, type LoginResult, withChallenge } from './completion.js';
+import { rejection } from './login-request.js';
+import {
+  type AuthenticationOwner,
+  approveAuthentication,
+  assignAuthentication,
+  awaitSecondFactor,
+  findAuthenticationOwner,
+  type OpenAuthentication,
+  rejectAuthentication,
+  takeAuthenticationGuess,
+} from './open-authentications.js';
+
+/** A further secret of a login, as the client sends it. */
+export interface Answer {
+  readonly secret: string;
+  readonly pin: string | undefined;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface SecondStepOptions extends LoginCompletionOptions {
+  readonly keys: SecretKeys;
+  readonly guesses: GuessBudget;
+  readonly limits: RequestLimits;
+  readonly secondFactors: SecondFactors;
+  readonly nextPins: PendingPins;
+  /** Lifetime of an authentication token, in milliseconds. */
+  readonly tokenLifetime: number;
+  /** The channels of the notice about a login on a new device. */
+  readonly noticeChannels: readonly NoticeChannel[];
+}
+
+/** The result of evaluating a secret. */
+interface Evaluated {
+  readonly open: OpenAuthentication;
+  readonly isRight: boolean;
+  /** Whether no further secret may be required. */
+  readonly isLast: boolean;
+  /** When the evaluation began, by `performance.now()`. */
+  readonly since: number;
+  /** The type of the second factor, if this secret was one. */
+  readonly secondFactor?: string | undefined;
+}
+
+/** The second step of a login, and the second factor if one is required: see `Login.answer`. */
+export function createSecondStep(
+  options: SecondStepOptions,
+  registry: ReadonlyMap<string, Authenticator>,
+  { refuseLocked, claimTokens, enrolFirstPin }: LoginCompletion,
+): (id: string, answer: Answer, origin: Origin) => Promise<LoginResult> {
+  const { database, keys, pins, pinPolicy, limits, secondFactors } = options;
+  const lookup = createAccountLookup(options);
+
+  async function answer(givenId: string, given: Answer, origin: Origin): Promise<LoginResult> {
+    const id = parseId(givenId);
+    await limits.countLoginByAddress(origin.address);
+    const owner = id === undefined ? undefined : await findAuthenticationOwner(database.spanning, id);
+    const checksPin = takesPin(owner);
+    if (checksPin && pinPolicy === 'required' && given.pin === undefined) {
+      refuseFaults([{ field: 'pin', code: 'required', hint: 'pin_policy' }]);
+    }
+    if (owner === undefined) {
+      // The expensive work is done here too. The rest need not be hidden: an id is random, and its holder knows that it exists.
+      await isPinCorrect(pins, pinPolicy, undefined, given.pin);
+      throw rejection(givenId);
+    }
+    const approvalKey = given.idempotencyKey === undefined ? undefined : sha256(given.idempotencyKey);
+    const named = isWithoutUser(owner) ? await identify(owner, given.secret, origin) : undefined;
+    const userId = named?.open.user_id ?? owner.userId;
+    const { user, guess } = await lookup.findToGuess({ userId, deviceId: owner.deviceId, origin });
+
+    let evaluated: Evaluated | undefined = named;
+    let second: Challenge | undefined;
+    const verdict = await guess.evaluate(async () => {
+      evaluated ??= await evaluate(owner, user, given.secret, approvalKey, origin);
+      const pinRight = !checksPin || (await isPinCorrect(pins, pinPolicy, user, given.pin));
+      // There was nothing to guess at, so it does not count.
+      if (evaluated === undefined) throw rejection(givenId);
+      if (user === undefined || !evaluated.isRight || !pinRight || evaluated.open.pin_refused) return 'wrong';
+      if (!evaluated.isLast) second = await secondFactors.createChallenge(user, evaluated.open);
+      return second === undefined && user.lock === undefined ? 'right' : 'halfway';
+    });
+    if (evaluated === undefined || user === undefined || verdict === 'wrong') {
+      if (evaluated !== undefined) await refuse(evaluated, user, origin);
+      throw rejection(givenId);
+    }
+    await refuseLocked(user, { ...evaluated.open, userId, origin });
+    if (second !== undefined) return askSecondFactor(user, evaluated.open, second);
+    const approved = await approve(user, evaluated, guess, { secret: given.secret, key: approvalKey, origin });
+    if (checksPin) await enrolFirstPin(user, given.pin);
+    return approved;
+  }
+
+  async function refuse(
+    { open, since }: Pick<Evaluated, 'open' | 'since'>,
+    user: AccountUser | undefined,
+    origin: Origin,
+  ): Promise<void> {
+    await rejectAuthentication(database.user(open.user_id), open, origin);
+    if (open.factor === 1) await registry.get(open.authenticator)?.refused?.(user, since);
+  }
+
+  async function askSecondFactor(
+    { userId }: AccountUser,
+    open: OpenAuthentication,
+    second: Challenge,
+  ): Promise<LoginResult> {
+    const record = await awaitSecondFactor(database.user(userId), open, second);
+    if (record === undefined) throw rejection(open.id);
+    return withChallenge(record, second);
+  }
+
+  async function approve(
+    user: AccountUser,
+    { open, secondFactor }: Evaluated,
+    guess: Guess,
+    { secret, key, origin }: { readonly secret: string; readonly key: Buffer | undefined; readonly origin: Origin },
+  ): Promise<LoginResult> {
+    const { token, digest } = newToken('authentication', [user.userId, open.id]);
+    const issued = { digest, lifetime: options.tokenLifetime, noticeChannels: options.noticeChannels };
+    const approval = { key, secret: Buffer.from(codeDigest(keys, open.id, secret), 'base64'), secondFactor };
+    const approved = await guess.approve((taken) =>
+      approveAuthentication(database.user(user.userId), open, { issued, approval, origin, guess: taken }),
+    );
+    if (approved === undefined) throw rejection(open.id);
+    await claimTokens(user, open.device);
+    return { ...approved, token };
+  }
+
+  /** The PIN comes with the first secret. A login by passkey or id_token needs none. */
+  function takesPin(owner: AuthenticationOwner | undefined): boolean {
+    const authenticator = registry.get(owner?.authenticator ?? '');
+    return owner?.factor !== 2 && (authenticator === undefined || !namesUser(authenticator));
+  }
+
+  function isWithoutUser({ authenticator: name, factor, status }: AuthenticationOwner): boolean {
+    const authenticator = registry.get(name);
+    return authenticator !== undefined && namesUser(authenticator) && factor === 1 && status !== 'approved';
+  }
+
+  /**
+   * Takes one of the authentication's own guesses and evaluates the secret.
+   * @returns undefined if there is nothing to guess at: expired, no guesses left, or decided
+   */
+  async function evaluate(
+    owner: AuthenticationOwner,
+    user: AccountUser | undefined,
+    secret: string,
+    approvalKey: Buffer | undefined,
+    origin: Origin,
+  ): Promise<Evaluated | undefined> {
+    const open = await takeAuthenticationGuess(database.user(owner.userId), owner, approvalKey);
+    if (open === undefined) return undefined;
+    const since = performance.now();
+    if (open.status === 'approved') {
+      const isRight = codeMatches(keys, open.id, secret, open.approval_secret?.toString('base64') ?? '');
+      return { open, isRight, isLast: true, since };
+    }
+    const answered = { kept: open.challenge, authenticationId: open.id, secret, origin };
+    if (open.factor === 2) {
+      const secondFactor = user === undefined ? undefined : await secondFactors.verify(user, answered);
+      return { open, isRight: secondFactor !== undefined, isLast: true, since, secondFactor };
+    }
+    const authenticator = registry.get(open.authenticator);
+    // An authenticator that was removed from the configuration since step 1 approves nothing.
+    const verifies = authenticator?.steps === 2 && !namesUser(authenticator);
+    const isRight = verifies && (await authenticator.verify(answered, user)) === true;
+    return { open, isRight, isLast: false, since };
+  }
+
+  /**
+   * Identifies the user of a login, and assigns the login to that user. An invalid proof counts against this authentication
+   * only: an attacker who names a victim in a false proof must not use up the victim's guesses.
+   */
+  async function identify(owner: AuthenticationOwner, secret: string, origin: Origin): Promise<Evaluated> {
+    const open = await takeAuthenticationGuess(database.user(owner.userId), owner, undefined);
+    const authenticator = registry.get(owner.authenticator);
+    if (open === undefined || authenticator === undefined || !namesUser(authenticator)) throw rejection(owner.id);
+    const since = performance.now();
+    const named = await authenticator.identify({ kept: open.challenge, authenticationId: open.id, secret, origin });
+    const { user } =
+      named === undefined ? { user: undefined } : await getAccount(database.user(named.userId), named.userId);
+    if (named === undefined || user === undefined) {
+      await refuse({ open, since }, undefined, origin);
+      throw rejection(owner.id);
+    }
+    const assigned = await assignAuthentication(database.users, open, user);
+    if (assigned === undefined) throw rejection(owner.id);
+    if ((await named.use?.()) === false) {
+      await refuse({ open: assigned, since }, user, origin);
+      throw rejection(owner.id);
+    }
+    const secondFactor = named.isMultiFactor ? authenticator.name : undefined;
+    return { open: assigned, isRight: true, isLast: named.isMultiFactor, since, secondFactor };
+  }
+
+  return answer;
+}

@@ -1,0 +1,41 @@
+import type { Database } from '../database/database.js';
+import type { ParsedToken } from '../lib/crypto/token-strings.js';
+import { parseId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { Problem } from '../lib/problem.js';
+import { type AuthenticationStatus, endAuthentication, findAuthenticationStatus } from './authentications.js';
+
+/** Authentication tokens after their login: status and logout. */
+export interface Tokens {
+  /** @throws Problem `not_found` for an unknown, deleted or superseded id. */
+  status(id: string): Promise<{ id: string; status: AuthenticationStatus }>;
+  /**
+   * Ends a token of this user, on any device, with all its sessions.
+   * @throws Problem `no_active_token`
+   */
+  remove(userId: string, id: string, origin: Origin): Promise<{ id: string }>;
+  /** Ends the token that authorizes the request. @throws Problem `no_active_token` */
+  removeHeld(token: ParsedToken, origin: Origin): Promise<{ id: string }>;
+}
+
+export function createTokens(database: Database): Tokens {
+  return {
+    async status(text) {
+      const id = parseId(text);
+      const found = id === undefined ? undefined : await findAuthenticationStatus(database.spanning, id);
+      if (found === undefined) throw new Problem('not_found');
+      return found;
+    },
+    async remove(userId, text, origin) {
+      const id = parseId(text);
+      const isEnded = id !== undefined && (await endAuthentication(database.user(userId), { userId, id }, origin));
+      if (!isEnded) throw new Problem('no_active_token');
+      return { id };
+    },
+    async removeHeld({ ids: [userId = '', id = ''], digest }, origin) {
+      const isEnded = await endAuthentication(database.user(userId), { userId, id, digest }, origin);
+      if (!isEnded) throw new Problem('no_active_token');
+      return { id };
+    },
+  };
+}

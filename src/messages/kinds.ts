@@ -1,0 +1,89 @@
+import { messageChannels } from '../contract/administration.js';
+
+/** The purposes of messages with codes. In the outbox the kind of a message is `<channel>.<purpose>`, such as `sms.code`. */
+export const codeKinds = {
+  code: 'The code of a login.',
+  proof_code: 'The code for re-authentication before a change of the account.',
+  address_code: 'The code that confirms a new mail address or phone number.',
+  recovery_code: 'The code that recovers a forgotten password or PIN.',
+  registration_code: 'The code of a registration.',
+  pin_recovery:
+    'The PIN is being recovered with a code that was sent to another address of the account. Holds the code that cancels the recovery.',
+  registration_taken: 'Somebody tried to register with an address that already has an account. Holds no code.',
+} as const;
+export type CodeKind = keyof typeof codeKinds;
+
+/** The facts that users are notified of. */
+export const noticeKinds = {
+  new_device: 'A login on a device on which the user was never logged in before.',
+  account_locked: 'Too many wrong secrets have locked the account.',
+  password_changed: 'The password was changed or removed.',
+  pin_changed: 'The PIN was changed or removed.',
+  email_changed: 'The mail address was changed or removed. The old address gets the notice too.',
+  phone_changed: 'The phone number was changed or removed. The old number gets the notice too.',
+  totp_added: 'An authenticator app was enrolled.',
+  totp_removed: 'An authenticator app was removed.',
+  passkey_added: 'A passkey was enrolled.',
+  passkey_removed: 'A passkey was removed.',
+  recovery_codes_made: 'New recovery codes have replaced the old ones.',
+  external_identity_added: 'An account at an OpenID provider was linked and can log in now.',
+  external_identity_removed: 'An account at an OpenID provider was unlinked.',
+  account_recovered: 'The account was recovered with a code.',
+  pin_recovery:
+    'The PIN is being recovered with a code. By SMS and by mail, a message with a code replaces this notice.',
+} as const;
+export type NoticeKind = keyof typeof noticeKinds;
+
+/** Notices that a message with a code replaces, by SMS and by mail. */
+export const noticesReplacedByCodes: readonly NoticeKind[] = ['pin_recovery'];
+
+/** The channels of texts. The inbox shows the text of `push`. */
+export const textChannels = [...messageChannels, 'push'] as const;
+export type TextChannel = (typeof textChannels)[number];
+
+/** The rules of a template. */
+export interface TemplateRules {
+  /** When the message is sent, for the documentation. */
+  readonly about: string;
+  /** The allowed placeholders and their meanings. */
+  readonly placeholders: Readonly<Record<string, string>>;
+  /** The placeholders that the template must contain. */
+  readonly required: readonly string[];
+}
+
+/** The two kinds with other placeholders are listed separately. */
+const { registration_taken, pin_recovery, ...otherCodes } = codeKinds;
+
+const ofCodes = {
+  app: 'The setting `APP_NAME`.',
+  code: 'The code: six digits. In `pin_recovery`, the longer code that cancels the recovery.',
+  minutes: 'The lifetime of the code in minutes.',
+};
+const ofNotices = {
+  app: 'The setting `APP_NAME`.',
+  device: 'Make, model and system of the device, if known.',
+  time: 'The time of the fact, in UTC. In `pin_recovery` by SMS and mail, the time at which the new PIN replaces the old one.',
+  address: 'The network of the client, if known. Never the whole address.',
+};
+const ofPinRecoveries = { app: ofCodes.app, code: ofCodes.code, time: ofNotices.time };
+
+/**
+ * The rules by kind.
+ * @public scripts/generate.mjs writes docs/templates.md from it.
+ */
+export const textRules: ReadonlyMap<string, TemplateRules> = new Map([
+  ...rulesOf(messageChannels, otherCodes, { placeholders: ofCodes, required: ['code'] }),
+  ...rulesOf(messageChannels, { registration_taken }, { placeholders: { app: ofCodes.app }, required: [] }),
+  ...rulesOf(textChannels, noticeKinds, { placeholders: ofNotices, required: [] }),
+  ...rulesOf(messageChannels, { pin_recovery }, { placeholders: ofPinRecoveries, required: ['code'] }),
+]);
+
+function rulesOf(
+  channels: readonly TextChannel[],
+  kinds: Readonly<Record<string, string>>,
+  rules: Omit<TemplateRules, 'about'>,
+): (readonly [string, TemplateRules])[] {
+  return channels.flatMap((channel) =>
+    Object.entries(kinds).map(([kind, about]) => [`${channel}.${kind}`, { about, ...rules }] as const),
+  );
+}

@@ -1,0 +1,106 @@
+import type { NoticeKind, TextChannel } from './kinds.js';
+import type { TextLanguage } from './languages.js';
+
+/** The facts of the notices, in one or two sentences. */
+const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, string>>>> = {
+  new_device: {
+    en: 'Somebody logged in to your account on a new device: {device}.',
+    es: 'Alguien ha entrado en su cuenta desde un dispositivo nuevo: {device}.',
+  },
+  account_locked: {
+    en: 'Your account was locked after too many wrong passwords or codes.',
+    es: 'Su cuenta se ha bloqueado: demasiadas contraseñas o códigos incorrectos.',
+  },
+  password_changed: {
+    en: 'The password of your account was changed.',
+    es: 'Se ha cambiado la contraseña de su cuenta.',
+  },
+  pin_changed: {
+    en: 'The PIN of your account was changed.',
+    es: 'Se ha cambiado el PIN de su cuenta.',
+  },
+  email_changed: {
+    en: 'The mail address of your account was changed.',
+    es: 'Se ha cambiado la dirección de correo de su cuenta.',
+  },
+  phone_changed: {
+    en: 'The phone number of your account was changed.',
+    es: 'Se ha cambiado el número de teléfono de su cuenta.',
+  },
+  totp_added: {
+    en: 'An authenticator app was added to your account.',
+    es: 'Se ha añadido una aplicación de autenticación a su cuenta.',
+  },
+  totp_removed: {
+    en: 'An authenticator app was removed from your account.',
+    es: 'Se ha quitado una aplicación de autenticación de su cuenta.',
+  },
+  passkey_added: {
+    en: 'A passkey was added to your account.',
+    es: 'Se ha añadido una llave de acceso a su cuenta.',
+  },
+  passkey_removed: {
+    en: 'A passkey was removed from your account.',
+    es: 'Se ha quitado una llave de acceso de su cuenta.',
+  },
+  recovery_codes_made: {
+    en: 'New recovery codes were created for your account. The old ones no longer work.',
+    es: 'Se han creado nuevos códigos de recuperación para su cuenta. Los anteriores ya no valen.',
+  },
+  external_identity_added: {
+    en: 'An account at another provider was linked. It can now log in to your account.',
+    es: 'Se ha vinculado una cuenta de otro proveedor. Ahora puede entrar en su cuenta.',
+  },
+  external_identity_removed: {
+    en: 'An account at another provider can no longer log in to your account.',
+    es: 'Una cuenta de otro proveedor ya no puede entrar en su cuenta.',
+  },
+  account_recovered: {
+    en: 'Your account was recovered with a code, and all devices were logged out.',
+    es: 'Se ha recuperado su cuenta con un código y se ha cerrado la sesión en todos los dispositivos.',
+  },
+  pin_recovery: {
+    en: 'A new PIN was set for your account with a code. It replaces your PIN later. Until then you can cancel it in the app.',
+    es: 'Se ha fijado un PIN nuevo para su cuenta con un código. Sustituirá al suyo más tarde. Hasta entonces puede anularlo en la aplicación.',
+  },
+};
+
+/** The text around the sentence, by channel. */
+const frames: Readonly<Record<TextChannel, Readonly<Record<TextLanguage, (sentence: string) => string>>>> = {
+  push: {
+    en: (sentence) => `${sentence} If this was not you, change your password.`,
+    es: (sentence) => `${sentence} Si no ha sido usted, cambie su contraseña.`,
+  },
+  sms: {
+    en: (sentence) => `{app}: ${sentence} If this was not you, change your password.`,
+    es: (sentence) => `{app}: ${sentence} Si no ha sido usted, cambie su contraseña.`,
+  },
+  email: {
+    en: (sentence) => `Subject: {app}: ${sentence}
+
+${sentence}
+
+When: {time}
+Device: {device}
+Network: {address}
+
+If this was you, you do not need to do anything. If not, change your password and log out all devices.`,
+    es: (sentence) => `Subject: {app}: ${sentence}
+
+${sentence}
+
+Cuándo: {time}
+Dispositivo: {device}
+Red: {address}
+
+Si ha sido usted, no tiene que hacer nada. Si no, cambie su contraseña y cierre la sesión en todos los dispositivos.`,
+  },
+};
+
+/** The template of a notice. */
+export function noticeText(channel: TextChannel, kind: NoticeKind, language: TextLanguage): string {
+  return frames[channel][language](sentences[kind][language]);
+}
+
+/** The value of a placeholder for an unknown device or network. */
+export const unknown: Readonly<Record<TextLanguage, string>> = { en: 'unknown', es: 'desconocido' };

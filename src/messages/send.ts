@@ -1,0 +1,138 @@
+import { type EventType, recordEvent } from '../audit/events.js';
+import type { MessageChannel } from '../contract/administration.js';
+import type { Database } from '../database/database.js';
+import { sql, userStatement } from '../database/sql.js';
+import { describeUnreadable, type SecretKeys } from '../lib/crypto/secret-keys.js';
+import { codeAttempts, noticeAttempts } from './enqueue.js';
+import type { MailSender } from './mail-sender.js';
+import type { SmsSender } from './sms-sender.js';
+import type { Templates } from './templates.js';
+
+/** Sends dispatched messages of the outbox: the queue's tasks `message.send…`. */
+export interface Messages {
+  /**
+   * Sends one message. Rejects when the provider failed, so that the queue retries until the message expires. A message may
+   * therefore arrive twice, with the same id.
+   */
+  send(job: MessageJob): Promise<void>;
+}
+
+export interface MessageJob {
+  readonly user_id: string;
+  readonly id: string;
+}
+
+/** The configured providers. */
+export interface MessageSenders {
+  readonly sms?: SmsSender | undefined;
+  readonly email?: MailSender | undefined;
+}
+
+type FinalState = 'sent' | 'failed' | 'expired' | 'dropped';
+
+interface MessageRow {
+  authentication_id: string | null;
+  channel: MessageChannel;
+  kind: string;
+  recipient: string | null;
+  sealed_code: Buffer | null;
+  params: Readonly<Record<string, string>> | null;
+  attempts: number;
+  expires_at: string;
+  expired: boolean;
+  /** The lifetime of the message, in minutes. */
+  minutes: number;
+  locale: string | null;
+}
+
+/** Counts the attempt and reads the message. No row lock outlives the statement: sending takes place between statements. */
+const startAttempt = userStatement<MessageJob, MessageRow>(
+  'message_take_up',
+  (p) => sql`
+    with message as (
+      update outbox set attempts = attempts + 1, updated_at = db_now()
+      where user_id = ${p.user_id} and id = ${p.id} and state = 'queued'
+      returning user_id, authentication_id, channel, kind, recipient, sealed_code, params, attempts, expires_at,
+                expires_at <= db_now() as expired,
+                round(extract(epoch from expires_at - created_at) / 60)::int as minutes)
+    select m.authentication_id, m.channel, m.kind, m.recipient, m.sealed_code, m.params, m.attempts, m.expires_at,
+           m.expired, m.minutes, coalesce(u.locale, m.params->>'locale') as locale
+    from message m left join users u on u.id = m.user_id`,
+);
+
+const setState = userStatement<MessageJob & { state: FinalState | 'queued'; error: string | null }>(
+  'message_settle',
+  (p) => sql`
+    update outbox set state = ${p.state}, last_error = coalesce(${p.error}, last_error), updated_at = db_now()
+    where user_id = ${p.user_id} and id = ${p.id}`,
+);
+
+export function createMessages(options: {
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly senders: MessageSenders;
+  readonly templates: Templates;
+}): Messages {
+  const { database, keys, senders, templates } = options;
+
+  async function finish(job: MessageJob, row: MessageRow, state: FinalState, error?: string): Promise<void> {
+    await database.user(job.user_id).transaction(async (tx) => {
+      await tx.query(setState({ ...job, state, error: error ?? null }));
+      if (state === 'dropped') return;
+      const { channel, kind, authentication_id } = row;
+      await recordEvent(tx, {
+        userId: job.user_id,
+        type: `message.${state}` satisfies EventType,
+        origin: { actor: 'system' },
+        data: { message_id: job.id, kind, authentication_id, provider: senders[channel]?.name ?? null },
+      });
+    });
+  }
+
+  function deliver(job: MessageJob, row: MessageRow & { readonly recipient: string }, code: string | null) {
+    const { channel, kind, recipient: to, authentication_id: authenticationId, expires_at: expiresAt } = row;
+    const values = { ...row.params, minutes: String(row.minutes), ...(code !== null && { code }) };
+    const { subject, text } = templates.render(kind, row.locale ?? undefined, values);
+    const message = { id: job.id, kind, to, text, code, authenticationId, expiresAt };
+    const sending = channel === 'sms' ? senders.sms?.send(message) : senders.email?.send({ ...message, subject });
+    if (sending === undefined) throw new Error(`no provider for ${channel} is configured`);
+    return sending;
+  }
+
+  async function send(job: MessageJob): Promise<void> {
+    const [row] = await database.user(job.user_id).query(startAttempt(job));
+    if (row === undefined) return;
+    const { recipient, sealed_code: encryptedCode, attempts } = row;
+    // The dispatch drops messages without a recipient. Earlier versions queued them.
+    if (recipient === null) return finish(job, row, 'dropped');
+    if (row.expired) return finish(job, row, attempts > 1 ? 'failed' : 'expired');
+    try {
+      await deliver(
+        job,
+        { ...row, recipient },
+        encryptedCode === null ? null : decryptCode(keys, encryptedCode, job.id),
+      );
+    } catch (error) {
+      const reason = (error as Error).message;
+      const maxAttempts = encryptedCode === null ? noticeAttempts : codeAttempts;
+      if (attempts >= maxAttempts || isPermanent(error)) return finish(job, row, 'failed', reason);
+      await database.user(job.user_id).query(setState({ ...job, state: 'queued', error: reason }));
+      throw error;
+    }
+    await finish(job, row, 'sent');
+  }
+
+  return { send };
+}
+
+/** @throws Error while the key is missing. If the key returns before the code expires, a later attempt sends the code. */
+function decryptCode(keys: SecretKeys, encryptedCode: Buffer, id: string): string {
+  const code = keys.decrypt(encryptedCode, id);
+  if (code === undefined) throw new Error(describeUnreadable(keys, encryptedCode, `the code of the message ${id}`));
+  return code;
+}
+
+/** Whether the provider will never accept the message. */
+function isPermanent(error: unknown): boolean {
+  return error instanceof Error && 'permanent' in error && error.permanent === true;
+}

@@ -1,0 +1,95 @@
+import { codeTexts } from './code-texts.js';
+import { type NoticeKind, noticeKinds, textChannels } from './kinds.js';
+import { lookUpOrder, textLanguages } from './languages.js';
+import { noticeText, unknown } from './notice-texts.js';
+
+/** The text of a message, ready to be sent. */
+export interface RenderedText {
+  /** The subject of a mail, in one line. Empty for other channels. */
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Renders messages. */
+export interface Templates {
+  /**
+   * @param kind such as `sms.code`
+   * @param locale BCP 47. English is used if it is undefined or has no text.
+   * @param values the values of placeholders. The text shows an empty value as unknown.
+   * @throws Error for an unknown kind
+   */
+  render(kind: string, locale: string | undefined, values: Readonly<Record<string, string>>): RenderedText;
+}
+
+/** Templates by kind, and then by language in lower case. */
+export type TemplateTexts = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/**
+ * The built-in templates.
+ * @public scripts/generate.mjs writes docs/templates.md from it.
+ */
+export function builtInTexts(): TemplateTexts {
+  const kinds = Object.keys(noticeKinds) as NoticeKind[];
+  const notices = textChannels.flatMap((channel) =>
+    kinds.map((kind) => {
+      const inLanguages = textLanguages.map((language) => [language, noticeText(channel, kind, language)] as const);
+      return [`${channel}.${kind}`, new Map<string, string>(inLanguages)] as const;
+    }),
+  );
+  const codes = Object.entries(codeTexts).map(([kind, text]) => [kind, new Map(Object.entries(text))] as const);
+  // Where a message with a code replaces a notice, the template is that of the code.
+  return new Map([...codes, ...notices.filter(([kind]) => !Object.hasOwn(codeTexts, kind))]);
+}
+
+/**
+ * @param options.app the name of the service in texts
+ * @param options.own the operator's templates, which take precedence over the built-in ones
+ */
+export function createTemplates({ app, own }: { readonly app: string; readonly own: TemplateTexts }): Templates {
+  const builtIn = builtInTexts();
+  return {
+    render(kind, locale, values) {
+      for (const language of lookUpOrder(locale)) {
+        const template = own.get(kind)?.get(language) ?? builtIn.get(kind)?.get(language);
+        if (template === undefined) continue;
+        const known = textLanguages.find((each) => each === language);
+        const unknownText = known === undefined ? '–' : unknown[known];
+        return fillTemplate(kind, template, { device: '', address: '', ...values, app }, unknownText);
+      }
+      throw new Error(`there is no template for messages of the kind ${kind}`);
+    },
+  };
+}
+
+function fillTemplate(
+  kind: string,
+  template: string,
+  values: Readonly<Record<string, string>>,
+  unknownText: string,
+): RenderedText {
+  const fill = (text: string) =>
+    // In one pass, so that braces in a value are not replaced.
+    text.replaceAll(placeholder, (whole, name: string) =>
+      Object.hasOwn(values, name) ? values[name] || unknownText : whole,
+    );
+  const { subject, text } = splitSubject(kind, template) ?? { subject: '', text: template };
+  return { subject: oneLine(fill(subject)), text: fill(text) };
+}
+
+/** Matches a placeholder: a name in braces. */
+export const placeholder = /\{(\w+)\}/g;
+
+/**
+ * Separates the subject of a mail's template, which starts with the line `Subject: …` and an empty line.
+ * @returns undefined when a mail's template has no subject
+ */
+export function splitSubject(kind: string, template: string): RenderedText | undefined {
+  if (!kind.startsWith('email.')) return { subject: '', text: template };
+  const [, subject, text] = /^Subject:[ \t]*(\S.*)\n[ \t]*\n([\s\S]*\S[\s\S]*)$/.exec(template) ?? [];
+  return subject === undefined || text === undefined ? undefined : { subject, text };
+}
+
+/** A subject is one header of a mail, so values must not break its line. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+}

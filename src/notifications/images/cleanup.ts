@@ -1,0 +1,144 @@
+import type { Database, Queryable } from '../../database/database.js';
+import { directoryStatement, everyoneStatement, literal, sql, unprepared } from '../../database/sql.js';
+import type { ImageStorage } from './storage.js';
+
+/** Images that one transaction checks. */
+const batch = 100;
+/** Milliseconds between two runs. */
+const interval = 60_000;
+/** A fixed number of our own: one instance at a time cleans up. */
+const advisoryLock = 7_203_415_022;
+
+interface DueRow {
+  readonly id: string;
+  /** Whether it was uploaded, and so has files. */
+  readonly stored: boolean;
+  readonly shown: boolean;
+}
+
+/** Reads by the index on `check_after`. Whether a notification shows the image is checked again under the image's lock. */
+const selectDue = unprepared(
+  everyoneStatement<Record<never, never>, DueRow>(
+    'images_due',
+    () => sql`
+    select id, external_url is null as stored,
+           exists (select from notifications n where n.image_id = images.id) as shown
+    from images where check_after < db_now() order by check_after limit ${literal(batch)}`,
+  ),
+);
+
+const tryLock = unprepared(
+  everyoneStatement<Record<never, never>, { is_mine: boolean }>(
+    'images_clean_try',
+    () => sql`select pg_try_advisory_xact_lock(${literal(advisoryLock)}) as is_mine`,
+  ),
+);
+
+/** Skips images that a publisher has locked: a notification is about to show them. A later run checks them again. */
+const lockImages = directoryStatement<{ ids: readonly string[] }, { id: string }>(
+  'images_clean_lock',
+  (p) => sql`
+    select id from images where id = any(${p.ids}::uuid[]) and check_after < db_now()
+    order by id
+    for update skip locked`,
+);
+
+/** Runs after the statement that locks these rows: it sees every notification that was committed before the lock. */
+export const deleteUnshown = everyoneStatement<{ ids: readonly string[] }, { id: string }>(
+  'images_clean_delete',
+  (p) => sql`
+    delete from images where id = any(${p.ids}::uuid[])
+      and not exists (select from notifications n where n.image_id = images.id)
+    returning id`,
+);
+
+const postponeShown = directoryStatement<{ ids: readonly string[] }>(
+  'images_clean_postpone',
+  (p) => sql`update images set check_after = db_now() + interval '7 days' where id = any(${p.ids}::uuid[])`,
+);
+
+const selectExisting = directoryStatement<{ ids: readonly string[] }, { id: string }>(
+  'images_exist',
+  (p) => sql`select id from images where id = any(${p.ids}::uuid[])`,
+);
+
+export interface ImageCleanupOptions {
+  readonly database: Database;
+  readonly storage: ImageStorage;
+}
+
+export interface ImageCleanup {
+  stop(): Promise<void>;
+}
+
+/**
+ * Removes images that nothing shows, now and every minute.
+ * @param onError called when a run fails; the next run tries again
+ */
+export function startImageCleanup(parts: ImageCleanupOptions, onError: (error: unknown) => void): ImageCleanup {
+  let running: Promise<void> = Promise.resolve();
+  const run = () => {
+    running = running.then(() => cleanUpImages(parts)).then(() => undefined, onError);
+  };
+  run();
+  const timer = setInterval(run, interval).unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+/**
+ * Removes images that are due and that no notification shows, uploaded or hosted elsewhere, and files without a row. A
+ * publisher locks the images that it refers to until it commits. So an image is either shown and stays, or it is removed
+ * and the publisher does not find it.
+ * @returns the number of removed images
+ */
+export async function cleanUpImages({ database, storage }: ImageCleanupOptions): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const due = await database.everyone.query(selectDue({}));
+    const unshown = due.filter(({ shown }) => !shown);
+    const stored = idsOf(unshown.filter((image) => image.stored));
+    for (const id of stored) await storage.unsettle(id);
+    const { removed, checked } = await database.everyone.transaction((tx) =>
+      removeUnshown(tx, idsOf(due), idsOf(unshown)),
+    );
+    total += removed.size;
+    // The others stay unsettled: another instance may just have removed their rows.
+    for (const id of stored.filter((id) => removed.has(id))) await storage.remove(id);
+    if (due.length < batch || checked === 0) break;
+  }
+  await settleLeftovers({ database, storage });
+  return total;
+}
+
+const idsOf = (images: readonly { readonly id: string }[]) => images.map(({ id }) => id);
+
+/**
+ * Does nothing while another instance cleans up. Removes only `unshown` images: the files of an image that lost its last
+ * notification just now are not marked as unsettled, so nobody would find them without their row. A later run removes it.
+ */
+async function removeUnshown(
+  tx: Queryable<'directory' | 'everyone'>,
+  ids: readonly string[],
+  unshown: readonly string[],
+): Promise<{ removed: ReadonlySet<string>; checked: number }> {
+  const [lock] = await tx.query(tryLock({}));
+  if (lock?.is_mine !== true || ids.length === 0) return { removed: new Set(), checked: 0 };
+  const locked = idsOf(await tx.query(lockImages({ ids })));
+  const removable = locked.filter((id) => unshown.includes(id));
+  const removed = new Set(idsOf(await tx.query(deleteUnshown({ ids: removable }))));
+  await tx.query(postponeShown({ ids: locked.filter((id) => !removed.has(id)) }));
+  return { removed, checked: locked.length };
+}
+
+/** Settles what a process left that died between writing files and their row. */
+async function settleLeftovers({ database, storage }: ImageCleanupOptions): Promise<void> {
+  const ids = await storage.longUnsettled();
+  if (ids.length === 0) return;
+  const existing = new Set(idsOf(await database.directory.query(selectExisting({ ids }))));
+  for (const id of ids) await (existing.has(id) ? storage.settle(id) : storage.remove(id));
+}

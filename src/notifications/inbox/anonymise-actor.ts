@@ -1,0 +1,97 @@
+import type { Database, Queryable } from '../../database/database.js';
+import { everyoneStatement, literal, sql, userStatement } from '../../database/sql.js';
+import { Problem } from '../../lib/problem.js';
+import { lockUnlockedHeads } from './heads.js';
+
+/** Rows of one transaction, and so of one lock of their heads. */
+const batch = 500;
+
+interface NamedRow {
+  readonly user_id: string;
+  readonly id: string;
+}
+
+/** Inboxes without a head are left out: they are being erased, and there is no head to number the change by. */
+const findNamed = everyoneStatement<{ actorId: string }, NamedRow>(
+  'actor_find',
+  (p) => sql`
+    select n.user_id, n.id from notifications n
+    where n.actor_id = ${p.actorId} and n.actor is not null
+      and exists (select from inboxes i where i.user_id = n.user_id)
+    limit ${literal(batch)}`,
+);
+
+/**
+ * Removes the actor's name from rows of locked inboxes. The changes are numbered and timed under the locks of the heads,
+ * as every change is. It runs after the statement that locks them, so it sees what was committed before.
+ */
+const clearNames = userStatement<
+  {
+    actorId: string;
+    userIds: readonly string[];
+    ids: readonly string[];
+    lockedUserIds: readonly string[];
+  },
+  { user_id: string }
+>(
+  'actor_blank',
+  (p) => sql`
+    with
+    numbered as (
+      select n.user_id, n.id,
+             last_change_sequence + row_number() over user_order as change_sequence,
+             start + (row_number() over user_order - 1) * interval '1 microsecond' as time
+      from unnest(${p.userIds}::uuid[], ${p.ids}::uuid[]) as found (user_id, id)
+        join notifications n on n.user_id = found.user_id and n.id = found.id
+        join (
+          select user_id, last_change_sequence, greatest(db_now(), last_time + interval '1 microsecond') as start
+          from inboxes where user_id = any (${p.lockedUserIds}::uuid[])
+        ) head on head.user_id = n.user_id
+      where n.actor_id = ${p.actorId} and n.actor is not null
+      window user_order as (partition by n.user_id order by n.sequence)
+    ),
+    anonymised as (
+      update notifications n
+      set actor = null, change_sequence = numbered.change_sequence, updated_at = numbered.time
+      from numbered where n.user_id = numbered.user_id and n.id = numbered.id
+      returning n.user_id, n.change_sequence, n.updated_at
+    ),
+    moved as (
+      update inboxes
+      set last_change_sequence = last.change_sequence, last_time = last.time
+      from (
+        select user_id, max(change_sequence) as change_sequence, max(updated_at) as time from anonymised group by 1
+      ) last
+      where inboxes.user_id = last.user_id
+    )
+    select distinct user_id from anonymised`,
+);
+
+/**
+ * Removes a deleted user's name from the notifications of other users. The id stays: it no longer names anybody. Each
+ * removal is a change of its notification. Repeating it, or continuing after a failure, does no harm.
+ *
+ * @param changed called after each commit with the users whose inboxes changed
+ * @throws Problem `storage_unavailable` if all remaining rows belong to inboxes that other transactions have locked
+ */
+export async function anonymiseActor(
+  database: Database,
+  actorId: string,
+  changed: (userIds: readonly string[]) => void,
+): Promise<void> {
+  for (;;) {
+    const named = await database.everyone.query(findNamed({ actorId }));
+    if (named.length === 0) return;
+    const anonymised = await database.users.transaction((tx) => anonymiseBatch(tx, actorId, named));
+    if (anonymised.length === 0) throw new Problem('storage_unavailable');
+    changed(anonymised);
+  }
+}
+
+async function anonymiseBatch(tx: Queryable<'user'>, actorId: string, named: readonly NamedRow[]): Promise<string[]> {
+  const userIds = named.map((row) => row.user_id);
+  const ids = named.map((row) => row.id);
+  const lockedUserIds = await lockUnlockedHeads(tx, userIds);
+  const rows = await tx.query(clearNames({ actorId, userIds, ids, lockedUserIds }));
+  return rows.map((row) => row.user_id);
+}

@@ -1,0 +1,59 @@
+import type { Queryable } from '../../database/database.js';
+import { sql, userStatement } from '../../database/sql.js';
+import { blockRows, hasFullBlocks } from './blocks.js';
+import { lockHead } from './heads.js';
+
+/** Inboxes whose full blocks one request counts. The next notification to the others counts theirs. */
+const maxInboxes = 20;
+
+/**
+ * Counts type by type and in order, as the index has them, so it reads the index only. A change of type may have written
+ * a count before the block was full: that one is replaced, by 0 too. The heads must be locked before, by another
+ * statement of the transaction: then this one sees every row.
+ */
+const countBlocks = userStatement<{ userIds: readonly string[] }>(
+  'blocks_count',
+  (p) => sql`
+    with recursive
+    full_inbox as materialized (
+      select user_id, counted_blocks, last_change_sequence / ${blockRows} as full_blocks
+      from inboxes where user_id = any ((select ${p.userIds}::uuid[])::uuid[]) and ${hasFullBlocks}
+    ),
+    typed as (
+      select full_inbox.*, (select min(notification_type) from notifications n where n.user_id = full_inbox.user_id) as type
+      from full_inbox
+      union all
+      select user_id, counted_blocks, full_blocks,
+        (select min(notification_type) from notifications n where n.user_id = typed.user_id and notification_type > type)
+      from typed where type is not null
+    ),
+    found as (
+      select user_id, sequence / ${blockRows} as block, type, 1 as rows
+      from typed cross join lateral (
+        select sequence from notifications n
+        where n.user_id = typed.user_id and notification_type = type
+          and sequence >= counted_blocks * ${blockRows} and sequence < full_blocks * ${blockRows}
+        order by sequence
+      ) own
+      union all
+      select user_id, block, notification_type, 0
+      from full_inbox join inbox_blocks using (user_id) where block >= counted_blocks and block < full_blocks
+    ),
+    counted as (
+      insert into inbox_blocks (user_id, block, notification_type, rows)
+      select user_id, block, type, sum(rows) from found group by user_id, block, type
+      on conflict (user_id, block, notification_type) do update set rows = excluded.rows
+    )
+    update inboxes set counted_blocks = full_blocks from full_inbox where inboxes.user_id = full_inbox.user_id`,
+);
+
+/** Counts the full blocks of some of these inboxes. The transaction must have locked their heads in an earlier statement. */
+export async function countFullBlocks(tx: Queryable<'user'>, userIds: readonly string[]): Promise<void> {
+  if (userIds.length > 0) await tx.query(countBlocks({ userIds: userIds.slice(0, maxInboxes) }));
+}
+
+/** Locks the head of one inbox and counts its full blocks. */
+export async function lockAndCountFullBlocks(tx: Queryable<'user'>, userId: string): Promise<void> {
+  await lockHead(tx, userId);
+  await countFullBlocks(tx, [userId]);
+}

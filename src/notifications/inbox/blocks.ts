@@ -1,0 +1,110 @@
+import { literal, type Sql, type SqlPart, sql } from '../../database/sql.js';
+
+/**
+ * Sequences in a block of `inbox_blocks`, which counts the rows of each block and type. A block is counted when it is
+ * full. Later changes of its rows update the count, under the lock of the head.
+ */
+export const blockSize = 1024;
+
+/** SQL: the same number. */
+export const blockRows = literal(blockSize);
+
+/** SQL: the first block of a head that is not counted yet. */
+export const countedBlocks = sql`coalesce(counted_blocks, last_change_sequence / ${blockRows})`;
+
+/** SQL: whether a head has blocks that are full and not counted. */
+export const hasFullBlocks = sql`last_change_sequence / ${blockRows} > counted_blocks`;
+
+/** SQL: the first block that is not counted, in a statement whose `head` has `counted_blocks`. */
+const firstUncounted = sql`(select counted_blocks from head)`;
+
+/** Parts of a statement that has a CTE `head` with `counted_blocks`. */
+export interface PlaceInBlocks {
+  readonly userId: SqlPart;
+  readonly direction: 'asc' | 'desc';
+  /** Counting starts here: at this sequence downwards, or right above it upwards. */
+  readonly from: SqlPart;
+  /** Counts rows of this type only. */
+  readonly type: SqlPart | undefined;
+  /** Rows to skip. */
+  readonly skip: SqlPart;
+}
+
+/**
+ * SQL that gives the sequence of the row after `skip` others, null beyond the last. The counts lead to the row's block,
+ * so the statement reads the rows of three blocks at most, however far away the row is.
+ */
+export function placeInBlocks(parts: PlaceInBlocks): Sql {
+  const { userId, direction, type } = parts;
+  const owned =
+    type === undefined ? sql`user_id = ${userId}` : sql`user_id = ${userId} and notification_type = ${type}`;
+  return direction === 'desc' ? placeDownwards(parts, owned) : placeUpwards(parts, owned);
+}
+
+/**
+ * Rows per block, from the newest block down: the first block is counted row by row, because counting may start in its
+ * middle; then the blocks with a count; then the rows that are not counted yet.
+ */
+function placeDownwards({ from, skip }: PlaceInBlocks, owned: Sql): Sql {
+  const first = sql`(${from}) / ${blockRows}`;
+  return sql`select place from (
+      select block, ${skip} - passed + rows as within from (
+        select block, rows, (sum(rows) over (order by block desc))::bigint as passed from (
+          select ${first} as block, count(*) as rows
+          from notifications where ${owned} and sequence <= (${from}) and sequence >= ${first} * ${blockRows}
+          union all
+          select block, sum(rows)::bigint
+          from inbox_blocks where ${owned} and block < ${first} and block < ${firstUncounted} group by block
+          union all
+          select sequence / ${blockRows}, count(*)
+          from notifications
+          where ${owned} and sequence < ${first} * ${blockRows} and sequence >= ${firstUncounted} * ${blockRows}
+          group by 1
+        ) blocks
+      ) passing
+      where passed > ${skip} order by block desc limit 1
+    ) target cross join lateral (
+      select sequence as place
+      from notifications where ${owned} and sequence <= least((${from}), block * ${blockRows} + ${literal(blockSize - 1)})
+      order by sequence desc offset within limit 1
+    ) found`;
+}
+
+/** The same from the oldest block up. */
+function placeUpwards({ from, skip }: PlaceInBlocks, owned: Sql): Sql {
+  const first = sql`(${from}) / ${blockRows}`;
+  return sql`select place from (
+      select block, ${skip} - passed + rows as within from (
+        select block, rows, (sum(rows) over (order by block asc))::bigint as passed from (
+          select ${first} as block, count(*) as rows
+          from notifications where ${owned} and sequence > (${from}) and sequence < (${first} + 1) * ${blockRows}
+          union all
+          select block, sum(rows)::bigint
+          from inbox_blocks where ${owned} and block > ${first} and block < ${firstUncounted} group by block
+          union all
+          select sequence / ${blockRows}, count(*)
+          from notifications
+          where ${owned} and sequence >= (${first} + 1) * ${blockRows} and sequence >= ${firstUncounted} * ${blockRows}
+          group by 1
+        ) blocks
+      ) passing
+      where passed > ${skip} order by block asc limit 1
+    ) target cross join lateral (
+      select sequence as place
+      from notifications where ${owned} and sequence >= greatest((${from}) + 1, block * ${blockRows})
+      order by sequence asc offset within limit 1
+    ) found`;
+}
+
+/** SQL that counts the rows with a sequence above this one. It needs a `head`, as `placeInBlocks` does. */
+export function rowsBeyond(userId: SqlPart, sequence: SqlPart): Sql {
+  const nextBlock = sql`(${sequence} / ${blockRows} + 1)`;
+  return sql`(
+      (select coalesce(sum(rows), 0)::bigint
+       from inbox_blocks where user_id = ${userId} and block >= ${nextBlock} and block < ${firstUncounted})
+      + (select count(*)
+         from notifications where user_id = ${userId} and sequence > ${sequence} and sequence < ${nextBlock} * ${blockRows})
+      + (select count(*)
+         from notifications where user_id = ${userId} and sequence >= greatest(${nextBlock}, ${firstUncounted}) * ${blockRows})
+    )`;
+}

@@ -1,0 +1,191 @@
+import type { Change, Changes } from '../../contract/changes.js';
+import type { Notification } from '../../contract/notification.js';
+import { arrayText } from '../../database/array-text.js';
+import type { Database, Queryable } from '../../database/database.js';
+import { identifier, join, sql, unprepared, userStatement } from '../../database/sql.js';
+import type { FilterClause } from '../../lib/filter/fields.js';
+import { matches } from '../../lib/filter/match.js';
+import type { Pace } from '../../lib/pacing.js';
+import { Problem } from '../../lib/problem.js';
+import { findImages } from '../images/rows.js';
+import type { ImageUrls } from '../images/url.js';
+import { type NotificationRow, notificationColumns, notificationFields, toNotification } from './row.js';
+
+/** An inbox, and the change sequence after which its changes are wanted. */
+export interface ChangesFrom {
+  readonly userId: string;
+  /** A change sequence. 0: from the start, without deletions. */
+  readonly after: number;
+}
+
+/** One snapshot of an inbox, with the first of its wanted changes, in their order. */
+export interface InboxChanges {
+  /** The last change sequence. The last of the changes may be below it: some changes leave no trace. */
+  readonly head: number;
+  /** Tombstones up to this change sequence have been removed. */
+  readonly forgottenUpTo: number;
+  /** The `last_read_sequence` of the read position; null when there is none. */
+  readonly lastRead: number | null;
+  readonly changes: readonly ChangeRow[];
+}
+
+interface Place {
+  readonly change_sequence: number;
+  readonly id: string;
+  readonly sequence: number;
+}
+/** The last change of a notification: it was created or changed, or it was deleted (a tombstone). */
+export type ChangeRow = Place & (({ readonly is_kept: true } & NotificationRow) | { readonly is_kept: false });
+
+type FoundRow = { nth: number; head: number; forgotten: number; marker: number | null } & (ChangeRow | { id: null });
+
+/** SQL: the columns of a notification. A tombstone has values in only three of them. */
+const tombstoneColumns = join(
+  notificationFields.map((field) => (/^(id|user_id|sequence)$/.test(field) ? identifier(field) : sql`null`)),
+  ', ',
+);
+
+/**
+ * Reads many inboxes in one statement: each costs a few look-ups by key, and `limit` rows at most. The subqueries are
+ * lateral and limited, and the plan sees no array's length, so the planner can only look up key by key. The statement is
+ * planned at each use: a plan from when the tables were nearly empty would read a whole table for each inbox.
+ */
+const selectChanges = unprepared(
+  userStatement<{ userIds: string; afters: string; limit: number }, FoundRow>(
+    'changes_read',
+    (p) => sql`
+    select want.nth::int as nth, head.last_change_sequence as head, head.forgotten_change_sequence as forgotten,
+           markers.last_read_sequence as marker, change.*
+    from unnest((select ${p.userIds}::uuid[]), (select ${p.afters}::bigint[])) with ordinality as want (user_id, after, nth)
+      cross join lateral (select * from inboxes where user_id = want.user_id limit 1) head
+      left join lateral (select * from markers where user_id = want.user_id limit 1) markers on true
+      left join lateral (
+        (select true as is_kept, change_sequence, ${notificationColumns}
+         from notifications where user_id = want.user_id and change_sequence > want.after
+         order by change_sequence limit ${p.limit})
+        union all
+        (select false, change_sequence, ${tombstoneColumns}
+         from notification_tombstones where user_id = want.user_id and change_sequence > want.after and want.after > 0
+         order by change_sequence limit ${p.limit})
+        order by change_sequence limit ${p.limit}
+      ) change on true
+    order by want.nth, change.change_sequence`,
+  ),
+);
+
+/**
+ * @param limit changes of each inbox at most; an inbox with fewer changes gives all of them
+ * @returns in the order of `wanted`; undefined where there is no such inbox
+ */
+export async function readChanges(
+  handle: Queryable<'user'>,
+  wanted: readonly ChangesFrom[],
+  limit: number,
+): Promise<(InboxChanges | undefined)[]> {
+  const found = new Map<number, InboxChanges & { changes: ChangeRow[] }>();
+  const userIds = arrayText(wanted.map(({ userId }) => userId));
+  const afters = arrayText(wanted.map(({ after }) => after));
+  for (const row of await handle.query(selectChanges({ userIds, afters, limit }))) {
+    const { nth, head, forgotten, marker } = row;
+    const inbox = found.get(nth) ?? { head, forgottenUpTo: forgotten, lastRead: marker, changes: [] };
+    found.set(nth, inbox);
+    if (row.id !== null) inbox.changes.push(row);
+  }
+  return wanted.map((_, index) => found.get(index + 1));
+}
+
+/** Looks up the images of these changes, all at once. @returns gives the notification of a change; null of a deletion */
+export async function notificationsOf(
+  handle: Queryable<'directory'>,
+  imageUrlsOf: ImageUrls,
+  changes: readonly ChangeRow[],
+): Promise<(change: ChangeRow) => Notification | null> {
+  const ids = changes.flatMap((change) => (change.is_kept ? (change.image_id ?? []) : []));
+  const images = await findImages(handle, new Set(ids), imageUrlsOf);
+  return (change) => (change.is_kept ? toNotification(change, images) : null);
+}
+
+/**
+ * Whether a client at this position must start again: tombstones since were removed, or the position is beyond the inbox,
+ * because the database was restored from a backup.
+ */
+export function needsReset(
+  after: number,
+  { head, forgottenUpTo: forgotten }: Pick<InboxChanges, 'head' | 'forgottenUpTo'>,
+): boolean {
+  return (after > 0 && after < forgotten) || after > head;
+}
+
+/**
+ * A client's position. During a first reading in pages, it also holds the head at which the reading began: the client
+ * never had what was deleted before, so it needs no tombstones from before (decision 21).
+ */
+export interface ChangesPosition {
+  readonly after: number;
+  readonly begunAt?: number;
+}
+
+/** Reads `42`, or `7-42` during a first reading that began at 42. Undefined for anything else. */
+export function parsePosition(text: string): ChangesPosition | undefined {
+  const [, after, begunAt] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text) ?? [];
+  if (after === undefined) return undefined;
+  return { after: Number(after), ...(begunAt === undefined ? {} : { begunAt: Number(begunAt) }) };
+}
+
+function formatPosition({ after, begunAt }: ChangesPosition): string {
+  return begunAt === undefined || after >= begunAt ? `${after}` : `${after}-${begunAt}`;
+}
+
+export interface ChangesQuery extends ChangesPosition {
+  readonly limit: number;
+  /** Applies to notifications that were created or changed. Deletions are always listed. */
+  readonly filter: readonly FilterClause[];
+}
+
+/** Changes that one request with a filter reads at most. */
+const maxFiltered = 1000;
+
+/** @throws Problem `invalid_session_token` when there is no such user */
+export async function listChanges(
+  database: Database,
+  imageUrlsOf: ImageUrls,
+  userId: string,
+  { after, begunAt, limit, filter }: ChangesQuery,
+  pace: Pace,
+): Promise<Omit<Changes, 'retained_from'>> {
+  const readLimit = filter.length === 0 ? limit : maxFiltered;
+  const [found] = await readChanges(database.user(userId), [{ userId, after }], readLimit);
+  if (found === undefined) throw new Problem('invalid_session_token');
+  const { head, changes: rows } = found;
+  if (needsReset(begunAt ?? after, found) || after > head) {
+    return { changes: [], after: `${head}`, has_more: false, reset: true };
+  }
+  const notificationOf = await notificationsOf(database.directory, imageUrlsOf, rows);
+  const changes: Change[] = [];
+  const begun = begunAt ?? (after === 0 ? head : undefined);
+  let reached = after;
+  for (const row of rows) {
+    if (changes.length === limit) break;
+    const pause = pace();
+    if (pause !== undefined) await pause;
+    const notification = notificationOf(row);
+    reached = row.change_sequence;
+    // In a first reading, everything that existed at its start is new to the client, and earlier deletions are skipped.
+    const isFirst = begun !== undefined && reached <= begun;
+    if (notification === null ? isFirst : !matches(filter, notification)) continue;
+    changes.push(toChange(row, notification, isFirst ? 0 : after));
+  }
+  const hasMore = rows.length === readLimit || reached < (rows.at(-1)?.change_sequence ?? 0);
+  return {
+    changes,
+    after: formatPosition({ after: hasMore ? reached : head, ...(begun !== undefined && { begunAt: begun }) }),
+    has_more: hasMore,
+    reset: false,
+  };
+}
+
+function toChange(row: ChangeRow, notification: Notification | null, after: number): Change {
+  const { change_sequence, id, sequence } = row;
+  const operation = notification === null ? 'delete' : sequence > after ? 'create' : 'update';
+  return { operation, change_sequence, id, sequence, notification };
+}

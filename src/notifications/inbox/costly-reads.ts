@@ -1,0 +1,84 @@
+import { createConcurrencyLimiter, createKeyedLimiter } from '../../lib/concurrency-limiter.js';
+import { Problem } from '../../lib/problem.js';
+
+/** Runs a costly read for a user. @throws Problem `too_many_requests`, `overloaded` */
+export type CostlyReadLimit = <T>(userId: string, read: () => Promise<T>) => Promise<T>;
+
+export interface CostlyReadLimitOptions {
+  /** Size of the pool that the reads use. */
+  readonly connections: number;
+  /** Milliseconds, from any origin. */
+  readonly now?: () => number;
+}
+
+/** Costly reads of one user: how many run at a time, how many may wait, and for how many milliseconds. */
+const ofUser = { concurrency: 2, maxWaiting: 100, timeoutMs: 1000 };
+/** Costly reads of all users that may wait. They use half of the connections; the other half serves everything else. */
+const ofAll = { maxWaiting: 400, timeoutMs: 2000 };
+/** Milliseconds that the reads of one user may take at once, and milliseconds refilled per millisecond. */
+const allowance = { most: 10_000, refill: 0.2 };
+/** After this many reads, users whose allowance is full again are removed from memory. */
+const cleanupInterval = 1000;
+
+/**
+ * Limits the connections that costly reads of one user hold, and for how long. A costly read scans an inbox. Reads beyond
+ * the limit are refused, so one user does not delay the others.
+ */
+export function createCostlyReadLimit({
+  connections,
+  now = () => performance.now(),
+}: CostlyReadLimitOptions): CostlyReadLimit {
+  const enterUserQueue = createKeyedLimiter(ofUser);
+  const enterSharedQueue = createConcurrencyLimiter({
+    ...ofAll,
+    concurrency: Math.max(2, Math.floor(connections / 2)),
+  });
+  const spending = createSpending(now);
+
+  async function measure<T>(userId: string, read: () => Promise<T>): Promise<T> {
+    const since = now();
+    try {
+      return await read();
+    } finally {
+      spending.charge(userId, now() - since);
+    }
+  }
+
+  return async (userId, read) => {
+    spending.refuseExcess(userId);
+    let hasEntered = false;
+    try {
+      return await enterUserQueue(userId)(async () => {
+        hasEntered = true;
+        spending.refuseExcess(userId);
+        return await enterSharedQueue(() => measure(userId, read));
+      });
+    } catch (error) {
+      throw hasEntered ? error : new Problem('too_many_requests', { retryAfter: 1 });
+    }
+  };
+}
+
+/** Tracks the milliseconds that each user has used and that are not refilled yet. */
+function createSpending(now: () => number) {
+  const spent = new Map<string, { readonly time: number; readonly at: number }>();
+  let charges = 0;
+  const left = (userId: string) => {
+    const { time = 0, at = 0 } = spent.get(userId) ?? {};
+    return Math.max(0, time - (now() - at) * allowance.refill);
+  };
+  return {
+    /** @throws Problem `too_many_requests` */
+    refuseExcess(userId: string): void {
+      const excess = left(userId) - allowance.most;
+      if (excess < 0) return;
+      throw new Problem('too_many_requests', { retryAfter: Math.ceil((excess + 1) / allowance.refill / 1000) });
+    },
+    charge(userId: string, time: number): void {
+      spent.set(userId, { time: left(userId) + time, at: now() });
+      charges += 1;
+      if (charges % cleanupInterval !== 0) return;
+      for (const id of spent.keys()) if (left(id) === 0) spent.delete(id);
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { Queryable } from '../../database/database.js';
+import { sql, userStatement } from '../../database/sql.js';
+
+const lockOne = userStatement<{ userId: string }, { user_id: string }>(
+  'inboxes_lock',
+  (p) => sql`select user_id from inboxes where user_id = ${p.userId} for update`,
+);
+
+/** Heads are locked in the order of their users, so that two transactions never wait for each other in a cycle. */
+const lockUnlocked = userStatement<{ userIds: readonly string[] }, { user_id: string }>(
+  'inboxes_lock_unlocked',
+  (p) => sql`
+    select user_id from inboxes where user_id = any (${p.userIds}::uuid[])
+    order by user_id
+    for update skip locked`,
+);
+
+/**
+ * Locks the head of an inbox until commit. It is a statement of its own: the next statement of the transaction sees
+ * everything that was committed while this one waited.
+ * @returns false when there is no head: the user is being deleted
+ */
+export async function lockHead(tx: Queryable<'user'>, userId: string): Promise<boolean> {
+  const heads = await tx.query(lockOne({ userId }));
+  return heads.length > 0;
+}
+
+/** Locks the heads of these users that nobody else has locked. @returns their users, in order */
+export async function lockUnlockedHeads(tx: Queryable<'user'>, userIds: readonly string[]): Promise<string[]> {
+  const heads = await tx.query(lockUnlocked({ userIds: [...new Set(userIds)] }));
+  return heads.map(({ user_id }) => user_id);
+}

@@ -1,0 +1,283 @@
+import type { Queryable } from '../../database/database.js';
+import { filterCondition } from '../../database/listing.js';
+import {
+  bound,
+  compose,
+  identifier,
+  join,
+  literal,
+  type Sql,
+  type SqlPart,
+  type Statement,
+  type StatementWith,
+  sql,
+  userStatement,
+} from '../../database/sql.js';
+import type { FilterClause } from '../../lib/filter/fields.js';
+import type { Instant } from '../../lib/times.js';
+import { blockSize, countedBlocks, placeInBlocks, rowsBeyond } from './blocks.js';
+import type { Anchor, NotificationSort } from './cursor.js';
+import { type NotificationRow, notificationColumns, notificationFields } from './row.js';
+import { type HeadRow, headState, type InboxState, stateOf } from './state.js';
+import { boundsOf, placeColumns } from './time-bounds.js';
+
+export type { InboxState } from './state.js';
+
+/** Which notifications of an inbox to read, and in which order. */
+export interface NotificationQuery {
+  /** From 1. With an anchor, it is only the number that the page reports. */
+  readonly page: number;
+  readonly limit: number;
+  readonly sort: NotificationSort;
+  /** Only rows strictly newer than this, by the time that the list is sorted by. */
+  readonly since?: Instant;
+  readonly filter: readonly FilterClause[];
+  /** Leaves out notifications after this sequence, so that pages do not shift while others are published. */
+  readonly mark?: number;
+  /** Where the page starts or ends. It is found by the index, however deep: nothing is counted or skipped. */
+  readonly anchor?: Anchor;
+  /** Counts beyond `countCap`, where the count is not free. */
+  readonly countsExactly: boolean;
+}
+
+export interface PageOfRows {
+  readonly rows: readonly ListedRow[];
+  readonly hasNext: boolean;
+  /** The number of rows on all pages. */
+  readonly total: number;
+  /** False: there are more than `total`. */
+  readonly totalIsExact: boolean;
+  /** The mark for further pages, so that they continue this one. */
+  readonly mark: number;
+  readonly state: InboxState;
+}
+
+/** A row of a page. It has no user, which all rows share; `updated_at` is null where it equals `created_at`. */
+export interface ListedRow extends Omit<NotificationRow, 'user_id' | 'updated_at'> {
+  readonly updated_at: string | null;
+  /** The change sequence, when the page is sorted by `updated_at`. */
+  readonly place?: number;
+}
+
+/** A count that is not free stops here. */
+const countCap = 1000;
+
+/** Up to this many rows are skipped one by one; beyond, the counts of blocks find the page. */
+const maxSkipped = blockSize;
+
+/** A row of the list, with the head and the total. */
+type ListRow = HeadRow & { total: number } & (ListedRow | { id: null });
+
+/** One page of a user's inbox; undefined when there is no such inbox. */
+export async function selectPage(
+  handle: Queryable<'user'>,
+  userId: string,
+  query: NotificationQuery,
+): Promise<PageOfRows | undefined> {
+  const found = await handle.query(listStatement(userId, query));
+  const [first] = found;
+  if (first === undefined) return undefined;
+  const rows = found.filter((row) => row.id !== null);
+  const totalIsExact = countIsFree(query) || query.countsExactly || first.total <= countCap;
+  // Read backwards, the extra row is before the page.
+  const isBackwards = query.anchor?.side === 'before';
+  const page = isBackwards ? rows.slice(-query.limit) : rows.slice(0, query.limit);
+  return {
+    rows: page,
+    hasNext: isBackwards ? page.length > 0 : rows.length > query.limit,
+    total: totalIsExact ? first.total : countCap,
+    totalIsExact,
+    mark: Math.min(query.mark ?? first.last_change_sequence, first.last_change_sequence),
+    state: stateOf(first),
+  };
+}
+
+/**
+ * Whether reading the page may scan the inbox. An index, or the counts of blocks, finds any other page.
+ */
+export function isCostly({ filter, countsExactly, since, anchor, page, limit, sort }: NotificationQuery): boolean {
+  const skipsRows = anchor === undefined && sort.field !== 'created_at' && (page - 1) * limit > maxSkipped;
+  return filter.length > 0 || (countsExactly && since !== undefined) || skipsRows;
+}
+
+/** The head counts every row of the inbox already. */
+function countIsFree({ since, filter }: NotificationQuery): boolean {
+  return since === undefined && filter.length === 0;
+}
+
+/** The values of a list. Each statement uses some of them. */
+interface ListValues {
+  readonly userId: string;
+  /** One more than the page has: whether there is a next page. */
+  readonly rows: number;
+  readonly mark: number | undefined;
+  readonly since: Instant | undefined;
+  readonly anchor: number | undefined;
+  readonly skip: number;
+  readonly type: string | undefined;
+}
+
+/** The values as parts of a statement: named parameters of a prepared one, bound values of a composed one. */
+type ListParts = { readonly [Name in keyof ListValues]: SqlPart };
+
+/** Where a page starts: at the first row; at an anchor; or after some rows, which are skipped or counted by blocks. */
+type Start = 'first' | 'after' | 'before' | 'offset' | 'blocks';
+
+/** Statements without a filter, by name. There are few, so they are built once and stay prepared. */
+const preparedLists = new Map<string, StatementWith<ListValues, ListRow, 'user'>>();
+
+/** One statement, so that the page, the count and the mark are from one snapshot. */
+export function listStatement(userId: string, query: NotificationQuery): Statement<ListRow, 'user'> {
+  const { mark, since, anchor, page, limit, filter } = query;
+  const values: ListValues = {
+    userId,
+    rows: limit + 1,
+    mark,
+    since,
+    anchor: anchor?.place,
+    skip: (page - 1) * limit,
+    type: countedType(query),
+  };
+  if (filter.length > 0) return compose('user', listSql(query, boundParts(values)));
+  const name = listName(query);
+  const known = preparedLists.get(name);
+  if (known !== undefined) return known(values);
+  const statement = userStatement<ListValues, ListRow>(name, (p) => listSql(query, p));
+  preparedLists.set(name, statement);
+  return statement(values);
+}
+
+/** Names everything that decides the text of a statement without a filter. */
+function listName(query: NotificationQuery): string {
+  const { sort, since, mark, countsExactly } = query;
+  let name = `notifications_list_${sort.field}_${sort.direction}`;
+  if (since !== undefined) name += countsExactly ? '_since_exact' : '_since';
+  if (mark !== undefined) name += '_mark';
+  const start = startOf(query);
+  return start === 'first' ? name : `${name}_${start}`;
+}
+
+function boundParts({ userId, rows, mark, since, anchor, skip, type }: ListValues): ListParts {
+  return {
+    userId: bound(userId),
+    rows: bound(rows),
+    mark: bound(mark),
+    since: bound(since),
+    anchor: bound(anchor),
+    skip: bound(skip),
+    type: bound(type),
+  };
+}
+
+const pageColumns = join(
+  notificationFields
+    .filter((column) => column !== 'user_id' && column !== 'updated_at')
+    .map((column) => identifier(`page.${column}`)),
+  ', ',
+);
+
+/**
+ * The whole statement. Its parts depend on the query alone: `matching` gives the rows on all pages, and `start` the first
+ * row of this page. A page before an anchor is read backwards, and sorted afterwards.
+ */
+function listSql(query: NotificationQuery, p: ListParts): Sql {
+  const { sort, since, anchor } = query;
+  const place = placeColumns[sort.field];
+  const matching = matchingRows(query, p);
+  const isBackwards = anchor?.side === 'before';
+  const descending = sort.direction === 'desc';
+  return sql`
+    with recursive
+    head as materialized (
+      select ${headState}, total, ${countedBlocks} as counted_blocks from inboxes where user_id = ${p.userId}
+    )${since === undefined ? sql`` : sql`, ${boundsOf(sort.field, p.userId, sql`${p.since}::timestamptz`)}`}
+    select head.last_change_sequence, head.last_time, ${totalOf(query, p, matching)} as total, ${pageColumns},
+           nullif(page.updated_at, page.created_at) as updated_at${sort.field === 'created_at' ? sql`` : sql`, page.place`}
+    from head left join (
+      select ${notificationColumns}, ${place} as place
+      ${matching}${startCondition(query, p, matching)}
+      order by ${place} ${order(isBackwards !== descending)}
+      limit ${p.rows}
+    ) page on true
+    order by page.place ${order(descending)}`;
+}
+
+const order = (descending: boolean) => (descending ? sql`desc` : sql`asc`);
+
+/** `from … where …` of the rows on all pages. */
+function matchingRows({ sort, mark, since, filter }: NotificationQuery, p: ListParts): Sql {
+  const conditions = [sql`user_id = ${p.userId}`];
+  if (mark !== undefined) conditions.push(sql`sequence <= ${p.mark}::bigint`);
+  if (since !== undefined) conditions.push(sql`${placeColumns[sort.field]} > ${placeOfSince}`);
+  if (filter.length > 0) conditions.push(filterCondition(filter));
+  return sql`from notifications where ${join(conditions, ' and ')}`;
+}
+
+/** SQL: the place up to which rows are too old, by the CTE `bounds`. */
+const placeOfSince = sql`(select low from bounds where low = high)`;
+
+/** The condition of the page's first row in the order of reading; empty for the first page. */
+function startCondition(query: NotificationQuery, p: ListParts, matching: Sql): Sql {
+  const { sort, mark, since } = query;
+  const place = placeColumns[sort.field];
+  const descending = sort.direction === 'desc';
+  const start = startOf(query);
+  switch (start) {
+    case 'first':
+      return sql``;
+    case 'after':
+    case 'before':
+      return (start === 'after') === descending
+        ? sql` and ${place} < ${p.anchor}::bigint`
+        : sql` and ${place} > ${p.anchor}::bigint`;
+    case 'offset': {
+      const first = sql`select ${place} ${matching} order by ${place} ${order(descending)} offset ${p.skip}::bigint limit 1`;
+      return descending ? sql` and ${place} <= (${first})` : sql` and ${place} >= (${first})`;
+    }
+    case 'blocks': {
+      const newest = mark === undefined ? sql`(select last_change_sequence from head)` : sql`${p.mark}::bigint`;
+      const oldest = since === undefined ? sql`0` : placeOfSince;
+      const first = placeInBlocks({
+        userId: p.userId,
+        direction: sort.direction,
+        from: descending ? newest : oldest,
+        type: query.filter.length === 0 ? undefined : sql`${p.type}::text`,
+        skip: sql`${p.skip}::bigint`,
+      });
+      return descending ? sql` and ${place} <= (${first})` : sql` and ${place} >= (${first})`;
+    }
+  }
+}
+
+function startOf(query: NotificationQuery): Start {
+  if (query.anchor !== undefined) return query.anchor.side;
+  const skip = (query.page - 1) * query.limit;
+  if (skip === 0) return 'first';
+  const hasCounts = query.filter.length === 0 || countedType(query) !== undefined;
+  return hasCounts && query.sort.field === 'created_at' && skip > maxSkipped ? 'blocks' : 'offset';
+}
+
+/** The type of a filter that asks for one type only: the counts of blocks can answer that. */
+function countedType({ filter }: NotificationQuery): string | undefined {
+  const [clause] = filter;
+  if (filter.length !== 1 || clause?.name !== 'notification_type' || clause.operator !== 'eq') return undefined;
+  return clause.values.length === 1 ? clause.values[0] : undefined;
+}
+
+/** SQL: the number of rows on all pages, up to one more than `countCap` unless the query counts exactly. */
+function totalOf(query: NotificationQuery, p: ListParts, matching: Sql): Sql {
+  if (countIsFree(query)) {
+    // With a mark, only the rows that arrived since are counted, by blocks.
+    if (query.mark === undefined) return sql`head.total`;
+    return sql`head.total - ${rowsBeyond(p.userId, sql`${p.mark}::bigint`)}`;
+  }
+  if (query.countsExactly) return sql`(select count(*) ${matching})`;
+  // Ordered, so that it reads by the index. A planner that expects enough rows soon would scan the table instead.
+  const { field, direction } = query.sort;
+  const place = placeColumns[field];
+  return sql`(
+      select count(*) from (
+        select ${matching} order by ${place} ${order(direction === 'desc')} limit ${literal(countCap + 1)}
+      ) counted
+    )`;
+}

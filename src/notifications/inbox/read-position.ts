@@ -1,0 +1,125 @@
+import type { Marker, MarkerInput } from '../../contract/changes.js';
+import type { Database, Queryable } from '../../database/database.js';
+import { literal, sql, userStatement } from '../../database/sql.js';
+import { type FieldError, Problem } from '../../lib/problem.js';
+
+/**
+ * How far users have read: one sequence for each user, which only grows. The table, the route and the wire format call
+ * the read position `marker`.
+ */
+export interface ReadPositions {
+  /** @throws Problem `invalid_session_token` when there is no such user */
+  read(userId: string): Promise<Marker>;
+  /**
+   * Moves the read position forward, never back. @returns the read position afterwards
+   * @throws Problem `validation_failed`; `invalid_session_token` when there is no such user
+   */
+  move(userId: string, to: MarkerInput): Promise<Marker>;
+}
+
+/** Unread notifications are counted up to this number. */
+const countCap = 100;
+
+interface ReadPositionRow {
+  user_id: string;
+  last_read_sequence: number;
+  updated_at: string | null;
+  count: number;
+}
+
+/** Counts in order of the index: a planner that expects most rows to be unread would scan the table instead. */
+const selectReadPositions = userStatement<{ userIds: readonly string[] }, ReadPositionRow>(
+  'markers_find',
+  (p) => sql`
+    select head.user_id, coalesce(last_read_sequence, 0) as last_read_sequence, markers.updated_at, unread.count
+    from inboxes head
+      left join markers on markers.user_id = head.user_id
+      cross join lateral (
+        select count(*) as count from (
+          select 1 from notifications
+          where user_id = head.user_id and sequence > coalesce(last_read_sequence, 0)
+          order by sequence
+          limit ${literal(countCap + 1)}
+        ) counted
+      ) unread
+    where head.user_id = any (${p.userIds}::uuid[])`,
+);
+
+const selectSequence = userStatement<{ userId: string; id: string }, { sequence: number }>(
+  'markers_sequence',
+  (p) => sql`select sequence from notifications where user_id = ${p.userId} and id = ${p.id}`,
+);
+
+/**
+ * Locks the head against publishers and against its removal: the read position stays within the inbox, and no row is
+ * written for a deleted user. Of parallel moves, each one sees the position of the one before, and the highest stays.
+ */
+const moveReadPosition = userStatement<{ userId: string; sequence: number }>(
+  'markers_move',
+  (p) => sql`
+    with head as materialized (
+      select user_id, last_change_sequence from inboxes where user_id = ${p.userId} for key share
+    )
+    insert into markers (user_id, last_read_sequence, updated_at)
+    select user_id, least(${p.sequence}, last_change_sequence), db_now() from head
+    on conflict (user_id) do update
+    set last_read_sequence = excluded.last_read_sequence,
+        updated_at = greatest(db_now(), markers.updated_at + interval '1 microsecond')
+    where markers.last_read_sequence < excluded.last_read_sequence
+    returning 1 as moved`,
+);
+
+/** The read positions of those users who exist, by user id. */
+export async function findReadPositions(
+  handle: Queryable<'user'>,
+  userIds: readonly string[],
+): Promise<Map<string, Marker>> {
+  const rows = await handle.query(selectReadPositions({ userIds }));
+  return new Map(rows.map((row) => [row.user_id, toMarker(row)]));
+}
+
+function toMarker({ last_read_sequence, updated_at, count }: ReadPositionRow): Marker {
+  return {
+    last_read_sequence,
+    unread_count: Math.min(count, countCap),
+    unread_count_capped: count > countCap,
+    updated_at,
+  };
+}
+
+/** @param changed called after the commit with the user whose read position moved */
+export function createReadPositions(database: Database, changed: (userIds: readonly string[]) => void): ReadPositions {
+  const read = async (handle: Queryable<'user'>, userId: string) => {
+    const marker = (await findReadPositions(handle, [userId])).get(userId);
+    if (marker === undefined) throw new Problem('invalid_session_token');
+    return marker;
+  };
+  return {
+    read: (userId) => read(database.user(userId), userId),
+    move: (userId, to) =>
+      database.user(userId).transaction(async (tx) => {
+        const moved = await tx.query(moveReadPosition({ userId, sequence: await targetOf(tx, userId, to) }));
+        if (moved.length > 0) tx.onCommit(() => changed([userId]));
+        return read(tx, userId);
+      }),
+  };
+}
+
+/**
+ * The sequence that the request names.
+ * @throws Problem `validation_failed` unless it names exactly one, and an id is one of the user's notifications
+ */
+async function targetOf(tx: Queryable<'user'>, userId: string, to: MarkerInput): Promise<number> {
+  const { last_read_sequence: sequence, last_read_id: id } = to;
+  const refuse = (fault: FieldError): never => {
+    throw new Problem('validation_failed', { errors: [fault] });
+  };
+  if (sequence !== undefined && id !== undefined) {
+    const params = { fields: 'last_read_sequence, last_read_id' };
+    return refuse({ field: 'last_read_id', code: 'conflicting_fields', params });
+  }
+  if (sequence !== undefined) return sequence;
+  if (id === undefined) return refuse({ field: 'last_read_sequence', code: 'required' });
+  const [row] = await tx.query(selectSequence({ userId, id }));
+  return row?.sequence ?? refuse({ field: 'last_read_id', code: 'unknown_notification' });
+}

@@ -1,0 +1,56 @@
+import { arrayText } from '../../database/array-text.js';
+import type { Queryable } from '../../database/database.js';
+import { sql, userStatement } from '../../database/sql.js';
+
+/** The state of an inbox, from its head. */
+export interface InboxState {
+  /** Grows with every change of the inbox. */
+  readonly changeSequence: number;
+  /** The same with the time of the last change. A restored database may repeat a number, but not with the same time. */
+  readonly stamp: string;
+}
+
+export interface HeadRow {
+  last_change_sequence: number;
+  last_time: string;
+}
+
+/** SQL: the state of a head. The time is text: it is -infinity in an inbox without changes. */
+export const headState = sql`last_change_sequence, last_time::text as last_time`;
+
+const selectHead = userStatement<{ userId: string }, HeadRow>(
+  'inboxes_head',
+  (p) => sql`select ${headState} from inboxes where user_id = ${p.userId}`,
+);
+
+/** The state of an inbox, by its primary key. Undefined when there is no such inbox. */
+export async function selectState(handle: Queryable<'user'>, userId: string): Promise<InboxState | undefined> {
+  const [head] = await handle.query(selectHead({ userId }));
+  return head && stateOf(head);
+}
+
+/** Lateral and limited, so that each key is looked up by the index; a scalar subquery, so that one plan fits all lengths. */
+const selectHeads = userStatement<{ userIds: string }, HeadRow & { place: number }>(
+  'inboxes_heads',
+  (p) => sql`
+    select asked.place, ${headState}
+    from unnest((select ${p.userIds}::uuid[])) with ordinality asked (user_id, place)
+      cross join lateral (select * from inboxes where user_id = asked.user_id limit 1) head`,
+);
+
+/** The states of several inboxes, in the order of the users. */
+export async function selectStates(
+  handle: Queryable<'user'>,
+  userIds: readonly string[],
+): Promise<(InboxState | undefined)[]> {
+  const found = new Map<number, InboxState>();
+  for (const row of await handle.query(selectHeads({ userIds: arrayText(userIds) }))) {
+    found.set(row.place, stateOf(row));
+  }
+  return userIds.map((_, index) => found.get(index + 1));
+}
+
+/** The state that a head holds. */
+export function stateOf({ last_change_sequence: changeSequence, last_time: time }: HeadRow): InboxState {
+  return { changeSequence, stamp: `${changeSequence} ${time}` };
+}

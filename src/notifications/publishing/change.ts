@@ -1,0 +1,143 @@
+import type { Notification, NotificationChange } from '../../contract/notification.js';
+import type { Queryable } from '../../database/database.js';
+import {
+  bound,
+  compose,
+  identifier,
+  type Sql,
+  type SqlPart,
+  type Statement,
+  spanningStatement,
+  sql,
+  userStatement,
+} from '../../database/sql.js';
+import { Problem, refuseFaults } from '../../lib/problem.js';
+import { findImages, holdImages, referToImages } from '../images/rows.js';
+import { blockRows } from '../inbox/blocks.js';
+import { lockHead } from '../inbox/heads.js';
+import { type Content, type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
+import { type ContentRules, changedContent, contentFaults, imageIds, imageUrls } from './content.js';
+
+const selectOwner = spanningStatement<{ id: string }, { user_id: string }>(
+  'notifications_owner',
+  (p) => sql`select user_id from notifications where id = ${p.id}`,
+);
+
+/**
+ * Updates the given columns, and moves the head by one change. The head is locked by an earlier statement, so the time is
+ * read under its lock. The names of the columns are ours, never a client's.
+ */
+function updateRow(userId: string, id: string, columns: Partial<Content>): Statement<NotificationRow, 'user'> {
+  const [user, notification] = [bound(userId), bound(id)];
+  const set = Object.entries(columns).map(([name, value]) => sql`, ${identifier(name)} = ${bound(value)}`);
+  const type = columns.notification_type;
+  return compose(
+    'user',
+    sql`
+    with head as (
+      update inboxes
+      set last_change_sequence = last_change_sequence + 1,
+          last_time = greatest(db_now(), last_time + interval '1 microsecond')
+      where user_id = ${user}
+      returning last_change_sequence, last_time
+    )${type === undefined ? sql`` : countAsType(user, notification, bound(type))}
+    update notifications
+    set change_sequence = last_change_sequence, updated_at = last_time${concat(set)}
+    from head
+    where user_id = ${user} and id = ${notification}
+    returning ${notificationColumns}`,
+  );
+}
+
+/** More CTEs for `updateRow`: a changed type moves the row to another count of its block. `before` reads the old row. */
+function countAsType(user: SqlPart, notification: SqlPart, type: SqlPart): Sql {
+  return sql`,
+    before as (
+      select sequence / ${blockRows} as block, notification_type
+      from notifications where user_id = ${user} and id = ${notification} and notification_type <> ${type}::text
+    ),
+    uncounted as (
+      update inbox_blocks set rows = rows - 1 from before
+      where user_id = ${user} and inbox_blocks.block = before.block
+        and inbox_blocks.notification_type = before.notification_type
+    ),
+    counted as (
+      insert into inbox_blocks (user_id, block, notification_type, rows)
+      select ${user}::uuid, block, ${type}::text, 1 from before
+      on conflict (user_id, block, notification_type) do update set rows = inbox_blocks.rows + 1
+    )`;
+}
+
+const concat = (parts: readonly Sql[]) => parts.reduce((before, part) => sql`${before}${part}`, sql``);
+
+/** Deletes a row, leaves a tombstone, and moves the head by one change. The head is locked by an earlier statement. */
+const deleteRow = userStatement<{ userId: string; id: string }, { id: string }>(
+  'notifications_delete',
+  (p) => sql`
+    with head as (
+      update inboxes
+      set last_change_sequence = last_change_sequence + 1,
+          last_time = greatest(db_now(), last_time + interval '1 microsecond'),
+          total = total - 1
+      where user_id = ${p.userId}
+      returning last_change_sequence, last_time
+    ),
+    gone as (
+      delete from notifications using head where user_id = ${p.userId} and id = ${p.id}
+      returning id, sequence, notification_type
+    ),
+    uncounted as (
+      update inbox_blocks set rows = rows - 1 from gone
+      where user_id = ${p.userId} and block = gone.sequence / ${blockRows}
+        and inbox_blocks.notification_type = gone.notification_type
+    )
+    insert into notification_tombstones (user_id, change_sequence, id, sequence, deleted_at)
+    select ${p.userId}, last_change_sequence, id, sequence, last_time from gone cross join head
+    returning id`,
+);
+
+/**
+ * Changes the members that are present. The change is numbered and timed under the lock of the user's head, as a new
+ * notification is. The sequence stays.
+ *
+ * @param number of `exactNumbers`
+ * @throws Problem `not_found`, `validation_failed`
+ */
+export async function change(
+  tx: Queryable<'user' | 'directory' | 'spanning'>,
+  rules: ContentRules,
+  id: string,
+  input: NotificationChange,
+  number: string | undefined,
+): Promise<Notification> {
+  const written = { input, number, path: '' };
+  refuseFaults(contentFaults(written, rules, await holdImages(tx, imageIds([written]), rules.imageUrlsOf)));
+
+  const userId = await lockInboxOf(tx, id);
+  const columns = changedContent(written, await referToImages(tx, imageUrls([written])));
+  const [row] = await tx.query(updateRow(userId, id, columns));
+  if (row === undefined) throw new Problem('not_found');
+  const shown = new Set(row.image_id === null ? [] : [row.image_id]);
+  return toNotification(row, await findImages(tx, shown, rules.imageUrlsOf));
+}
+
+/** Deletes a notification. @returns its user @throws Problem `not_found` */
+export async function remove(tx: Queryable<'user' | 'spanning'>, id: string): Promise<string> {
+  const userId = await lockInboxOf(tx, id);
+  const deleted = await tx.query(deleteRow({ userId, id }));
+  // Another request deleted it while this one waited for the lock. The transaction fails, so the head does not move.
+  if (deleted.length === 0) throw new Problem('not_found');
+  return userId;
+}
+
+/**
+ * Finds the user of a notification and locks the head until commit. The statement that writes comes after it, so it sees
+ * everything that was committed while this one waited.
+ */
+async function lockInboxOf(tx: Queryable<'user' | 'spanning'>, id: string): Promise<string> {
+  const [owner] = await tx.query(selectOwner({ id }));
+  if (owner === undefined) throw new Problem('not_found');
+  // Without a head the user is being deleted.
+  if (!(await lockHead(tx, owner.user_id))) throw new Problem('not_found');
+  return owner.user_id;
+}

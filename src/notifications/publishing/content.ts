@@ -1,0 +1,125 @@
+import type { Image, NotificationChange, NotificationInput } from '../../contract/notification.js';
+import { kinds } from '../../lib/filter/fields.js';
+import { choiceFault, type FieldError } from '../../lib/problem.js';
+import { type CheckUrl, type ImageUrls, imageUrlFault } from '../images/url.js';
+import type { Content } from '../inbox/row.js';
+
+/** The rules of an installation for the content of notifications. */
+export interface ContentRules {
+  readonly types: readonly string[];
+  readonly checkUrl: CheckUrl;
+  /** The URLs of uploaded images. */
+  readonly imageUrlsOf: ImageUrls;
+}
+
+/** A notification or a change that matches its schema, with its exact number where the parsed one may be inexact. */
+export interface InputItem<Input extends NotificationInput | NotificationChange> {
+  readonly input: Input;
+  readonly number?: string | undefined;
+  /** The prefix of field names in faults: `3.`, or empty. */
+  readonly path: string;
+}
+
+/** Faults that the schema does not find. @param images those of `imageIds` that exist */
+export function contentFaults(
+  { input, number, path }: InputItem<NotificationInput | NotificationChange>,
+  { types, checkUrl }: ContentRules,
+  images: ReadonlyMap<string, Image>,
+): FieldError[] {
+  const faults: FieldError[] = [];
+  const { notification_type: type, object_data_number: value, image_id: imageId, image: imageUrl } = input;
+  if (type !== undefined && !types.includes(type)) {
+    faults.push(choiceFault(`${path}notification_type`, types));
+  }
+  if (isGiven(value) && decimal(number ?? String(value)) === undefined) {
+    faults.push({ field: `${path}object_data_number`, code: 'invalid_number' });
+  }
+  if (isGiven(imageId) && isGiven(imageUrl)) {
+    faults.push({ field: `${path}image`, code: 'conflicting_fields', params: { fields: 'image_id, image' } });
+  }
+  if (isGiven(imageId) && !images.has(imageId.toLowerCase())) {
+    faults.push({ field: `${path}image_id`, code: 'unknown_image' });
+  }
+  const urlFault = isGiven(imageUrl) ? imageUrlFault(imageUrl, `${path}image`, checkUrl) : undefined;
+  if (urlFault !== undefined) faults.push(urlFault);
+  return faults;
+}
+
+/** The ids of the images that these refer to, in lower case. */
+export function imageIds(written: readonly InputItem<NotificationInput | NotificationChange>[]): Set<string> {
+  return new Set(written.flatMap(({ input }) => input.image_id?.toLowerCase() ?? []));
+}
+
+/** The URLs of the images that these show. */
+export function imageUrls(written: readonly InputItem<NotificationInput | NotificationChange>[]): Set<string> {
+  return new Set(written.flatMap(({ input }) => input.image ?? []));
+}
+
+/** The content of a new notification. @param created the images of `imageUrls`, by URL */
+export function contentOf(written: InputItem<NotificationInput>, created: ReadonlyMap<string, Image>): Content {
+  const { notification_type, description } = written.input;
+  const columns = writtenColumns(written, created);
+  // Member by member: spreading a thousand objects would take longer than the rest of publishing them.
+  return {
+    actor_id: columns.actor_id ?? null,
+    actor: columns.actor ?? null,
+    notification_type,
+    notification_key: columns.notification_key ?? null,
+    object_id: columns.object_id ?? null,
+    object_data_number: columns.object_data_number ?? null,
+    object_data_string: columns.object_data_string ?? '',
+    description,
+    image_id: columns.image_id ?? null,
+  };
+}
+
+/** The columns that a change writes: one for each member that is present. */
+export function changedContent(
+  written: InputItem<NotificationInput | NotificationChange>,
+  created: ReadonlyMap<string, Image>,
+): Partial<Content> {
+  const columns = writtenColumns(written, created);
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+}
+
+/** The columns of an input; undefined where a member is absent. */
+function writtenColumns(
+  { input, number }: InputItem<NotificationInput | NotificationChange>,
+  created: ReadonlyMap<string, Image>,
+): { readonly [Column in keyof Content]: Content[Column] | undefined } {
+  const value = input.object_data_number;
+  return {
+    actor_id: lowerCase(input.actor_id),
+    actor: input.actor,
+    notification_type: input.notification_type,
+    notification_key: input.notification_key,
+    object_id: lowerCase(input.object_id),
+    object_data_number: isGiven(value) ? decimal(number ?? String(value)) : value,
+    object_data_string: input.object_data_string,
+    description: input.description,
+    image_id: imageIdOf(input, created),
+  };
+}
+
+/** The image by id or by URL. Null for either removes the image, undefined leaves it. */
+function imageIdOf(
+  { image_id: id, image: url }: NotificationInput | NotificationChange,
+  created: ReadonlyMap<string, Image>,
+): string | null | undefined {
+  if (isGiven(id)) return id.toLowerCase();
+  if (isGiven(url)) return created.get(url)?.id;
+  return id === null || url === null ? null : undefined;
+}
+
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== null && value !== undefined;
+}
+
+function lowerCase(id: string | null | undefined): string | null | undefined {
+  return id?.toLowerCase() ?? id;
+}
+
+/** The same rule as for filters, so every published number can be filtered by: 15 digits, 1e-300 to 1e300, `-0` is 0. */
+function decimal(text: string): string | undefined {
+  return kinds.number.read(text, { kind: 'number' });
+}

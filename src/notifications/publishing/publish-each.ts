@@ -1,0 +1,105 @@
+import type { Notification, NotificationInput } from '../../contract/notification.js';
+import type { Database, Transaction } from '../../database/database.js';
+import { type FieldError, Problem } from '../../lib/problem.js';
+import { countDeliveries } from './validation.js';
+
+/** One notification to publish. */
+export interface Publication {
+  readonly input: NotificationInput;
+  /** The text of `object_data_number`, where the parsed number may be inexact. */
+  readonly number: string | undefined;
+}
+
+/** The ids of the notifications that were published, or why none was. */
+export type Outcome = { readonly ids: readonly string[] } | { readonly faults: readonly FieldError[] };
+
+/** Why nothing would be published; undefined when it would be. */
+export type Forecast = { readonly faults: readonly FieldError[] } | undefined;
+
+export interface EachPublisherOptions {
+  readonly database: Pick<Database, 'spanning'>;
+  readonly notifications: {
+    publish(
+      tx: Transaction<'user' | 'directory'>,
+      requests: readonly NotificationInput[],
+      numbers: readonly (string | undefined)[],
+    ): Promise<Notification[]>;
+    validateEach(
+      requests: readonly NotificationInput[],
+      numbers: readonly (string | undefined)[],
+    ): Promise<FieldError[][]>;
+  };
+}
+
+/**
+ * Publishes or refuses each of several publications by itself. The valid ones share one transaction. Faults are looked up
+ * before anything is written; when a publication becomes invalid after that (its user is deleted), the others are tried
+ * once more.
+ *
+ * @returns in the order of `publications`, after the commit
+ */
+export async function publishEach(
+  { database, notifications }: EachPublisherOptions,
+  publications: readonly Publication[],
+): Promise<Outcome[]> {
+  const refused = new Map<Publication, Outcome>();
+  const published = new Map<Publication, Outcome>();
+  for (const [index, forecast] of (await forecastEach(notifications, publications)).entries()) {
+    const publication = publications[index];
+    if (publication !== undefined && forecast !== undefined) refused.set(publication, forecast);
+  }
+  while (published.size + refused.size < publications.length) {
+    const open = publications.filter((publication) => !refused.has(publication));
+    try {
+      for (const [publication, outcome] of await publishAll({ database, notifications }, open)) {
+        published.set(publication, outcome);
+      }
+    } catch (error) {
+      for (const [place, faults] of faultsByPlace(error)) {
+        const publication = open[place];
+        if (publication === undefined) throw error;
+        refused.set(publication, { faults });
+      }
+    }
+  }
+  return publications.flatMap((publication) => refused.get(publication) ?? published.get(publication) ?? []);
+}
+
+/** The result of `publishEach` without publishing. */
+export async function forecastEach(
+  notifications: EachPublisherOptions['notifications'],
+  publications: readonly Publication[],
+): Promise<Forecast[]> {
+  const inputs = publications.map(({ input }) => input);
+  const numbers = publications.map(({ number }) => number);
+  const found = await notifications.validateEach(inputs, numbers);
+  return found.map((faults) => (faults.length === 0 ? undefined : { faults }));
+}
+
+async function publishAll(
+  { database, notifications }: EachPublisherOptions,
+  publications: readonly Publication[],
+): Promise<[Publication, Outcome][]> {
+  const inputs = publications.map(({ input }) => input);
+  const numbers = publications.map(({ number }) => number);
+  const created = await database.spanning.transaction((tx) => notifications.publish(tx, inputs, numbers));
+  let next = 0;
+  return publications.map((publication) => {
+    const first = next;
+    next += countDeliveries(publication.input);
+    return [publication, { ids: created.slice(first, next).map(({ id }) => id) }];
+  });
+}
+
+/** The faults of a refused request, by the place of the item. @throws any other error again */
+function faultsByPlace(error: unknown): Map<number, FieldError[]> {
+  const faults = error instanceof Problem && error.code === 'validation_failed' ? (error.options.errors ?? []) : [];
+  const byPlace = new Map<number, FieldError[]>();
+  for (const fault of faults) {
+    const [, place, field] = /^(\d+)\.(.+)$/.exec(fault.field ?? '') ?? [];
+    if (place === undefined || field === undefined) throw error;
+    byPlace.set(Number(place), [...(byPlace.get(Number(place)) ?? []), { ...fault, field }]);
+  }
+  if (byPlace.size === 0) throw error;
+  return byPlace;
+}

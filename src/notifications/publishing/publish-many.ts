@@ -1,0 +1,216 @@
+import { bigintArray, readBigint, readTime, timeArray, uuidArray } from '../../database/binary-arrays.js';
+import type { Transaction } from '../../database/database.js';
+import { sql, userStatement } from '../../database/sql.js';
+import { countFullBlocks } from '../inbox/block-counts.js';
+import type { Content } from '../inbox/row.js';
+import {
+  array,
+  type ContentArrays,
+  contentArrays,
+  contentNames,
+  contentParameters,
+  givenColumns,
+  givenValues,
+  headMoves,
+  movedColumns,
+  withAndWithoutPush,
+} from './publish-queries.js';
+
+/** Deliveries to insert, as columns. */
+export interface Deliveries {
+  readonly ids: readonly string[];
+  readonly userIds: readonly string[];
+  /** For each delivery, the place of its content, from 1 as WITH ORDINALITY counts. */
+  readonly items: readonly number[];
+  readonly contents: readonly Content[];
+}
+
+/**
+ * The sequence and time of each delivery, in their order. Columns, not objects: thousands of objects would survive
+ * several garbage collections.
+ */
+export interface DeliveryNumbers {
+  /** 0 where the inbox does not exist; then nothing is inserted. */
+  readonly sequences: readonly number[];
+  /** In the form that `instantsOfMicroseconds` reads. */
+  readonly times: BigInt64Array;
+}
+
+/** Notifications that are being inserted while the process continues. */
+export interface PendingInsert extends DeliveryNumbers {
+  readonly deliveries: Deliveries;
+  /** Resolves when the rows are inserted. Always await it: no statement may still run when the transaction ends. */
+  readonly inserted: Promise<void>;
+}
+
+/** Makes the plan of `moveHeads` read the heads by their key. */
+const readByKey = userStatement<Record<never, never>>(
+  'notifications_publish_by_key',
+  () => sql`set local enable_seqscan = off`,
+);
+
+/**
+ * Locks and moves the heads in the order of their users, so that two publishers never wait for each other in a cycle. The
+ * join keeps the order of its sorted side when it looks up each head by key. `readByKey` leaves the planner no other way,
+ * even with wrong estimates of the size of the tables.
+ *
+ * After a wait, PostgreSQL computes the row from its current version (EvalPlanQual) and reads the clock again. If the
+ * lock's holder changed nothing, it keeps the time from before the wait. In both cases, times do not decrease from row to
+ * row. A head that was deleted in the meantime is not returned.
+ */
+const moveHeads = userStatement<{ userIds: Buffer; rows: Buffer }, MovedHeads>(
+  'notifications_publish_heads',
+  (p) => sql`
+    with moved as (
+      update inboxes
+      set ${headMoves(sql`db_now()`)}
+      from (
+        select user_id, rows, place
+        from unnest(${array(p.userIds, 'uuid')}, ${array(p.rows, 'bigint')}) with ordinality as given (user_id, rows, place)
+        order by user_id
+      ) asked
+      where inboxes.user_id = asked.user_id
+      returning inboxes.user_id, place, ${movedColumns}
+    )
+    select string_agg(int8send(place), '') as places, string_agg(int8send(before), '') as befores,
+           string_agg(timestamptz_send(start), '') as starts, array(select user_id from moved where is_full) as full
+    from moved`,
+);
+
+/** One row for all heads: reading thousands of rows would cost more than what they hold. Null when there is none. */
+interface MovedHeads {
+  /** For each head, its place in what was asked, from 1. */
+  places: Buffer | null;
+  /** The sequence before the first new notification. */
+  befores: Buffer | null;
+  /** The time of the first. */
+  starts: Buffer | null;
+  full: string[];
+}
+
+/** The keys of the rows to insert, as binary arrays. */
+interface RowKeys {
+  readonly userIds: Buffer;
+  readonly ids: Buffer;
+  readonly sequences: Buffer;
+  readonly times: Buffer;
+}
+
+/** Each delivery has a content of its own. Rows are inserted in the order of the users: neighbours in most indexes. */
+const insertOwnContents = withAndWithoutPush<RowKeys & ContentArrays, Record<never, never>>(
+  'notifications_publish_own_rows',
+  (p, publication) => sql`
+    with delivery as materialized (
+      select * from unnest(${array(p.userIds, 'uuid')}, ${array(p.ids, 'uuid')}, ${array(p.sequences, 'bigint')},
+                           ${array(p.times, 'timestamptz')}, ${contentParameters(p)})
+        as delivery (user_id, id, sequence, time, ${contentNames})
+      order by user_id, sequence
+    )${publication(sql`delivery`)}
+    insert into notifications (${givenColumns})
+    select ${givenValues} from delivery`,
+);
+
+/** Deliveries share contents: each content is sent once, however many users get it. */
+const insertSharedContents = withAndWithoutPush<RowKeys & { items: Buffer } & ContentArrays, Record<never, never>>(
+  'notifications_publish_rows',
+  (p, publication) => sql`
+    with delivery as materialized (
+      select * from unnest(${array(p.userIds, 'uuid')}, ${array(p.ids, 'uuid')}, ${array(p.sequences, 'bigint')},
+                           ${array(p.times, 'timestamptz')}, ${array(p.items, 'bigint')})
+        as delivery (user_id, id, sequence, time, item)
+      order by user_id, sequence
+    )${publication(sql`delivery`)}
+    insert into notifications (${givenColumns})
+    select ${givenValues}
+    from delivery join (
+      select * from unnest(${contentParameters(p)}) with ordinality as content (${contentNames}, item)
+    ) content using (item)`,
+);
+
+/**
+ * Inserts many notifications, if all inboxes exist. The first statement moves the heads and gives the sequences, the
+ * second inserts the rows. The process prepares and answers while the database runs either.
+ *
+ * @param userIds the users of the deliveries, in their order
+ * @param prepare called while the heads move
+ * @param pushes whether to add a row for the push relay
+ * @returns sequences of 0 where an inbox does not exist. Then the other heads have moved and no row is inserted: the
+ *   caller must let the transaction fail.
+ */
+export async function insertMany(
+  tx: Transaction<'user'>,
+  userIds: readonly string[],
+  prepare: () => Promise<Deliveries>,
+  pushes: boolean,
+): Promise<PendingInsert> {
+  const inboxes = inboxesOf(userIds);
+  const heads = uuidArray(inboxes.userIds);
+  await tx.query(readByKey({}));
+  const [[moved], { deliveries, users, ids, contents }] = await Promise.all([
+    tx.query(moveHeads({ userIds: heads, rows: bigintArray(inboxes.rows) })),
+    prepare().then((deliveries) => {
+      const users = inboxes.userIds.length === userIds.length ? heads : uuidArray(userIds);
+      return { deliveries, users, ids: uuidArray(deliveries.ids), contents: contentArrays(deliveries.contents) };
+    }),
+  ]);
+  if (moved === undefined) throw new Error('an aggregate returned no row');
+  const { sequences, times } = numbersOf(inboxes, moved);
+  if (sequences.includes(0)) return { deliveries, sequences, times, inserted: Promise.resolve() };
+  const values = {
+    userIds: users,
+    ids,
+    sequences: bigintArray(sequences),
+    times: timeArray(times),
+    ...contents,
+  };
+  const inserted =
+    deliveries.contents.length === userIds.length
+      ? tx.query(insertOwnContents(pushes)(values))
+      : tx.query(insertSharedContents(pushes)({ ...values, items: bigintArray(deliveries.items) }));
+  return { deliveries, sequences, times, inserted: inserted.then(() => countFullBlocks(tx, moved.full)) };
+}
+
+interface Inboxes {
+  readonly userIds: readonly string[];
+  /** For each inbox, the number of its new notifications. */
+  readonly rows: readonly number[];
+  /** For each delivery, the place of its inbox in `userIds`. */
+  readonly inboxOf: readonly number[];
+  /** For each delivery, how many come before it in its inbox. */
+  readonly before: readonly number[];
+}
+
+function inboxesOf(userIds: readonly string[]): Inboxes {
+  const inboxes = new Map<string, number>();
+  const rows: number[] = [];
+  const before: number[] = [];
+  const inboxOf = userIds.map((userId) => {
+    const inbox = inboxes.get(userId) ?? rows.push(0) - 1;
+    const nth = rows[inbox] ?? 0;
+    if (nth === 0) inboxes.set(userId, inbox);
+    before.push(nth);
+    rows[inbox] = nth + 1;
+    return inbox;
+  });
+  return { userIds: [...inboxes.keys()], rows, inboxOf, before };
+}
+
+function numbersOf({ rows, inboxOf, before }: Inboxes, { places, befores, starts }: MovedHeads): DeliveryNumbers {
+  const first = rows.map(() => 0);
+  const firstTimes = new BigInt64Array(rows.length);
+  if (places !== null && befores !== null && starts !== null) {
+    for (let index = 0; index < places.length / 8; index += 1) {
+      const place = readBigint(places, index);
+      first[place - 1] = 1 + readBigint(befores, index);
+      firstTimes[place - 1] = readTime(starts, index);
+    }
+  }
+  const times = new BigInt64Array(inboxOf.length);
+  const sequences = inboxOf.map((inbox, delivery) => {
+    const nth = before[delivery] ?? 0;
+    const time = firstTimes[inbox] ?? 0n;
+    times[delivery] = nth === 0 ? time : time + BigInt(nth);
+    return first[inbox] ? (first[inbox] ?? 0) + nth : 0;
+  });
+  return { sequences, times };
+}

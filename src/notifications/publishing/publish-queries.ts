@@ -1,0 +1,271 @@
+import { arrayText, textArrayText } from '../../database/array-text.js';
+import type { Queryable } from '../../database/database.js';
+import {
+  identifier,
+  join,
+  type Parameters,
+  type Sql,
+  type SqlPart,
+  type StatementWith,
+  sql,
+  userStatement,
+} from '../../database/sql.js';
+import { instantFromPg } from '../../lib/times.js';
+import { blockRows, hasFullBlocks } from '../inbox/blocks.js';
+import type { Content } from '../inbox/row.js';
+
+/** One notification to insert. */
+export interface NewRow {
+  readonly id: string;
+  readonly userId: string;
+  readonly content: Content;
+}
+
+/** The values of a new notification that the database sets. */
+export interface CreatedRow {
+  readonly sequence: number;
+  readonly created_at: string;
+}
+
+export interface Created extends CreatedRow {
+  /** Whether the inbox has full blocks that are not counted yet: then call `countFullBlocks`. */
+  readonly isFull: boolean;
+}
+
+/** One row for all notifications: reading a row for each would cost more than what it holds. */
+interface CreatedTogether {
+  /** Separated by commas, as `times` are; empty where nothing was inserted. */
+  sequences: string;
+  times: string;
+  /** Users whose inboxes have full blocks. */
+  full: string[];
+}
+
+/** SQL: moves a head by `rows` new notifications. */
+export const headMoves = (now: Sql) => sql`last_change_sequence = last_change_sequence + rows,
+          last_time = greatest(${now}, last_time + interval '1 microsecond') + (rows - 1) * interval '1 microsecond',
+          total = total + rows,
+          counted_blocks = coalesce(counted_blocks, last_change_sequence / ${blockRows})`;
+
+/** SQL, of a head that was moved: the sequence before the first new notification, the time of the first, and whether to count. */
+export const movedColumns = sql`last_change_sequence - rows as before,
+          last_time - (rows - 1) * interval '1 microsecond' as start,
+          ${hasFullBlocks} as is_full`;
+
+/** The columns of a `Content`, and their types. */
+const contentColumns = [
+  ['actor_id', 'uuid'],
+  ['actor', 'text'],
+  ['notification_type', 'text'],
+  ['notification_key', 'text'],
+  ['object_id', 'uuid'],
+  ['object_data_number', 'numeric'],
+  ['object_data_string', 'text'],
+  ['description', 'text'],
+  ['image_id', 'uuid'],
+] as const satisfies (readonly [keyof Content, string])[];
+
+/** SQL: these columns. */
+export const contentNames = join(
+  contentColumns.map(([name]) => identifier(name)),
+  ', ',
+);
+
+/** SQL: the columns of a new row of `notifications`, and their values, where `sequence` and `time` are numbered already. */
+export const givenColumns = sql`user_id, id, sequence, change_sequence, ${contentNames}, created_at, updated_at`;
+export const givenValues = sql`user_id, id, sequence, sequence, ${contentNames}, time, time`;
+
+/**
+ * SQL: an array parameter, through a scalar subquery, so that no plan sees its length. Otherwise PostgreSQL plans again
+ * for each length, which takes longer than a small statement runs, and scans all heads from a thousand users on.
+ */
+export const array = (parameter: SqlPart, type: string) => sql`(select ${parameter}::${identifier(type)}[])`;
+
+/** The contents of several notifications: an array for each column, as text. */
+export type ContentArrays = Readonly<Record<keyof Content, string>>;
+
+/** SQL: these arrays, as `unnest` takes them. */
+export function contentParameters(p: Parameters<ContentArrays>): Sql {
+  return join(
+    contentColumns.map(([name, type]) => array(p[name], type)),
+    ', ',
+  );
+}
+
+/**
+ * A publishing statement without and with a row for the push relay. That is one row more, however many notifications the
+ * statement inserts: the relay works out the pushes (decision 23).
+ *
+ * @param build `publication(from)` gives a CTE that reads `user_id`, `id` and `time` of the new notifications
+ * @returns gives the statement for an installation that pushes, or for one that does not
+ */
+export function withAndWithoutPush<Values extends object, Row extends object>(
+  name: string,
+  build: (p: Parameters<Values>, publication: (from: Sql) => Sql) => Sql,
+): (pushes: boolean) => StatementWith<Values, Row, 'user'> {
+  const silent = userStatement<Values, Row>(name, (p) => build(p, () => sql``));
+  const pushed = userStatement<Values, Row>(`${name}_for_push`, (p) =>
+    build(
+      p,
+      (from) => sql`,
+    publication as (
+      insert into publications (id, user_ids, notification_ids, size, created_at)
+      select gen_random_uuid(), array_agg(user_id), array_agg(id), count(*), min(time)
+      from ${from} having count(*) > 0
+    )`,
+    ),
+  );
+  return (pushes) => (pushes ? pushed : silent);
+}
+
+/** The rows that a statement inserts, and the heads that it locks. */
+interface Source {
+  /** The rows `id, user_id, place` with the columns of a `Content`. */
+  readonly deliveries: Sql;
+  /** The condition, the order and the lock of a `select` from `inboxes`. */
+  readonly lockedHeads: Sql;
+}
+
+/**
+ * Numbers and inserts notifications. The heads are locked in the order of their users, so that two publishers never wait
+ * for each other in a cycle. They move when all are locked: after a wait, PostgreSQL reads a row as it is then
+ * (EvalPlanQual), not as this statement's snapshot has it. `clock` counts the locked heads first, so its time is read
+ * under all locks. Sequences and times come from `moved` alone; both are null, and nothing is inserted, where an inbox
+ * does not exist or is skipped.
+ *
+ * The answer is in the order of the deliveries, and holds only what the caller does not know.
+ */
+const insertStatement = <Values extends object>(name: string, source: (p: Parameters<Values>) => Source) =>
+  withAndWithoutPush<Values, CreatedTogether>(name, (p, publication) => {
+    const { deliveries, lockedHeads } = source(p);
+    return sql`
+    with
+    delivery as (
+      ${deliveries}
+    ),
+    head as materialized (
+      select user_id from inboxes where ${lockedHeads}
+    ),
+    clock as materialized (select count(*) as locked, db_now() as now from head),
+    moved as (
+      update inboxes
+      set ${headMoves(sql`now`)}
+      from (
+        select user_id, count(*) as rows, now from delivery join head using (user_id) cross join clock group by user_id, now
+      ) added
+      where inboxes.user_id = added.user_id
+      returning inboxes.user_id, ${movedColumns}
+    ),
+    numbered as (
+      select delivery.*, before + row_number() over inbox as sequence,
+             start + (row_number() over inbox - 1) * interval '1 microsecond' as time
+      from delivery left join moved using (user_id)
+      window inbox as (partition by delivery.user_id order by place)
+    ),
+    created as (
+      insert into notifications (${givenColumns})
+      select ${givenValues}
+      from numbered where sequence is not null
+    )${publication(sql`numbered where sequence is not null`)}
+    select string_agg(coalesce(sequence::text, ''), ',' order by place) as sequences,
+           string_agg(coalesce(time::text, ''), ',' order by place) as times,
+           array(select user_id from moved where is_full) as full
+    from numbered`;
+  });
+
+type OneRow = { readonly id: string; readonly userId: string } & Content;
+type RowArrays = { readonly ids: string; readonly userIds: string } & ContentArrays;
+
+/** One notification to one user: without arrays there is less to plan and to run. */
+const insertOneRow = insertStatement<OneRow>('notifications_publish_one', (p) => ({
+  deliveries: sql`select ${p.id}::uuid as id, ${p.userId}::uuid as user_id, 1 as place,
+             ${join(
+               contentColumns.map(([name, type]) => sql`${p[name]}::${identifier(type)} as ${identifier(name)}`),
+               ', ',
+             )}`,
+  lockedHeads: sql`user_id = ${p.userId}::uuid for update`,
+}));
+
+const rowsOf = (p: Parameters<RowArrays>) => sql`
+      select * from unnest(${array(p.ids, 'uuid')}, ${array(p.userIds, 'uuid')}, ${contentParameters(p)}) with ordinality
+        as delivery (id, user_id, ${contentNames}, place)`;
+
+/** Requests for one inbox that arrived together. The statement waits for the inbox. */
+const insertInboxRows = insertStatement<RowArrays>('notifications_publish_inbox', (p) => ({
+  deliveries: rowsOf(p),
+  lockedHeads: sql`user_id = any (${array(p.userIds, 'uuid')}::uuid[]) order by user_id for update`,
+}));
+
+/** Requests for several inboxes that arrived together. None waits for another's user: locked inboxes are skipped. */
+const insertUnlockedRows = insertStatement<RowArrays>('notifications_publish_together', (p) => ({
+  deliveries: rowsOf(p),
+  lockedHeads: sql`user_id = any (${array(p.userIds, 'uuid')}::uuid[]) order by user_id for update skip locked`,
+}));
+
+/** @returns undefined when the inbox does not exist; then nothing is inserted */
+export async function insertOne(tx: Queryable<'user'>, row: NewRow, pushes: boolean): Promise<Created | undefined> {
+  const { id, userId, content } = row;
+  const statement = insertOneRow(pushes)({ id, userId, ...content });
+  return read(await tx.query(statement), [row])[0];
+}
+
+/**
+ * Inserts several notifications, without waiting for any inbox.
+ * @returns in their order; undefined where the inbox does not exist, or is locked at the moment
+ */
+export async function insertTogether(
+  database: Queryable<'user'>,
+  rows: readonly NewRow[],
+  pushes: boolean,
+): Promise<(Created | undefined)[]> {
+  return read(await database.query(insertUnlockedRows(pushes)(rowArrays(rows))), rows);
+}
+
+/**
+ * Inserts several notifications of one inbox, in their order.
+ * @returns undefined for all when the inbox does not exist; then nothing is inserted
+ */
+export async function insertIntoInbox(
+  tx: Queryable<'user'>,
+  rows: readonly NewRow[],
+  pushes: boolean,
+): Promise<(Created | undefined)[]> {
+  return read(await tx.query(insertInboxRows(pushes)(rowArrays(rows))), rows);
+}
+
+function rowArrays(rows: readonly NewRow[]): RowArrays {
+  return {
+    ids: arrayText(rows.map(({ id }) => id)),
+    userIds: arrayText(rows.map(({ userId }) => userId)),
+    ...contentArrays(rows.map(({ content }) => content)),
+  };
+}
+
+/** A column that is null in all contents is sent as an empty array: `unnest` fills up shorter arrays with nulls. */
+export function contentArrays(contents: readonly Content[]): ContentArrays {
+  const arrayOf = (name: keyof Content) => {
+    const values = contents.map((content) => content[name]);
+    return values.every((value) => value === null) ? '{}' : textArrayText(values);
+  };
+  return {
+    actor_id: arrayOf('actor_id'),
+    actor: arrayOf('actor'),
+    notification_type: arrayOf('notification_type'),
+    notification_key: arrayOf('notification_key'),
+    object_id: arrayOf('object_id'),
+    object_data_number: arrayOf('object_data_number'),
+    object_data_string: arrayOf('object_data_string'),
+    description: arrayOf('description'),
+    image_id: arrayOf('image_id'),
+  };
+}
+
+function read([created]: readonly CreatedTogether[], asked: readonly NewRow[]): (Created | undefined)[] {
+  if (created === undefined) throw new Error('an aggregate returned no row');
+  const times = created.times.split(',');
+  return created.sequences.split(',').map((sequence, place) => {
+    if (sequence === '') return undefined;
+    const isFull = created.full.includes(asked[place]?.userId ?? '');
+    return { sequence: Number(sequence), created_at: instantFromPg(times[place] ?? ''), isFull };
+  });
+}

@@ -1,0 +1,233 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Image, Notification, NotificationInput } from '../../contract/notification.js';
+import type { Queryable, Transaction } from '../../database/database.js';
+import { orderedId, orderedIds } from '../../lib/ids.js';
+import { type FieldError, refuseFaults } from '../../lib/problem.js';
+import { instantsOfMicroseconds } from '../../lib/times.js';
+import { referToImages } from '../images/rows.js';
+import { countFullBlocks } from '../inbox/block-counts.js';
+import { type Content, notificationOf } from '../inbox/row.js';
+import { type ContentRules, contentOf, imageUrls } from './content.js';
+import { type Deliveries, insertMany, type PendingInsert } from './publish-many.js';
+import { type Created, type CreatedRow, insertOne, type NewRow } from './publish-queries.js';
+import {
+  admitItems,
+  type ExactNumbers,
+  faultsOfGroups,
+  type Item,
+  type PublishRequest,
+  readItem,
+  readItems,
+  requestFaults,
+} from './validation.js';
+
+/** Notifications that are put together in one turn of the event loop: that takes about a millisecond. */
+const partLength = 250;
+
+export interface PublishRules extends ContentRules {
+  /** Whether notifications are pushed: then the database gets a row for the push relay. */
+  readonly pushes: boolean;
+}
+
+/** Called with each part of the notifications, in order. Do not publish a part before the transaction commits. */
+export type OnPart = (part: readonly Notification[]) => void;
+
+/**
+ * Publishes every notification of a request, or none: the caller must let the transaction fail when this throws.
+ *
+ * @param numbers the result of `exactNumbers`
+ * @param onPart called while the database inserts
+ * @returns in the order of the request, and within an item in the order of its `user_ids`
+ * @throws Problem `validation_failed` with every fault; with the item's index when `request` is an array
+ */
+export async function publish(
+  tx: Transaction<'user' | 'directory'>,
+  rules: PublishRules,
+  request: PublishRequest,
+  numbers: ExactNumbers,
+  onPart?: OnPart,
+): Promise<Notification[]> {
+  const admitted = await admit(tx, rules, request, numbers);
+  if (admitted.userIds.length === 1) {
+    const notification = await publishAdmitted(admitted, async (row) => {
+      const created = await insertOne(tx, row, rules.pushes);
+      if (created?.isFull) await countFullBlocks(tx, [row.userId]);
+      return created;
+    });
+    onPart?.([notification]);
+    return [notification];
+  }
+  const prepare = async () => {
+    await nextTurn();
+    return deliveriesOf(admitted);
+  };
+  const writing = await insertMany(tx, admitted.userIds, prepare, rules.pushes);
+  if (writing.sequences.includes(0)) admitted.refuseMissing(writing.sequences);
+  const notifications = inParts(writing, admitted.images, onPart);
+  await Promise.allSettled([notifications, writing.inserted]);
+  await writing.inserted;
+  return notifications;
+}
+
+/**
+ * Publishes the one notification of a request, as `publish` does, with a statement of the caller.
+ * @param insert returns undefined when the user does not exist
+ * @throws Problem as `publish` does
+ */
+export async function publishOne(
+  handle: Queryable<'user' | 'directory'>,
+  rules: PublishRules,
+  request: NotificationInput,
+  numbers: ExactNumbers,
+  insert: (row: NewRow) => Promise<Created | undefined>,
+): Promise<Notification> {
+  return publishAdmitted(await admit(handle, rules, request, numbers), insert);
+}
+
+/**
+ * The faults for which `publish` would refuse each of these requests, each by itself. Writes nothing.
+ * @param numbers the exact numbers, one for each request
+ */
+export async function validateEach(
+  handle: Queryable<'user' | 'directory'>,
+  rules: ContentRules,
+  requests: readonly NotificationInput[],
+  numbers: ExactNumbers,
+): Promise<FieldError[][]> {
+  const items = requests.map((input, index) => readItem({ input, path: '', number: numbers[index] }));
+  return faultsOfGroups(
+    handle,
+    items.map((item) => [item]),
+    rules,
+  );
+}
+
+/** A notification that publishing would create. */
+export interface PlannedNotification {
+  readonly id: string;
+  readonly userId: string;
+  readonly content: Content;
+}
+
+/**
+ * The notifications that `publish` would create, after the same checks. Writes nothing.
+ * @throws Problem as `publish` does
+ */
+export async function planNotifications(
+  handle: Queryable<'user' | 'directory'>,
+  rules: ContentRules,
+  request: PublishRequest,
+  numbers: ExactNumbers,
+): Promise<PlannedNotification[]> {
+  const items = readItems(request, numbers);
+  const [faults = []] = await faultsOfGroups(handle, [items], rules);
+  refuseFaults(faults);
+  return items.flatMap((item) => {
+    const content = contentOf(item, new Map());
+    return item.deliveries.map(({ userId }) => ({ id: orderedId(), userId, content }));
+  });
+}
+
+/** A request that is valid, unless one of its users does not exist. */
+interface Admitted {
+  readonly items: readonly Item[];
+  /** The users of the deliveries, in their order. */
+  readonly userIds: readonly string[];
+  /** Images that were created from the URLs of this request, by URL. */
+  readonly created: ReadonlyMap<string, Image>;
+  /** All images that the items show, by id. */
+  readonly images: ReadonlyMap<string, Image>;
+  /**
+   * Refuses the request because users do not exist.
+   * @param made for each delivery its row or sequence; falsy where the user does not exist
+   * @throws Problem `validation_failed`
+   */
+  refuseMissing(made: readonly unknown[]): never;
+}
+
+async function admit(
+  handle: Queryable<'user' | 'directory'>,
+  rules: PublishRules,
+  request: PublishRequest,
+  numbers: ExactNumbers,
+): Promise<Admitted> {
+  const items = readItems(request, numbers);
+  const found = await admitItems(handle, items, rules);
+  const created = await referToImages(handle, imageUrls(items));
+  const createdById = [...created.values()].map((image) => [image.id, image] as const);
+  return {
+    items,
+    userIds: items.flatMap(({ deliveries }) => deliveries.map(({ userId }) => userId)),
+    created,
+    images: new Map([...found, ...createdById]),
+    refuseMissing(made) {
+      refuseFaults(requestFaults(items, rules, found, usersOf(items, made)));
+      throw new Error('a notification was not inserted, but its user exists');
+    },
+  };
+}
+
+async function publishAdmitted(
+  { items, userIds, created, images, refuseMissing }: Admitted,
+  insert: (row: NewRow) => Promise<Created | undefined>,
+): Promise<Notification> {
+  const [[item], [userId]] = [items, userIds];
+  if (item === undefined || userId === undefined) throw new Error('a request without a user was not refused');
+  const [id, content] = [orderedId(), contentOf(item, created)];
+  const row = await insert({ id, userId, content });
+  if (row === undefined) return refuseMissing([row]);
+  return toNotification(content, id, userId, row, images);
+}
+
+function deliveriesOf({ items, userIds, created }: Admitted): Deliveries {
+  return {
+    ids: orderedIds(userIds.length),
+    userIds,
+    items: items.flatMap((item, index) => item.deliveries.map(() => index + 1)),
+    contents: items.map((item) => contentOf(item, created)),
+  };
+}
+
+/** The users whose deliveries were made. */
+function usersOf(items: readonly Item[], made: readonly unknown[]): Set<string> {
+  const deliveries = items.flatMap((item) => item.deliveries);
+  return new Set(deliveries.filter((_, place) => Boolean(made[place])).map(({ userId }) => userId));
+}
+
+/**
+ * The notifications that are being inserted, from the request and from the sequences and times of the database. They are
+ * put together in parts: between two parts the process sends pending data and serves other requests.
+ */
+async function inParts(
+  { deliveries: { ids, userIds, items, contents }, sequences, times }: PendingInsert,
+  images: ReadonlyMap<string, Image>,
+  onPart: OnPart | undefined,
+): Promise<Notification[]> {
+  const parts: Notification[][] = [];
+  const instantOf = instantsOfMicroseconds();
+  for (let from = 0; from < sequences.length; from += partLength) {
+    await nextTurn();
+    const part = sequences.slice(from, from + partLength).map((sequence, index) => {
+      const place = from + index;
+      const [id, userId, content] = [ids[place], userIds[place], contents[(items[place] ?? 0) - 1]];
+      if (id === undefined || userId === undefined || content === undefined) {
+        throw new Error('more notifications were inserted than asked for');
+      }
+      return toNotification(content, id, userId, { sequence, created_at: instantOf(times[place] ?? 0n) }, images);
+    });
+    onPart?.(part);
+    parts.push(part);
+  }
+  return parts.flat();
+}
+
+/** A notification that was just inserted. The database returns only what the request does not hold. */
+function toNotification(
+  content: Content,
+  id: string,
+  user_id: string,
+  { sequence, created_at }: CreatedRow,
+  images: ReadonlyMap<string, Image>,
+): Notification {
+  return notificationOf(content, { id, user_id, sequence, created_at, updated_at: created_at }, images);
+}

@@ -1,0 +1,82 @@
+import type { Notification, NotificationInput } from '../../contract/notification.js';
+import type { Database, Transaction } from '../../database/database.js';
+import type { FieldError } from '../../lib/problem.js';
+import type { ContentRules } from './content.js';
+import { type OnPart, type PlannedNotification, planNotifications, publish, validateEach } from './publish.js';
+import { createOnePublisher } from './publish-one.js';
+import type { ExactNumbers, PublishRequest } from './validation.js';
+
+/**
+ * Publishing, in all its forms: each validates a request, numbers and inserts its notifications, announces them after the
+ * commit, and returns them. Methods with `tx` must run in a transaction, which must fail when they throw.
+ */
+export interface Publisher {
+  /**
+   * Publishes every notification of a request, or none.
+   * @param numbers the result of `exactNumbers` for the request's text
+   * @param onPart called with each part while the database inserts
+   * @returns in the order of the request, and within an item in the order of its `user_ids`
+   * @throws Problem `validation_failed` with every fault; with the item's index when `request` is an array
+   */
+  publish(
+    tx: Transaction<'user' | 'directory'>,
+    request: PublishRequest,
+    numbers?: ExactNumbers,
+    onPart?: OnPart,
+  ): Promise<Notification[]>;
+
+  /**
+   * Publishes one notification to one user. Resolves after the commit.
+   * @throws Problem `validation_failed` with every fault
+   */
+  publishOne(request: NotificationInput, numbers?: ExactNumbers): Promise<Notification>;
+
+  /** Publishes one notification to one user without pushing it: the caller pushes it in another way. */
+  publishWithoutPush(tx: Transaction<'user' | 'directory'>, input: NotificationInput): Promise<Notification>;
+
+  /** The faults for which `publish` would refuse each of these requests, each by itself. Writes nothing. */
+  validateEach(requests: readonly NotificationInput[], numbers: ExactNumbers): Promise<FieldError[][]>;
+
+  /** The notifications that `publish` would create, after the same checks. Writes nothing. @throws Problem `validation_failed` */
+  planNotifications(request: PublishRequest, numbers?: ExactNumbers): Promise<PlannedNotification[]>;
+}
+
+export interface PublisherOptions extends ContentRules {
+  readonly database: Database;
+  /** Called after the commit with the users whose inboxes changed. */
+  readonly changed: (userIds: readonly string[]) => void;
+  /** Called after the commit, for the push relay. Without it nothing is pushed. */
+  readonly published?: () => void;
+  /** Whether single notifications that are published at the same time share a statement. */
+  readonly batching: boolean;
+}
+
+export function createPublisher({ database, changed, published, batching, ...content }: PublisherOptions): Publisher {
+  const rules = { ...content, pushes: published !== undefined };
+  const publishAlone = createOnePublisher(database, rules, batching);
+  /** Signals committed notifications to streams, caches and the push relay. */
+  const announce = (notifications: readonly Notification[], isPushed: boolean) => {
+    changed(notifications.map(({ user_id }) => user_id));
+    if (isPushed) published?.();
+  };
+  return {
+    async publish(tx, request, numbers = [], onPart) {
+      const notifications = await publish(tx, rules, request, numbers, onPart);
+      tx.onCommit(() => announce(notifications, true));
+      return notifications;
+    },
+    async publishOne(request, numbers = []) {
+      const notification = await publishAlone(request, numbers);
+      announce([notification], true);
+      return notification;
+    },
+    async publishWithoutPush(tx, input) {
+      const [notification] = await publish(tx, { ...rules, pushes: false }, input, []);
+      if (notification === undefined) throw new Error('one notification was published, and none was returned');
+      tx.onCommit(() => announce([notification], false));
+      return notification;
+    },
+    validateEach: (requests, numbers) => validateEach(database.spanning, rules, requests, numbers),
+    planNotifications: (request, numbers = []) => planNotifications(database.spanning, rules, request, numbers),
+  };
+}

@@ -1,0 +1,132 @@
+import type { Image, NotificationInput } from '../../contract/notification.js';
+import type { Queryable } from '../../database/database.js';
+import { sql, userStatement } from '../../database/sql.js';
+import { type FieldError, refuseFaults } from '../../lib/problem.js';
+import { findImages, holdImages } from '../images/rows.js';
+import { type ContentRules, contentFaults, type InputItem, imageIds } from './content.js';
+
+/** Notifications that one request may publish. */
+export const maxDeliveries = 10_000;
+
+/** The notifications that an item of a request makes, which may not have been validated: one for each of its users. */
+export function countDeliveries(item: unknown): number {
+  if (typeof item !== 'object' || item === null || !('user_ids' in item)) return 1;
+  const { user_ids: userIds } = item;
+  return Array.isArray(userIds) ? userIds.length : 1;
+}
+
+/** The fault of a request that makes this many notifications, if that is too many. */
+export function deliveryLimitFaults(deliveries: number): FieldError[] {
+  return deliveries > maxDeliveries ? [{ code: 'too_many_deliveries', params: { max: maxDeliveries } }] : [];
+}
+
+/** A request: one notification, or several. */
+export type PublishRequest = NotificationInput | readonly NotificationInput[];
+
+/** The result of `exactNumbers` for a request: by item. */
+export type ExactNumbers = readonly (string | undefined)[];
+
+/** One notification to publish. */
+export interface Delivery {
+  readonly userId: string;
+  /** The user's place in the item's `user_ids`; undefined when the item has `user_id`. */
+  readonly place: number | undefined;
+}
+
+/** One item of a request. */
+export interface Item extends InputItem<NotificationInput> {
+  readonly deliveries: readonly Delivery[];
+}
+
+const selectUsers = userStatement<{ userIds: readonly string[] }, { user_id: string }>(
+  'inboxes_exist',
+  (p) => sql`select user_id from inboxes where user_id = any (${p.userIds}::uuid[])`,
+);
+
+/** Reads a request. The fields of an array's items are named with the item's index: `3.description`. */
+export function readItems(request: PublishRequest, numbers: ExactNumbers): Item[] {
+  return isMany(request)
+    ? request.map((input, index) => readItem({ input, path: `${index}.`, number: numbers[index] }))
+    : [readItem({ input: request, path: '', number: numbers[0] })];
+}
+
+function isMany<T>(value: T | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
+}
+
+/** Reads one item. */
+export function readItem({ input, path, number }: InputItem<NotificationInput>): Item {
+  const delivery = (id: string, place?: number) => ({ userId: id.toLowerCase(), place });
+  const deliveries = input.user_ids?.map(delivery) ?? [];
+  if (input.user_id !== undefined) deliveries.unshift(delivery(input.user_id));
+  return { input, number, path, deliveries };
+}
+
+/**
+ * Validates items that are about to be published, and locks the images that they show until the transaction ends.
+ *
+ * Whether the users exist is not checked before writing: the statement that writes finds out. They are looked up only
+ * when the request is refused anyway, so that the answer names every fault.
+ * @returns the images, by id
+ * @throws Problem `validation_failed`
+ */
+export async function admitItems(
+  handle: Queryable<'user' | 'directory'>,
+  items: readonly Item[],
+  rules: ContentRules,
+): Promise<Map<string, Image>> {
+  const images = await holdImages(handle, imageIds(items), rules.imageUrlsOf);
+  if (requestFaults(items, rules, images).length > 0) {
+    refuseFaults(requestFaults(items, rules, images, await existingUsers(handle, items)));
+  }
+  return images;
+}
+
+/** Validates items that will not be written now. @returns the faults of each group of items, each group by itself */
+export async function faultsOfGroups(
+  handle: Queryable<'user' | 'directory'>,
+  groups: readonly (readonly Item[])[],
+  rules: ContentRules,
+): Promise<FieldError[][]> {
+  const items = groups.flat();
+  const users = await existingUsers(handle, items);
+  const images = await findImages(handle, imageIds(items), rules.imageUrlsOf);
+  return groups.map((group) => requestFaults(group, rules, images, users));
+}
+
+/** @param users those that exist; without them users are not checked */
+export function requestFaults(
+  items: readonly Item[],
+  rules: ContentRules,
+  images: ReadonlyMap<string, Image>,
+  users?: ReadonlySet<string>,
+): FieldError[] {
+  const faults: FieldError[] = [];
+  for (const item of items) {
+    faults.push(...recipientFaults(item, users), ...contentFaults(item, rules, images));
+  }
+  faults.push(...deliveryLimitFaults(items.reduce((sum, { deliveries }) => sum + deliveries.length, 0)));
+  return faults;
+}
+
+function recipientFaults({ input, path, deliveries }: Item, users: ReadonlySet<string> | undefined): FieldError[] {
+  const faults: FieldError[] = [];
+  if (deliveries.length === 0) faults.push({ field: `${path}user_id`, code: 'required' });
+  if (input.user_id !== undefined && input.user_ids !== undefined) {
+    faults.push({ field: `${path}user_ids`, code: 'conflicting_fields', params: { fields: 'user_id, user_ids' } });
+  }
+  const seen = new Set<string>();
+  for (const { userId, place } of deliveries) {
+    const field = () => path + (place === undefined ? 'user_id' : `user_ids.${place}`);
+    if (seen.has(userId)) faults.push({ field: field(), code: 'duplicate_items' });
+    else if (users?.has(userId) === false) faults.push({ field: field(), code: 'unknown_user' });
+    seen.add(userId);
+  }
+  return faults;
+}
+
+async function existingUsers(handle: Queryable<'user'>, items: readonly Item[]): Promise<Set<string>> {
+  const userIds = new Set(items.flatMap(({ deliveries }) => deliveries.map(({ userId }) => userId)));
+  const rows = await handle.query(selectUsers({ userIds: [...userIds] }));
+  return new Set(rows.map((row) => row.user_id));
+}

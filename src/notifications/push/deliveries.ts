@@ -1,0 +1,89 @@
+import type { PushChannel } from '../../contract/push.js';
+import type { Queryable } from '../../database/database.js';
+import { literal, sql, userStatement } from '../../database/sql.js';
+import { newId } from '../../lib/ids.js';
+import type { PushDevice } from './devices.js';
+
+/** The queue's job that sends by a channel. `insertDeliveries` names it too. */
+export const sendTask = (channel: PushChannel) => `push.send.${channel}`;
+
+/** The payload of a `sendTask` job. The attempt keeps a left-over job from repeating an attempt. */
+export interface PushJob {
+  readonly user_id: string;
+  readonly id: string;
+  readonly attempt: number;
+}
+
+/** After everything else in the queue: the index scan for other jobs does not read waiting pushes. */
+const queuePriority = 10;
+/** SQL: the same number. */
+export const pushPriority = literal(queuePriority);
+
+/** One push to record, and to send unless it is muted. */
+export interface NewDelivery extends PushDevice {
+  /** Of the notification, or of a notice. */
+  readonly notificationId: string;
+  readonly muted: boolean;
+  /** When the notification was published; undefined: now. */
+  readonly publishedAt?: string;
+}
+
+/** Rows that one statement writes, so that it ends long before the statement timeout. */
+const rowsAtOnce = 1000;
+
+/** The row of each push, and its job in the queue unless it is muted. */
+const insertRows = userStatement<
+  {
+    userIds: readonly string[];
+    ids: readonly string[];
+    notificationIds: readonly string[];
+    deviceIds: readonly string[];
+    channels: readonly string[];
+    muted: readonly boolean[];
+    publishedAt: readonly (string | null)[];
+    notice: string | null;
+  },
+  { jobs: number }
+>(
+  'push_deliveries_insert',
+  (p) => sql`
+    with delivery as (
+      insert into push_deliveries
+        (user_id, id, notification_id, device_id, channel, state, reason, notice, created_at, updated_at)
+      select user_id, id, notification_id, device_id, channel, case when muted then 'muted' else 'queued' end,
+             case when muted then 'muted' else 'waiting' end, ${p.notice}::jsonb, coalesce(published_at, now), now
+      from unnest(${p.userIds}::uuid[], ${p.ids}::uuid[], ${p.notificationIds}::uuid[], ${p.deviceIds}::uuid[],
+                  ${p.channels}::text[], ${p.muted}::boolean[], ${p.publishedAt}::timestamptz[])
+          as made (user_id, id, notification_id, device_id, channel, muted, published_at),
+        (select db_now() as now) clock
+      returning user_id, id, channel, state
+    )
+    select count(*) as jobs from graphile_worker.add_jobs(array(
+      select row('push.send.' || channel, json_build_object('user_id', user_id, 'id', id, 'attempt', 0),
+                 null, null, null, null, ${pushPriority}, null)::graphile_worker.job_spec
+      from delivery where state = 'queued'))
+    where exists (select from delivery where state = 'queued')`,
+);
+
+/** @param notice the JSON of a notice, when the pushes are of one and not of a notification */
+export async function insertDeliveries(
+  tx: Queryable<'user'>,
+  deliveries: readonly NewDelivery[],
+  notice: string | null = null,
+): Promise<void> {
+  for (let start = 0; start < deliveries.length; start += rowsAtOnce) {
+    const some = deliveries.slice(start, start + rowsAtOnce);
+    await tx.query(
+      insertRows({
+        userIds: some.map(({ user_id }) => user_id),
+        ids: some.map(() => newId()),
+        notificationIds: some.map(({ notificationId }) => notificationId),
+        deviceIds: some.map(({ device_id }) => device_id),
+        channels: some.map(({ channel }) => channel),
+        muted: some.map(({ muted }) => muted),
+        publishedAt: some.map(({ publishedAt }) => publishedAt ?? null),
+        notice,
+      }),
+    );
+  }
+}

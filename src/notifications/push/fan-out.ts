@@ -1,0 +1,86 @@
+import type { Notification } from '../../contract/notification.js';
+import type { Database, Queryable } from '../../database/database.js';
+import { everyoneStatement, literal, sql, unprepared, userStatement } from '../../database/sql.js';
+import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
+import { insertDeliveries, type NewDelivery } from './deliveries.js';
+import { type PushOptions, planPushes } from './plan.js';
+
+/** Publications that one step reads, and the number of notifications at which it stops. */
+const limits = { publications: 200, notifications: 5000 };
+
+interface PublicationRow {
+  id: string;
+  user_ids: string[];
+  notification_ids: string[];
+  created_at: string;
+}
+
+/** The oldest publications up to the limits, and at least one. Publications that another instance has locked are skipped. */
+const takePublications = everyoneStatement<Record<never, never>, PublicationRow>(
+  'push_publications_take',
+  () => sql`
+    with due as (
+      select id, size, sum(size) over (order by created_at, id) as total
+      from (
+        select id, size, created_at from publications order by created_at, id limit ${literal(limits.publications)}
+      ) oldest
+    )
+    select p.id, p.user_ids, p.notification_ids, p.created_at
+    from publications p
+    where p.id in (select id from due where total - size < ${literal(limits.notifications)})
+    for update skip locked`,
+);
+
+const deletePublications = everyoneStatement<{ ids: readonly string[] }>(
+  'push_publications_delete',
+  (p) => sql`delete from publications where id = any (${p.ids}::uuid[])`,
+);
+
+const selectNotifications = unprepared(
+  userStatement<{ userIds: readonly string[]; ids: readonly string[] }, NotificationRow>(
+    'push_notifications',
+    (p) => sql`
+    select ${notificationColumns}
+    from unnest(${p.userIds}::uuid[], ${p.ids}::uuid[]) as wanted (wanted_user, wanted_id)
+      join notifications on user_id = wanted_user and id = wanted_id`,
+  ),
+);
+
+/** One notification that may be pushed. */
+interface Item {
+  readonly userId: string;
+  readonly id: string;
+  readonly publishedAt: string;
+}
+
+/**
+ * Fan-out: works out the pushes of the oldest publications. Rows and jobs are inserted in the transaction that deletes
+ * the publications, so no push is lost or sent twice.
+ * @returns whether there was a publication
+ */
+export function fanOutPushes(database: Database, options: PushOptions): Promise<boolean> {
+  return database.everyone.transaction(async (tx) => {
+    const publications = await tx.query(takePublications({}));
+    if (publications.length === 0) return false;
+    const items = publications.flatMap(itemsOf);
+    const planned = await planPushes(tx, options, items, (wanted) => readNotifications(tx, wanted));
+    const deliveries = planned.flatMap((pushes, index): NewDelivery[] => {
+      const item = items[index];
+      if (item === undefined) return [];
+      return pushes.map((push) => ({ ...push, notificationId: item.id, publishedAt: item.publishedAt }));
+    });
+    await insertDeliveries(tx, deliveries);
+    await tx.query(deletePublications({ ids: publications.map(({ id }) => id) }));
+    return true;
+  });
+}
+
+function itemsOf({ user_ids, notification_ids, created_at }: PublicationRow): Item[] {
+  return user_ids.map((userId, index) => ({ userId, id: notification_ids[index] ?? '', publishedAt: created_at }));
+}
+
+async function readNotifications(tx: Queryable<'user'>, items: readonly Item[]): Promise<Map<string, Notification>> {
+  const [userIds, ids] = [items.map(({ userId }) => userId), items.map(({ id }) => id)];
+  const rows = await tx.query(selectNotifications({ userIds, ids }));
+  return new Map(rows.map((row) => [row.id, toNotification(row, new Map())]));
+}

@@ -1,0 +1,191 @@
+import type { Database, Queryable } from '../../database/database.js';
+import type { MaintenanceTask, Step } from '../../database/maintenance/tasks.js';
+import { everyoneStatement, literal, type Parameters, sql, unprepared, userStatement } from '../../database/sql.js';
+import { nilId } from '../../lib/ids.js';
+import { blockRows } from '../inbox/blocks.js';
+import { lockUnlockedHeads } from '../inbox/heads.js';
+
+/** How long notifications of a type are kept. */
+export interface RetentionRule {
+  readonly type: string;
+  /** Milliseconds since `created_at`. */
+  readonly age: number;
+}
+
+export interface Retention {
+  /** The maintenance tasks that remove old notifications. */
+  readonly tasks: readonly MaintenanceTask[];
+  /**
+   * By type, the time from which all notifications are kept; older ones may be removed. RFC 3339, in the database's time.
+   * A type without a rule is absent: it is kept forever.
+   */
+  retainedFrom(): Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** Inboxes that a step reads, rows that it removes at most, and rows of one inbox and type. */
+const batch = { users: 200, rows: 500, each: 50 };
+/** Milliseconds. */
+const timing = { rest: 3_600_000, refresh: 60_000 };
+
+/** The rules as two arrays. */
+interface RuleArrays {
+  readonly types: readonly string[];
+  /** Milliseconds. */
+  readonly ages: readonly number[];
+}
+
+/** SQL: the rules as rows. */
+const rules = (p: Parameters<RuleArrays>) => sql`unnest(${p.types}::text[], ${p.ages}::float8[]) as rule (type, age)`;
+
+/** SQL: the condition of a time. Rows are removed an hour later than `retainedFrom` says, which may be some minutes old. */
+const isTooOld = sql`< db_now() - rule.age * interval '1 ms' - interval '1 hour'`;
+
+/** Looks up one row for each user and type by the index: rows of one type are ordered by age. */
+const findUsers = everyoneStatement<{ after: string } & RuleArrays, { user_id: string; is_due: boolean }>(
+  'retention_find',
+  (p) => sql`
+    with slice as materialized (
+      select user_id, total from inboxes where user_id > ${p.after} order by user_id limit ${literal(batch.users)}
+    )
+    select user_id, total > 0 and exists (
+      select from ${rules(p)}
+        cross join lateral (
+          select created_at from notifications n
+          where n.user_id = slice.user_id and n.notification_type = rule.type order by sequence limit 1
+        ) oldest
+      where oldest.created_at ${isTooOld}
+    ) as is_due
+    from slice order by user_id`,
+);
+
+/**
+ * Removes old rows of inboxes whose heads an earlier statement has locked, so it sees the inboxes as they are under the
+ * locks. It leaves no tombstones: clients know the age at which notifications expire. The heads move by one number and in
+ * time, so every ETag changes and no cached page matches the new state.
+ */
+const removeOld = userStatement<{ userIds: readonly string[] } & RuleArrays, { removed: number }>(
+  'retention_remove',
+  (p) => sql`
+    with
+    old as materialized (
+      select user_id, id
+      from unnest(${p.userIds}::uuid[]) as locked (user_id) cross join ${rules(p)}
+        cross join lateral (
+          select id, created_at from notifications n
+          where n.user_id = locked.user_id and n.notification_type = rule.type
+          order by sequence limit ${literal(batch.each)}
+        ) oldest
+      where oldest.created_at ${isTooOld}
+      limit ${literal(batch.rows)}
+    ),
+    gone as (
+      delete from notifications n using old where n.user_id = old.user_id and n.id = old.id
+      returning n.user_id, n.sequence, n.notification_type
+    ),
+    counted as materialized (
+      select user_id, sequence / ${blockRows} as block, notification_type, count(*) as rows from gone group by 1, 2, 3
+    ),
+    emptied as (
+      delete from inbox_blocks b using counted c
+      where b.user_id = c.user_id and b.block = c.block and b.notification_type = c.notification_type and b.rows <= c.rows
+    ),
+    lowered as (
+      update inbox_blocks b set rows = b.rows - c.rows from counted c
+      where b.user_id = c.user_id and b.block = c.block and b.notification_type = c.notification_type and b.rows > c.rows
+    ),
+    moved as (
+      update inboxes i
+      set total = total - c.rows,
+          last_change_sequence = last_change_sequence + 1,
+          last_time = greatest(db_now(), last_time + interval '1 microsecond')
+      from (select user_id, count(*) as rows from gone group by user_id) c
+      where i.user_id = c.user_id
+    )
+    select 1 as removed from gone`,
+);
+
+const selectRetained = unprepared(
+  everyoneStatement<RuleArrays, { type: string; retained: string }>(
+    'retention_from',
+    (p) => sql`select type, db_now() - age * interval '1 ms' as retained from ${rules(p)}`,
+  ),
+);
+
+/** Before every user: no user has this id. */
+const firstUser = nilId;
+
+/**
+ * Removes notifications by their age, and keeps `retainedFrom` up to date. Without rules it does nothing.
+ * @param onError called when the time cannot be read; it is read again a minute later
+ */
+export async function startRetention(
+  database: Database,
+  kept: readonly RetentionRule[],
+  onError: (error: unknown) => void,
+): Promise<Retention> {
+  if (kept.length === 0) return { tasks: [], retainedFrom: () => ({}), stop: async () => undefined };
+  let retained = await readRetained(database, kept);
+  let reading: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    reading = readRetained(database, kept).then((read) => {
+      retained = read;
+    }, onError);
+  }, timing.refresh).unref();
+  return {
+    tasks: [retentionTask(kept)],
+    retainedFrom: () => retained,
+    async stop() {
+      clearInterval(timer);
+      await reading;
+    },
+  };
+}
+
+async function readRetained(
+  database: Database,
+  kept: readonly RetentionRule[],
+): Promise<Readonly<Record<string, string>>> {
+  const rows = await database.everyone.query(selectRetained(arraysOf(kept)));
+  return Object.fromEntries(rows.map(({ type, retained }) => [type, retained]));
+}
+
+const arraysOf = (kept: readonly RetentionRule[]): RuleArrays => ({
+  types: kept.map(({ type }) => type),
+  ages: kept.map(({ age }) => age),
+});
+
+/** Reads all inboxes in keyset order, some at a time. It repeats a step while inboxes have more to remove than one step may. */
+export function retentionTask(kept: readonly RetentionRule[]): MaintenanceTask {
+  const ruleArrays = arraysOf(kept);
+  return {
+    name: 'notification retention',
+    restMs: timing.rest,
+    async step(tx, from): Promise<Step> {
+      const after = from?.user_id ?? firstUser;
+      const users = await tx.query(findUsers({ after, ...ruleArrays }));
+      const due = users.filter((user) => user.is_due).map((user) => user.user_id);
+      const removed = await removeFrom(tx, due);
+      // There may be more. A locked inbox is left to the next run.
+      if (removed > 0) return { removed, next: { user_id: after } };
+      const last = users.at(-1)?.user_id;
+      return last === undefined || users.length < batch.users ? { removed } : { removed, next: { user_id: last } };
+    },
+  };
+
+  async function removeFrom(tx: Queryable<'user'>, due: readonly string[]): Promise<number> {
+    if (due.length === 0) return 0;
+    const userIds = await lockUnlockedHeads(tx, due);
+    return (await tx.query(removeOld({ userIds, ...ruleArrays }))).length;
+  }
+}
+
+/** The tables with a user's rows, for the job that erases a deleted user. */
+export const notificationTables = [
+  { table: 'notifications', key: 'sequence' },
+  { table: 'inbox_blocks', key: 'block' },
+  { table: 'notification_tombstones', key: 'change_sequence' },
+  { table: 'markers', key: 'user_id' },
+  { table: 'mutes', key: 'id' },
+  { table: 'push_deliveries', key: 'id' },
+] as const;

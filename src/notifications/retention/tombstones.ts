@@ -1,0 +1,60 @@
+import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
+import { everyoneStatement, literal, sql, userStatement } from '../../database/sql.js';
+import { lockUnlockedHeads } from '../inbox/heads.js';
+
+/** Tombstones that one step removes at most. */
+const batch = 500;
+
+const findOld = everyoneStatement<Record<never, never>, { user_id: string; change_sequence: number }>(
+  'tombstones_find',
+  () => sql`
+    select user_id, change_sequence from notification_tombstones
+    where deleted_at < db_now() - interval '30 days' order by deleted_at limit ${literal(batch)}`,
+);
+
+/**
+ * Removes tombstones of inboxes whose heads an earlier statement has locked, and of inboxes without a head: they are being
+ * erased. The heads store up to which change tombstones were removed.
+ */
+const removeOld = userStatement<
+  { userIds: readonly string[]; changeSequences: readonly number[]; lockedUserIds: readonly string[] },
+  { removed: number }
+>(
+  'tombstones_remove',
+  (p) => sql`
+    with
+    gone as (
+      delete from notification_tombstones t
+      using unnest(${p.userIds}::uuid[], ${p.changeSequences}::bigint[]) as old (user_id, change_sequence)
+      where t.user_id = old.user_id and t.change_sequence = old.change_sequence
+        and (t.user_id = any (${p.lockedUserIds}::uuid[])
+             or not exists (select from inboxes i where i.user_id = t.user_id))
+      returning t.user_id, t.change_sequence
+    ),
+    forgotten as (
+      update inboxes
+      set forgotten_change_sequence = greatest(forgotten_change_sequence, last.change_sequence)
+      from (select user_id, max(change_sequence) as change_sequence from gone group by user_id) last
+      where inboxes.user_id = last.user_id
+    )
+    select 1 as removed from gone`,
+);
+
+/**
+ * Removes tombstones after 30 days. In the same transaction the head stores up to which change: a client that last
+ * synchronised before it must start again.
+ */
+export const tombstoneTask: MaintenanceTask = {
+  name: 'notification tombstones',
+  restMs: 3_600_000,
+  async step(tx) {
+    const old = await tx.query(findOld({}));
+    if (old.length === 0) return { removed: 0 };
+    const userIds = old.map((row) => row.user_id);
+    const changeSequences = old.map((row) => row.change_sequence);
+    const lockedUserIds = await lockUnlockedHeads(tx, userIds);
+    const removed = (await tx.query(removeOld({ userIds, changeSequences, lockedUserIds }))).length;
+    // Tombstones of locked inboxes are left to the next run.
+    return removed === 0 || old.length < batch ? { removed } : { removed, next: {} };
+  },
+};

@@ -1,0 +1,92 @@
+import type { Session } from '../../contract/session.js';
+
+/**
+ * Sessions that were valid when they were read. The cache decides nothing: its user must confirm that a session has not
+ * changed since, and delete the sessions of users that have changed.
+ */
+export interface SessionCache {
+  /**
+   * The session of the token with this SHA-256, in hexadecimal digits. The token is too long to guess, so the time of this
+   * look-up reveals nothing.
+   */
+  get(sha256: string): Session | undefined;
+  set(sha256: string, session: Session): void;
+  delete(sha256: string, session: Session): void;
+  /** Deletes all sessions of a user. @param userId as in `Session.user_id` */
+  deleteUser(userId: string): void;
+  clear(): void;
+}
+
+/** Sessions of one user in each half of the cache. Further ones replace the oldest. */
+const mostOfUser = 16;
+
+/**
+ * @param most sessions at most. The cache has two halves. When the recent half is full, the older half is dropped and the
+ *   recent one becomes the older one. A session that is read moves to the recent half, so recently used sessions stay.
+ */
+export function createSessionCache(most: number): SessionCache {
+  let recent = createHalf();
+  let older = createHalf();
+
+  function set(sha256: string, session: Session): void {
+    if (recent.size >= most / 2) {
+      older = recent;
+      recent = createHalf();
+    }
+    recent.set(sha256, session);
+  }
+
+  return {
+    get(sha256) {
+      const session = recent.get(sha256);
+      if (session !== undefined) return session;
+      const aged = older.get(sha256);
+      if (aged !== undefined) set(sha256, aged);
+      return aged;
+    },
+    set,
+    delete(sha256, session) {
+      recent.delete(sha256, session);
+      older.delete(sha256, session);
+    },
+    deleteUser(userId) {
+      recent.deleteUser(userId);
+      older.deleteUser(userId);
+    },
+    clear() {
+      recent = createHalf();
+      older = createHalf();
+    },
+  };
+}
+
+function createHalf() {
+  const sessions = new Map<string, Session>();
+  /** The digests of each user's tokens. */
+  const ofUsers = new Map<string, Set<string>>();
+  return {
+    get size() {
+      return sessions.size;
+    },
+    get: (sha256: string) => sessions.get(sha256),
+    set(sha256: string, session: Session): void {
+      sessions.set(sha256, session);
+      const ofUser = ofUsers.get(session.user_id);
+      if (ofUser === undefined) ofUsers.set(session.user_id, new Set([sha256]));
+      else {
+        ofUser.add(sha256);
+        const [first = ''] = ofUser;
+        if (ofUser.size > mostOfUser && ofUser.delete(first)) sessions.delete(first);
+      }
+    },
+    delete(sha256: string, { user_id }: Session): void {
+      sessions.delete(sha256);
+      const ofUser = ofUsers.get(user_id);
+      if (ofUser?.delete(sha256) === true && ofUser.size === 0) ofUsers.delete(user_id);
+    },
+    deleteUser(userId: string): void {
+      for (const sha256 of ofUsers.get(userId) ?? []) sessions.delete(sha256);
+      ofUsers.delete(userId);
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import type { Session } from '../../contract/session.js';
+import { arrayText, byteaText } from '../../database/array-text.js';
+import type { Database } from '../../database/database.js';
+import { everyoneStatement, Sql, type SqlPart, sql } from '../../database/sql.js';
+import type { ParsedToken } from '../../lib/crypto/token-strings.js';
+import { type Instant, instantFromPg } from '../../lib/times.js';
+import { type SessionRow, sessionOf, sessionOfToken } from '../verifier.js';
+
+/** How far changes were read: a snapshot of the database, and the run of the server that it belongs to. */
+export interface SeenSnapshot {
+  readonly snapshot: string;
+  /** Empty after a crash and after some restores, until the maintenance task runs. */
+  readonly server: string;
+}
+
+/** The users whose sessions may have changed since an earlier snapshot. */
+export interface SessionChanges extends SeenSnapshot {
+  readonly now: Instant;
+  /** False if rows of such changes may be deleted already, or if there are more than `mostChanges`. */
+  readonly complete: boolean;
+  /** Ids of users. */
+  readonly changed: readonly string[];
+}
+
+/** Users in the result of one query at most. With more of them it is faster to clear the cache. */
+const mostChanges = 10_000;
+const changesLimit = new Sql([String(mostChanges)], []);
+
+/** A row that was restored with triggers disabled is not signed by the transaction that wrote it, and is ignored. */
+const signedFloor = sql`session_changes_floor where xmin = written_by::xid`;
+
+/**
+ * SQL: the changes since a snapshot, up to the snapshot of this query, in one text array: each further column of a result
+ * costs as much as its content.
+ *
+ * A transaction that the earlier snapshot did not see ran at that time or has a later number. Both are looked up by number,
+ * so a transaction that runs for hours costs nothing.
+ *
+ * Parameters are read through scalar subqueries, here and below: a plan that sees their values or the length of arrays would
+ * be planned for each call, and planning costs more than the look-ups. The order by leads to the index: a plan that does not
+ * see the snapshot would expect a third of all rows to be new.
+ */
+const changesSince = (since: SqlPart) => {
+  const snapshot = sql`${since}::text::pg_snapshot`;
+  return sql`array[
+       db_now()::text,
+       pg_current_snapshot()::text,
+       coalesce((select concat_ws(' ', pg_postmaster_start_time(), tableoid, run) from ${signedFloor}), ''),
+       coalesce((select floor <= (select pg_snapshot_xmin(${snapshot})) from ${signedFloor})::text, '')
+     ] || array(
+       (select c.user_id::text from session_changes c where c.xid >= (select pg_snapshot_xmax(${snapshot}))
+        order by c.xid limit ${changesLimit})
+       union all
+       select c.user_id::text from pg_snapshot_xip((select ${snapshot})) as running(xid) cross join lateral (
+         select user_id from session_changes c where c.xid = running.xid order by c.xid limit ${changesLimit}) c
+     ) as changes`;
+};
+
+interface ChangesRow {
+  readonly changes: readonly string[];
+}
+
+interface FoundRow extends SessionRow {
+  readonly changes: null;
+  readonly place: number;
+}
+
+const findChanges = everyoneStatement<{ since: string | null }, ChangesRow>(
+  'session_changes',
+  (p) => sql`select ${changesSince(p.since)}`,
+);
+
+/** Arrays as PostgreSQL's text, in one order. */
+interface FindValues {
+  readonly since: string | null;
+  readonly userIds: string;
+  readonly ids: string;
+  readonly digests: string;
+}
+
+/**
+ * The changes, and in the same snapshot the valid sessions of many tokens. It locks nothing. The look-ups are lateral with
+ * a limit, so the planner can only look up key by key, even with wrong estimates of the size of arrays and tables.
+ */
+const findChangesAndSessions = everyoneStatement<FindValues, ChangesRow | FoundRow>(
+  'session_verify_many',
+  (p) => sql`
+  select ${changesSince(p.since)},
+     null::bigint as place, null::uuid as device_id, null::timestamptz as created_at, null::timestamptz as expires_at
+  union all
+  select null, asked.place, found.*
+  from unnest((select ${p.userIds}::uuid[]), (select ${p.ids}::uuid[]), (select ${p.digests}::bytea[]))
+    with ordinality asked (user_id, id, digest, place)
+  cross join lateral (
+    ${sessionOfToken({ userId: sql`asked.user_id`, id: sql`asked.id`, digest: sql`asked.digest` })} limit 1) found`,
+);
+
+/**
+ * Reads the changes since a snapshot, and the valid sessions of tokens, by one query.
+ * @param since undefined: changes are unknown, so `complete` is false
+ * @returns the sessions by the SHA-256 of their tokens, in hexadecimal digits
+ */
+export async function readChanges(
+  database: Pick<Database, 'everyone'>,
+  tokens: readonly ParsedToken[],
+  since: SeenSnapshot | undefined,
+): Promise<{ changes: SessionChanges; found: Map<string, Session> }> {
+  const snapshot = since?.snapshot ?? null;
+  const query =
+    tokens.length === 0
+      ? database.everyone.query<ChangesRow | FoundRow>(findChanges({ since: snapshot }))
+      : database.everyone.query(
+          findChangesAndSessions({
+            since: snapshot,
+            userIds: arrayText(tokens.map(({ ids: [userId] }) => userId)),
+            ids: arrayText(tokens.map(({ ids: [, id] }) => id)),
+            digests: arrayText(tokens.map(({ sha256 }) => byteaText(sha256))),
+          }),
+        );
+  let changes: SessionChanges | undefined;
+  const found = new Map<string, Session>();
+  for (const row of await query) {
+    if (row.changes !== null) {
+      changes = changesOf(row.changes);
+      continue;
+    }
+    const token = tokens[row.place - 1];
+    if (token !== undefined) found.set(token.sha256, sessionOf(token, row));
+  }
+  if (changes === undefined) throw new Error('every result has a row of changes');
+  return { changes, found };
+}
+
+/** Reads the array of `changesSince`. */
+function changesOf([now = '', snapshot = '', server = '', complete, ...changed]: readonly string[]): SessionChanges {
+  const isComplete = complete === 'true' && changed.length < mostChanges;
+  return { now: instantFromPg(now), snapshot, server, complete: isComplete, changed };
+}

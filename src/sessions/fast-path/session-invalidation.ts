@@ -1,0 +1,42 @@
+import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
+import { compose, Sql, sql } from '../../database/sql.js';
+
+/** Rows that a step deletes at most. */
+const mostDeleted = 1000;
+const deleteLimit = new Sql([String(mostDeleted)], []);
+
+/** Raises the floor to the value of the run before, so that a row stays for at least one rest. */
+const raiseFloor = compose<object, 'everyone'>(
+  'everyone',
+  sql`
+  insert into session_changes_floor as f (floor, next_floor)
+  select now.xmin, now.xmin from (select pg_snapshot_xmin(pg_current_snapshot()) as xmin) now
+  on conflict (only_one) do update set floor = least(f.next_floor, excluded.next_floor), next_floor = excluded.next_floor`,
+);
+/**
+ * Skips rows that another transaction has locked. A transaction number that this server has not assigned yet belongs to
+ * another server, from which the tables were copied.
+ */
+const deleteBelowFloor = compose<{ deleted: number }, 'everyone'>(
+  'everyone',
+  sql`
+  delete from session_changes where (xid, user_id) in (
+    select xid, user_id from session_changes
+    where xid < (select floor from session_changes_floor) or xid >= pg_snapshot_xmax(pg_current_snapshot())
+    limit ${deleteLimit} for update skip locked)
+  returning 1 as deleted`,
+);
+
+/**
+ * Deletes the rows of `session_changes` that every running instance has read. An instance that verified no session for longer
+ * than a rest finds the floor above its last snapshot, and clears its cache.
+ */
+export const sessionChangesTask: MaintenanceTask = {
+  name: 'expire session_changes',
+  restMs: 60_000,
+  async step(tx, from) {
+    if (from === undefined) await tx.query(raiseFloor);
+    const removed = (await tx.query(deleteBelowFloor)).length;
+    return removed < mostDeleted ? { removed } : { removed, next: {} };
+  },
+};

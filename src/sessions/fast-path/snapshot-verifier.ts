@@ -1,0 +1,125 @@
+import type { Session } from '../../contract/session.js';
+import { createBatchLoader } from '../../database/batching/batch-loader.js';
+import { clockTolerance } from '../../database/clock.js';
+import type { Database } from '../../database/database.js';
+import { sha256Hex } from '../../lib/crypto/digests.js';
+import { type ParsedToken, parseToken } from '../../lib/crypto/token-strings.js';
+import { Problem } from '../../lib/problem.js';
+import { type Instant, instantAfter } from '../../lib/times.js';
+import type { SessionVerifier } from '../verifier.js';
+import { createSessionCache } from './session-cache.js';
+import { readChanges, type SeenSnapshot, type SessionChanges } from './session-changes.js';
+
+/** Tokens of one query at most. Most of them are in the cache and cost the query nothing. */
+const mostTokens = 256;
+/** Sessions in the cache at most, of about a kilobyte each. */
+const mostSessions = 50_000;
+
+/** A well-formed token. */
+interface RequestedToken {
+  readonly text: string;
+  readonly sha256: string;
+  /** Undefined if the session was in the cache. */
+  readonly token?: ParsedToken;
+}
+
+/** The changes that other queries reported while a query was running. What it read of these users may be older. */
+interface ReportedChanges {
+  readonly users: Set<string>;
+  ofAllUsers: boolean;
+}
+
+/**
+ * Verifies the sessions of one turn of the event loop by one query, and caches them (decision 50). The cache alone never
+ * answers: each query says in one snapshot of the database whose sessions changed, and which uncached sessions are valid.
+ *
+ * No change is missed. If a query did not see a change, the first query to return that did see it reports it, because its
+ * earlier snapshot did not include the change. At that time the result of the first query is in the cache, from which it is
+ * deleted, or the query is still running: then the change is added to its `ReportedChanges`. A change that was committed
+ * before a check began is reported by the query of that check at the latest.
+ */
+export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): SessionVerifier {
+  const cache = createSessionCache(mostSessions);
+  /** The running queries. An array, not a Set, for the reason that `batched` gives. */
+  let running: readonly ReportedChanges[] = [];
+  let seen: SeenSnapshot | undefined;
+
+  /** @param since the snapshot that the query continued from */
+  function applyChanges(
+    { snapshot, server, complete, changed }: SessionChanges,
+    since: SeenSnapshot | undefined,
+  ): void {
+    if (server !== '' && since?.server === server && complete) {
+      for (const userId of changed) {
+        cache.deleteUser(userId);
+        for (const { users } of running) users.add(userId);
+      }
+    } else {
+      cache.clear();
+      for (const reported of running) reported.ofAllUsers = true;
+    }
+    seen = { snapshot, server };
+  }
+
+  /**
+   * Verifies many tokens by one query.
+   * @param cached the cached session of each token
+   * @returns the session of each; `null` if the cached session is outdated
+   */
+  async function verifyMany(tokens: readonly RequestedToken[], cached: readonly (Session | undefined)[]) {
+    const reported: ReportedChanges = { users: new Set(), ofAllUsers: false };
+    const hasChanged = ({ user_id }: Session) => reported.ofAllUsers || reported.users.has(user_id);
+    const uncached = tokens.filter((_, index) => cached[index] === undefined).flatMap(parsed);
+    const since = seen;
+    running = [...running, reported];
+    try {
+      const { changes, found } = await readChanges(database, uncached, since);
+      // No await from here on: changes that other queries report apply to these sessions until they are cached.
+      applyChanges(changes, since);
+      for (const [sha256, session] of found) if (!hasChanged(session)) cache.set(sha256, session);
+      return tokens.map(({ sha256 }, index) => {
+        const session = cached[index];
+        if (session === undefined) return found.get(sha256);
+        if (hasChanged(session)) return null;
+        if (isWithinTime(session, changes.now)) return session;
+        // Its row is unchanged, so a look-up would refuse it too.
+        cache.delete(sha256, session);
+        return undefined;
+      });
+    } finally {
+      running = running.filter((other) => other !== reported);
+    }
+  }
+
+  const lookUp = createBatchLoader(async (tokens: readonly RequestedToken[]) => {
+    const cached = tokens.map(({ sha256 }) => cache.get(sha256));
+    const sessions = await verifyMany(tokens, cached);
+    const outdated = tokens.filter((_, index) => sessions[index] === null);
+    if (outdated.length === 0) return sessions as (Session | undefined)[];
+    const reread = await verifyMany(outdated, []);
+    let next = 0;
+    return sessions.map((session) => (session === null ? reread[next++] : session) ?? undefined);
+  }, mostTokens);
+
+  return {
+    verify(text) {
+      const sha256 = sha256Hex(text);
+      // A cached token was parsed before, so it is well formed.
+      if (cache.get(sha256) !== undefined) return lookUp({ text, sha256 }).then(demandSession);
+      const token = parseToken('session', text);
+      if (token === undefined) return Promise.reject(new Problem('invalid_session_token'));
+      return lookUp({ text, sha256, token }).then(demandSession);
+    },
+  };
+}
+
+function demandSession(session: Session | undefined): Session {
+  if (session === undefined) throw new Problem('invalid_session_token');
+  return session;
+}
+
+const parsed = ({ text, token = parseToken('session', text) }: RequestedToken) => token ?? [];
+
+/** Checks what `sessionIsInTime` checks, of a session that passed that check before. */
+const isWithinTime = ({ created_at, expires_at }: Session, now: Instant) =>
+  expires_at > now && (created_at <= now || created_at <= instantAfter(now, clockTolerance));

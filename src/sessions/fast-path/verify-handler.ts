@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Session } from '../../contract/session.js';
+import { isPlainJsonType, maxCredentials } from '../../lib/http-headers.js';
+import type { SessionVerifier } from '../verifier.js';
+
+/**
+ * Answers plain requests to verify a session before the framework sees them (decision 53). Every other request goes to the
+ * routes: one with anything unusual in it, one whose session is invalid, and one whose check fails. So every refusal comes
+ * from one place.
+ */
+export interface VerifyHandler {
+  /** Wraps the listener of the routes. */
+  listener(routes: RequestListener): RequestListener;
+  /** The check that this handler began for a request, for the authorization of its route to continue with. */
+  checkOf(request: IncomingMessage): Promise<Session> | undefined;
+  /** From now on the routes answer everything: only they tell clients that the connection will close. */
+  close(): void;
+}
+
+export interface VerifyHandlerOptions {
+  /** The headers of every response of the routes, by lower-case name, in their order. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether the handler answers requests from the start. */
+  readonly isOpen: boolean;
+}
+
+export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHandlerOptions): VerifyHandler {
+  let { isOpen } = options;
+  const headers = Object.entries(options.headers).flat();
+  const checks = new WeakMap<IncomingMessage, Promise<Session>>();
+  const jsonOf = createJsonCache();
+
+  function respond(session: Session, response: ServerResponse): void {
+    try {
+      const json = jsonOf(session);
+      response.writeHead(200, [
+        ...headers,
+        'request-id',
+        randomUUID(),
+        'content-type',
+        'application/json; charset=utf-8',
+        'content-length',
+        String(json.length),
+      ]);
+      response.write(json, 'latin1');
+      // Sends the head and the body as one string. Node.js 20 sends the argument of `end` as a list of two buffers, which
+      // costs a microsecond more; Node.js 24 does not.
+      response.socket?.uncork();
+      response.end();
+    } catch (error) {
+      // Nothing awaits this function: an error thrown here would end the process.
+      response.destroy(error as Error);
+    }
+  }
+
+  return {
+    listener: (routes) => (request, response) => {
+      const token = isOpen ? tokenOfPlainRequest(request) : undefined;
+      if (token === undefined) return routes(request, response);
+      const check = verifier.verify(token);
+      const passOn = () => {
+        checks.set(request, check);
+        routes(request, response);
+      };
+      check.then((session) => (isOpen ? respond(session, response) : passOn()), passOn);
+    },
+    checkOf: (request) => checks.get(request),
+    close() {
+      isOpen = false;
+    },
+  };
+}
+
+/** A cached session is the same object at each check, so its JSON is made once. It is ASCII only: see `sessionOf`. */
+function createJsonCache(): (session: Session) => string {
+  const cache = new WeakMap<Session, string>();
+  return (session) => {
+    const cached = cache.get(session);
+    if (cached !== undefined) return cached;
+    const json = JSON.stringify(session);
+    cache.set(session, json);
+    return json;
+  };
+}
+
+/**
+ * The token of a request that has nothing else for a route to look at. Undefined for every other request, including those to
+ * refuse. It reads `rawHeaders`, because of several headers with one name Node.js silently keeps one.
+ */
+function tokenOfPlainRequest({ url, method, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  const isVerify = url === '/v1/sessions/verify' && (method === 'POST' || method === 'GET');
+  if (!isVerify || httpVersion !== '1.1') return undefined;
+  let hosts = 0;
+  let authorization: string | undefined;
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const value = rawHeaders[index + 1] ?? '';
+    switch (rawHeaders[index]?.toLowerCase()) {
+      case 'host':
+        hosts += 1;
+        break;
+      case 'authorization':
+        if (authorization !== undefined || value.length > maxCredentials) return undefined;
+        authorization = value;
+        break;
+      case 'content-length':
+        if (value !== '0') return undefined;
+        break;
+      case 'content-type':
+        if (!isPlainJsonType(value)) return undefined;
+        break;
+      case 'transfer-encoding':
+      case 'content-encoding':
+      case 'idempotency-key':
+      case 'origin':
+        return undefined;
+    }
+  }
+  return hosts === 1 && authorization?.startsWith('Bearer pss_') === true ? authorization.slice(7) : undefined;
+}

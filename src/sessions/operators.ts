@@ -1,0 +1,87 @@
+import type { Scope } from '../contract/administration.js';
+import type { roles } from '../contract/user.js';
+import { isNotAhead } from '../database/clock.js';
+import type { Database, Queryable } from '../database/database.js';
+import { type SqlPart, sql, userStatement } from '../database/sql.js';
+import type { ParsedToken } from '../lib/crypto/token-strings.js';
+import { Problem } from '../lib/problem.js';
+import { validSessions } from './verifier.js';
+
+/** An operator or supporter who uses a session instead of an API key. */
+export interface Operator {
+  /** `user:<id>` */
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Whether the login and the last re-authentication of this session are older than ADMIN_PROOF_MAX_AGE. */
+  readonly isStale: boolean;
+}
+
+/**
+ * Finds the administration scopes of a session's user, by role. Undefined: none, as for most users.
+ * @throws Problem `invalid_session_token`; `role_not_active` until a second factor is enrolled through a link;
+ * `second_factor_required` if the login used one factor only
+ */
+export type VerifyOperator = (token: ParsedToken) => Promise<Operator | undefined>;
+
+/** Support helps users. Only operators manage operators, keys and rules. */
+const scopesOf: Readonly<Record<(typeof roles)[number], readonly Scope[]>> = {
+  user: [],
+  support: ['users:read', 'users:write', 'notifications:write'],
+  operator: ['admin'],
+};
+
+interface OperatorRow {
+  readonly role: (typeof roles)[number];
+  readonly is_active: boolean;
+  readonly used_second_factor: boolean;
+  readonly is_fresh: boolean;
+}
+
+/** SQL: whether a time is at most `maxAge` milliseconds ago. The age of a time ahead of the clock is unknown (decision 66). */
+const isFresh = (time: SqlPart, maxAge: SqlPart) =>
+  sql`(${time} >= db_now() - ${maxAge} * interval '1 ms' and ${isNotAhead(time)})`;
+
+const findOperator = userStatement<{ userId: string; id: string; digest: Buffer; maxAge: number }, OperatorRow>(
+  'session_operator',
+  (p) => sql`
+  select u.role, u.role_active_since is not null as is_active, a.second_factor is not null as used_second_factor,
+         (${isFresh(sql`a.approved_at`, p.maxAge)} or ${isFresh(sql`s.proven_at`, p.maxAge)}) is true as is_fresh
+  from ${validSessions} and s.user_id = ${p.userId} and s.id = ${p.id} and s.token_digest = ${p.digest}`,
+);
+
+/** @param maxAge milliseconds: ADMIN_PROOF_MAX_AGE */
+export function createVerifyOperator(database: Database, maxAge: number): VerifyOperator {
+  return async ({ ids: [userId = '', id = ''], digest }) => {
+    const [row] = await database.user(userId).query(findOperator({ userId, id, digest, maxAge }));
+    if (row === undefined) throw new Problem('invalid_session_token');
+    const scopes = scopesOf[row.role];
+    if (scopes.length === 0) return undefined;
+    if (!row.is_active) throw new Problem('role_not_active');
+    if (!row.used_second_factor) throw new Problem('second_factor_required');
+    return { name: `user:${userId}`, scopes, isStale: !row.is_fresh };
+  };
+}
+
+/** The re-authentication of a session, and how long it counts. */
+export interface RecordedProof {
+  readonly proven_at: string;
+  readonly expires_at: string;
+}
+
+const recordProof = userStatement<{ userId: string; sessionId: string; maxAge: number }, RecordedProof>(
+  'session_prove',
+  (p) => sql`
+  update sessions set proven_at = db_now() where user_id = ${p.userId} and id = ${p.sessionId}
+  returning proven_at, least(proven_at + ${p.maxAge} * interval '1 ms', expires_at) as expires_at`,
+);
+
+/** Records a re-authentication in a session. @param maxAge milliseconds: ADMIN_PROOF_MAX_AGE */
+export async function recordSessionProof(
+  tx: Queryable<'user'>,
+  { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
+  maxAge: number,
+): Promise<RecordedProof> {
+  const [recorded] = await tx.query(recordProof({ userId, sessionId, maxAge }));
+  if (recorded === undefined) throw new Problem('invalid_session_token');
+  return recorded;
+}

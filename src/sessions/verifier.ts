@@ -1,0 +1,72 @@
+import type { Session } from '../contract/session.js';
+import { isNotAhead } from '../database/clock.js';
+import type { Database } from '../database/database.js';
+import { Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { lockHolds } from '../identities/accounts.js';
+import { type ParsedToken, parseToken } from '../lib/crypto/token-strings.js';
+import { Problem } from '../lib/problem.js';
+import { maxSessionLifetime } from '../lib/times.js';
+
+/** Checks session tokens. */
+export interface SessionVerifier {
+  /**
+   * Checks whether the session of a token is valid at some moment after the call.
+   * @param token any string
+   * @throws Problem `invalid_session_token`
+   */
+  verify(token: string): Promise<Session>;
+}
+
+const longestLifetime = new Sql([`interval '${maxSessionLifetime}'`], []);
+
+/**
+ * SQL: whether the time of a session `s` is right. A session that was made while the clock was ahead would last longer than
+ * its lifetime (decision 66). The session cache checks the same by `isWithinTime`.
+ */
+export const sessionIsInTime = sql`s.expires_at > db_now() and ${isNotAhead(sql`s.created_at`)}
+     and s.expires_at <= s.created_at + ${longestLifetime}`;
+
+/** SQL: the sessions that are valid now. Every revocation makes this join or one of these conditions fail. */
+export const validSessions = sql`sessions s
+   join authentications a on a.user_id = s.user_id and a.id = s.authentication_id
+   join users u on u.id = s.user_id
+   where ${sessionIsInTime} and a.status = 'approved' and a.ended_at is null and a.epoch = u.epoch
+     and u.status = 'active' and not ${lockHolds}`;
+
+/** The columns of a session that its token does not contain. */
+export type SessionRow = Pick<Session, 'device_id' | 'created_at' | 'expires_at'>;
+
+/** SQL: the `SessionRow` of a token if its session is valid. At most one row, found by three primary keys. */
+export function sessionOfToken(token: {
+  readonly userId: SqlPart;
+  readonly id: SqlPart;
+  readonly digest: SqlPart;
+}): Sql {
+  const { userId, id, digest } = token;
+  return sql`select s.device_id, s.created_at, s.expires_at
+   from ${validSessions} and s.user_id = ${userId} and s.id = ${id} and s.token_digest = ${digest}`;
+}
+
+const findSession = userStatement<{ userId: string; id: string; digest: Buffer }, SessionRow>('session_verify', (p) =>
+  sessionOfToken({ userId: p.userId, id: p.id, digest: p.digest }),
+);
+
+/** Verifies each session by one query. `DATABASE_BATCHING` replaces it with the verifier of `fast-path/`. */
+export function createPlainVerifier(database: Database): SessionVerifier {
+  return {
+    async verify(text) {
+      const token = parseToken('session', text);
+      if (token === undefined) throw new Problem('invalid_session_token');
+      const [userId = '', id = ''] = token.ids;
+      const [row] = await database.user(userId).query(findSession({ userId, id, digest: token.digest }));
+      if (row === undefined) throw new Problem('invalid_session_token');
+      return sessionOf(token, row);
+    },
+  };
+}
+
+/** A session of ids and times only: the verify handler sends it as ASCII. */
+export function sessionOf({ ids: [user_id = '', id = ''] }: ParsedToken, row: SessionRow): Session {
+  const { device_id, created_at, expires_at } = row;
+  return { id, user_id, device_id, created_at, expires_at, updated_at: created_at };
+}

@@ -1,0 +1,95 @@
+import type { EventType } from '../audit/events.js';
+import type { Text } from '../contract/errors.js';
+
+const text = (en: string, es: string): Text => ({ en, es });
+
+/** The texts of events for the user. Placeholders are members of the event's data. */
+const activityTexts: Readonly<Record<EventType, Text>> = {
+  'login.started': text('A login was started.', 'Se inició un acceso.'),
+  'login.approved': text('You logged in.', 'Ha entrado en su cuenta.'),
+  'login.rejected': text('A login failed.', 'Un acceso ha fallado.'),
+  'login.refused_locked': text(
+    'A login was refused because the account is locked.',
+    'Se rechazó un acceso porque la cuenta está bloqueada.',
+  ),
+  'account.locked_by_guesses': text(
+    'Logins were locked after too many wrong passwords or codes.',
+    'El acceso se bloqueó tras demasiadas contraseñas o códigos incorrectos.',
+  ),
+  'token.deleted': text('A device was logged out.', 'Se cerró la sesión de un dispositivo.'),
+  'device.changed': text('The description of a device was changed.', 'Cambió la descripción de un dispositivo.'),
+  'device.removed': text('A device was removed.', 'Se quitó un dispositivo.'),
+  'message.sent': text('A message was sent to you.', 'Se le envió un mensaje.'),
+  'message.failed': text('A message to you could not be sent.', 'No se le pudo enviar un mensaje.'),
+  'message.expired': text(
+    'A message to you expired before it was sent.',
+    'Un mensaje para usted caducó antes de enviarse.',
+  ),
+  'user.created': text('The account was created.', 'Se creó la cuenta.'),
+  'user.changed': text('The account was changed: {fields}.', 'La cuenta cambió: {fields}.'),
+  'user.password_changed': text('The password was changed.', 'Cambió la contraseña.'),
+  'user.pin_changed': text('The PIN was changed.', 'Cambió el PIN.'),
+  'totp.enrolled': text('An authenticator app was added.', 'Se añadió una aplicación de autenticación.'),
+  'totp.removed': text('An authenticator app was removed.', 'Se quitó una aplicación de autenticación.'),
+  'passkey.enrolled': text('A passkey was added.', 'Se añadió una llave de acceso.'),
+  'passkey.removed': text('A passkey was removed.', 'Se quitó una llave de acceso.'),
+  'passkey.refused': text(
+    'A passkey was refused because it may have been copied.',
+    'Se rechazó una llave de acceso porque puede haber sido copiada.',
+  ),
+  'recovery_codes.made': text('New recovery codes were created.', 'Se crearon nuevos códigos de recuperación.'),
+  'recovery_code.used': text(
+    'A recovery code was used; {left} are left.',
+    'Se usó un código de recuperación; quedan {left}.',
+  ),
+  'second_factors.removed': text('The second factors were removed.', 'Se quitaron los segundos factores.'),
+  'external_identity.linked': text(
+    'An external account was linked: {provider}.',
+    'Se vinculó una cuenta externa: {provider}.',
+  ),
+  'external_identity.unlinked': text(
+    'An external account was unlinked: {provider}.',
+    'Se desvinculó una cuenta externa: {provider}.',
+  ),
+  'user.deactivated': text('The account was deactivated.', 'La cuenta se desactivó.'),
+  'user.reactivated': text('The account was reactivated.', 'La cuenta se reactivó.'),
+  'user.locked': text('The account was locked.', 'La cuenta se bloqueó.'),
+  'user.unlocked': text('The account was unlocked.', 'La cuenta se desbloqueó.'),
+  'user.logged_out': text('All devices were logged out.', 'Se cerraron todas las sesiones.'),
+  'user.deleted': text('The account was deleted.', 'La cuenta se eliminó.'),
+  'role.link_made': text(
+    'A link to activate the role was created: {role}.',
+    'Se creó un enlace para activar el rol: {role}.',
+  ),
+  'role.activated': text('The role took effect: {role}.', 'El rol entró en vigor: {role}.'),
+  'session.proven': text('You authenticated again in a session.', 'Se autenticó de nuevo en una sesión.'),
+  'proof.started': text('Re-authentication for a change was started.', 'Se inició una reautenticación para un cambio.'),
+  'proof.rejected': text('Re-authentication for a change failed.', 'Una reautenticación para un cambio ha fallado.'),
+  'address.change_started': text(
+    'A change of an address was started: {field}.',
+    'Se inició un cambio de dirección: {field}.',
+  ),
+  'address.change_rejected': text(
+    'A code for a new address was wrong: {field}.',
+    'Un código para una nueva dirección era erróneo: {field}.',
+  ),
+  'recovery.started': text('A recovery was started: {recovers}.', 'Se inició una recuperación: {recovers}.'),
+  'recovery.rejected': text('A code for a recovery was wrong.', 'Un código de recuperación era erróneo.'),
+  'recovery.completed': text('The account was recovered: {recovers}.', 'La cuenta se recuperó: {recovers}.'),
+  'pin_recovery.started': text(
+    'A new PIN was set with a code. It takes effect later.',
+    'Se fijó un PIN nuevo con un código. Entrará en vigor más tarde.',
+  ),
+  'pin_recovery.cancelled': text('A recovery of the PIN was cancelled.', 'Se anuló una recuperación del PIN.'),
+  'registration.started': text('A registration was started.', 'Se inició un registro.'),
+  'registration.rejected': text('A code for a registration was wrong.', 'Un código de registro era erróneo.'),
+  'key.created': text('An API key was created.', 'Se creó una clave de API.'),
+  'key.revoked': text('An API key was revoked.', 'Se revocó una clave de API.'),
+};
+
+const isKnown = (type: string): type is EventType => Object.hasOwn(activityTexts, type);
+
+/** The text of an event. An unknown type, written by a later version, is its own text. */
+export function activityText(type: string): Text {
+  return isKnown(type) ? activityTexts[type] : { en: type, es: type };
+}

@@ -1,0 +1,70 @@
+import type { ActivityEntry } from '../contract/account.js';
+import type { Event } from '../contract/administration.js';
+import type { Database } from '../database/database.js';
+import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
+import { bound, sql } from '../database/sql.js';
+import type { FilterFields } from '../lib/filter/fields.js';
+import { actorForUser, addressForUser } from './export.js';
+
+/** The events: the operators' audit trail, and the activity of one user. */
+export interface Activity {
+  list(request: ListRequest): Promise<Page<Event>>;
+  /** The events of one user, who may have been deleted. */
+  listOfUser(userId: string, request: ListRequest): Promise<Page<Event>>;
+  /** The events of one user for that user: they do not name the operators. */
+  listOwn(userId: string, request: ListRequest): Promise<Page<OwnEvent>>;
+}
+
+/** An event for its user, before its text is added. `params` are the values of the text's placeholders. */
+export type OwnEvent = Omit<ActivityEntry, 'text'> & { readonly params: Readonly<Record<string, string>> };
+
+/** The filter fields of the operators' lists of events. */
+export const eventFilterFields: FilterFields = {
+  id: { kind: 'id' },
+  user_id: { kind: 'id' },
+  type: { kind: 'key' },
+  actor: { kind: 'key' },
+  address: { kind: 'key' },
+  request_id: { kind: 'key' },
+  created_at: { kind: 'time' },
+};
+
+/** The filter fields of a user's own list of events. */
+export const ownEventFilterFields: FilterFields = {
+  id: { kind: 'id' },
+  type: { kind: 'key' },
+  created_at: { kind: 'time' },
+};
+
+const events = {
+  columns: sql`id, user_id, type, actor, host(address) as address, request_id, data, created_at`,
+  from: sql`events`,
+  filterExpressions: { address: sql`host(address)` },
+};
+
+const allEvents: ListSource<'everyone'> = { ...events, scope: 'everyone' };
+
+const eventsOf = (userId: string): ListSource<'user'> => ({
+  ...events,
+  scope: 'user',
+  where: sql`user_id = ${bound(userId)}::uuid`,
+});
+
+const ownEventsOf = (userId: string): ListSource<'user'> => ({
+  scope: 'user',
+  columns: sql`id, type, ${actorForUser}, ${addressForUser}, data->>'device_id' as device_id, created_at,
+            jsonb_strip_nulls(jsonb_build_object(
+              'field', data->'field', 'recovers', data->'recovers', 'provider', data->'provider', 'left', data->>'left',
+              'fields', (select string_agg(f, ', ') from jsonb_array_elements_text(
+                           case jsonb_typeof(data->'fields') when 'array' then data->'fields' else '[]' end) f))) as params`,
+  from: sql`events`,
+  where: sql`user_id = ${bound(userId)}::uuid`,
+});
+
+export function createActivity(database: Database): Activity {
+  return {
+    list: (request) => readPage<Event, 'everyone'>(database.everyone, allEvents, request),
+    listOfUser: (userId, request) => readPage<Event, 'user'>(database.user(userId), eventsOf(userId), request),
+    listOwn: (userId, request) => readPage<OwnEvent, 'user'>(database.user(userId), ownEventsOf(userId), request),
+  };
+}

@@ -1,0 +1,70 @@
+import { type EventType, recordEvent } from '../audit/events.js';
+import { endChallenges } from '../credentials/challenges.js';
+import { endPendingPin } from '../credentials/pins/pending-pin.js';
+import type { Queryable } from '../database/database.js';
+import type { Origin } from '../lib/origin.js';
+import { forgiveGuesses } from '../limits/guess-budget.js';
+import type { UserRow, UserValues } from './queries.js';
+
+const system: Origin = { actor: 'system' };
+
+/**
+ * Ends what a change of a user invalidates: open challenges whose proofs would no longer be accepted, and a pending PIN. The
+ * caller has locked the user's row, and writes it afterwards.
+ * @returns whether the change ends every login
+ */
+export async function invalidateByChange(
+  tx: Queryable<'user'>,
+  before: UserRow,
+  values: UserValues,
+  origin: Origin,
+): Promise<boolean> {
+  const { id: userId } = before;
+  const has = (name: keyof UserValues) => values[name] !== undefined;
+  const isNew = (name: 'email' | 'phone' | 'status' | 'role' | 'second_factor') => {
+    return has(name) && values[name] !== before[name];
+  };
+  const isDeactivated = isNew('status') && values.status === 'deactivated';
+  let endsLogins = has('password_hash') || isDeactivated;
+
+  // After any of these changes a pending PIN is not wanted, or its code went to an address that is no longer the user's.
+  if (has('password_hash') || has('pin_hash') || isDeactivated || isNew('email') || isNew('phone')) {
+    const ended = await endPendingPin(tx, userId);
+    if (ended === 'applied') {
+      endsLogins = true;
+      await finishPinRecovery(tx, userId);
+    } else if (ended !== undefined) {
+      const data = { reason: 'account_changed' };
+      await recordEvent(tx, { userId, type: 'pin_recovery.cancelled', origin, data });
+    }
+  }
+  // Both a role and the user's own policy may require a second factor.
+  if (endsLogins || isNew('role') || isNew('second_factor')) await endChallenges(tx, userId);
+  else if (has('pin_hash')) await endChallenges(tx, userId, ['recovery']);
+  return endsLogins;
+}
+
+/** Completes a PIN recovery after its PIN took effect: clears the guesses at the old PIN and records the events. */
+export async function finishPinRecovery(tx: Queryable<'user'>, userId: string): Promise<void> {
+  await forgiveGuesses(tx, userId, 'pin');
+  await recordEvent(tx, { userId, type: 'user.pin_changed', origin: system });
+  await recordEvent(tx, { userId, type: 'recovery.completed', origin: system, data: { recovers: 'pin' } });
+}
+
+interface ChangeEvent {
+  readonly type: EventType;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** The events of a change. They name the fields, but contain neither old nor new values, which are personal data. */
+export function changeEvents(before: UserRow, values: UserValues): ChangeEvent[] {
+  const { password_hash, pin_hash, status, ...others } = values;
+  const fields = Object.keys(others);
+  const statusEvent = status === 'deactivated' ? 'user.deactivated' : 'user.reactivated';
+  const events: ChangeEvent[] = [];
+  if (fields.length > 0) events.push({ type: 'user.changed', data: { fields } });
+  if (password_hash !== undefined) events.push({ type: 'user.password_changed' });
+  if (pin_hash !== undefined) events.push({ type: 'user.pin_changed' });
+  if (status !== undefined && status !== before.status) events.push({ type: statusEvent });
+  return events;
+}

@@ -1,0 +1,68 @@
+import type { UserSession, UserToken } from '../contract/administration.js';
+import { authenticationStatuses } from '../contract/authentication.js';
+import type { Database } from '../database/database.js';
+import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
+import { bound, sql } from '../database/sql.js';
+import { lockHolds } from '../identities/accounts.js';
+import type { FilterFields } from '../lib/filter/fields.js';
+import { sessionIsInTime } from '../sessions/verifier.js';
+
+/** The logins and sessions of one user, for support. The lists of an unknown user are empty. */
+export interface UserDetails {
+  /** Recent logins, also those that never got a token. They do not show the token. */
+  tokens(userId: string, request: ListRequest): Promise<Page<UserToken>>;
+  /** The sessions that are valid now. */
+  sessions(userId: string, request: ListRequest): Promise<Page<UserSession>>;
+}
+
+/** SQL: the status of the authentication `a`. An open one that has expired counts as rejected; no statement writes that. */
+const status = sql`case when status in ('created', 'pending') and expires_at <= db_now() then 'rejected' else status end`;
+
+/** The filter fields of lists of authentications. */
+export const tokenFilterFields: FilterFields = {
+  id: { kind: 'id' },
+  device_id: { kind: 'id' },
+  authenticator: { kind: 'key' },
+  status: { kind: 'enum', values: authenticationStatuses },
+  expires_at: { kind: 'time' },
+  created_at: { kind: 'time' },
+  updated_at: { kind: 'time' },
+};
+
+/** The filter fields of lists of sessions. */
+export const sessionFilterFields: FilterFields = {
+  id: { kind: 'id' },
+  authentication_id: { kind: 'id' },
+  device_id: { kind: 'id' },
+  expires_at: { kind: 'time' },
+  created_at: { kind: 'time' },
+};
+
+const tokensOf = (userId: string): ListSource<'user'> => ({
+  scope: 'user',
+  columns: sql`id, device_id, authenticator, ${status} as status,
+            status = 'approved' and ended_at is null and expires_at > db_now() and exists (
+              select 1 from users u where u.id = a.user_id and u.epoch = a.epoch and u.status = 'active') as active,
+            first_used_at, ended_at, expires_at, created_at, updated_at`,
+  from: sql`authentications a`,
+  where: sql`user_id = ${bound(userId)}::uuid`,
+  filterExpressions: { status: sql`(${status})` },
+});
+
+/** The conditions are those of `sessions.verify`. */
+const sessionsOf = (userId: string): ListSource<'user'> => ({
+  scope: 'user',
+  columns: sql`id, authentication_id, device_id, expires_at, created_at`,
+  from: sql`sessions s`,
+  where: sql`user_id = ${bound(userId)}::uuid and ${sessionIsInTime} and exists (
+            select 1 from authentications a join users u on u.id = a.user_id
+            where a.user_id = s.user_id and a.id = s.authentication_id and a.status = 'approved' and a.ended_at is null
+              and a.epoch = u.epoch and u.status = 'active' and not ${lockHolds})`,
+});
+
+export function createUserDetails(database: Database): UserDetails {
+  return {
+    tokens: (userId, request) => readPage<UserToken, 'user'>(database.user(userId), tokensOf(userId), request),
+    sessions: (userId, request) => readPage<UserSession, 'user'>(database.user(userId), sessionsOf(userId), request),
+  };
+}

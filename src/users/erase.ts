@@ -1,0 +1,66 @@
+import type { Database } from '../database/database.js';
+import { bound, compose, identifier, sql } from '../database/sql.js';
+
+/** A table with rows of users. It has a column `user_id`. */
+export interface UserTable {
+  readonly table: string;
+  /** The column that identifies a row of the user. */
+  readonly key: string;
+}
+
+/**
+ * The tables of a user, except the user's own row. The head of the inbox is first, because nothing can be published without
+ * it. Events stay: they contain only the user's id.
+ */
+const ownTables: readonly UserTable[] = [
+  { table: 'inboxes', key: 'user_id' },
+  { table: 'sessions', key: 'id' },
+  { table: 'authentications', key: 'id' },
+  { table: 'devices', key: 'id' },
+  { table: 'challenges', key: 'id' },
+  { table: 'totp', key: 'user_id' },
+  { table: 'recovery_codes', key: 'digest' },
+  { table: 'passkeys', key: 'id' },
+  { table: 'undispatched_messages', key: 'id' },
+  { table: 'outbox', key: 'id' },
+  { table: 'notices', key: 'id' },
+  { table: 'guess_budgets', key: 'bucket' },
+];
+
+const batchSize = 1000;
+
+/**
+ * Deletes the rows of a deleted user: the queue's task `user.erase`. Each batch is a transaction of its own, so that a large
+ * inbox delays no other work. It can be repeated and continues after a failure.
+ *
+ * @param moreTables the tables of other modules, in the order in which to empty them
+ * @param eraseElsewhere erases what other modules store about the user in rows of other users
+ */
+export async function eraseUser(
+  database: Database,
+  userId: string,
+  moreTables: readonly UserTable[],
+  eraseElsewhere: (userId: string) => Promise<void>,
+): Promise<void> {
+  for (const { table, key } of [...ownTables, ...moreTables]) {
+    let deleted = batchSize;
+    while (deleted === batchSize) deleted = await deleteBatch(database, userId, { table, key });
+  }
+  await eraseElsewhere(userId);
+}
+
+/** @returns the number of deleted rows */
+async function deleteBatch(database: Database, userId: string, { table, key }: UserTable): Promise<number> {
+  const [from, column] = [identifier(table), identifier(key)];
+  const rows = await database.user(userId).query(
+    compose<{ deleted: number }, 'user'>(
+      'user',
+      sql`
+      delete from ${from}
+      where user_id = ${bound(userId)}
+        and ${column} in (select ${column} from ${from} where user_id = ${bound(userId)} limit ${bound(batchSize)})
+      returning 1 as deleted`,
+    ),
+  );
+  return rows.length;
+}

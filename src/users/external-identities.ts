@@ -1,0 +1,157 @@
+import { recordEvent } from '../audit/events.js';
+import type { ExternalIdentity } from '../contract/external-identity.js';
+import type { Database, Queryable } from '../database/database.js';
+import { directoryStatement, sql } from '../database/sql.js';
+import { sha256 } from '../lib/crypto/digests.js';
+import { newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { choiceFault, Problem } from '../lib/problem.js';
+import type { Notices } from '../messages/notices.js';
+import { findUserForUpdate } from './queries.js';
+
+/** An account at an OpenID provider. */
+export interface ExternalAccount {
+  /** The name of the provider in the configuration. */
+  readonly provider: string;
+  readonly issuer: string;
+  /** The claim `sub`: the issuer's id of the account, never reassigned (OpenID Connect Core 1.0, section 2). */
+  readonly subject: string;
+}
+
+/** The external identities of users, for operators: accounts at OpenID providers that can log in to the user's account. */
+export interface ExternalIdentities {
+  list(userId: string): Promise<ExternalIdentity[]>;
+  /** @throws Problem `validation_failed` for a provider that is not configured, `external_identity_taken`, `not_found` */
+  link(userId: string, link: { provider: string; subject: string }, origin: Origin): Promise<ExternalIdentity>;
+  /** @throws Problem `not_found` */
+  unlink(userId: string, id: string, origin: Origin): Promise<void>;
+}
+
+/** @param providers the configured providers */
+export function createExternalIdentities(
+  database: Database,
+  providers: readonly { readonly name: string; readonly issuer: string }[],
+  notices: Pick<Notices, 'notify'>,
+): ExternalIdentities {
+  return {
+    list: (userId) => listExternalIdentities(database.directory, userId),
+    async link(userId, { provider, subject }, origin) {
+      const { issuer } = demandProvider(providers, provider);
+      return database.spanningFor(userId).transaction(async (tx) => {
+        // The lock keeps a parallel deletion of the user from leaving the link behind.
+        if ((await findUserForUpdate(tx, userId)) === undefined) throw new Problem('not_found');
+        return linkExternalIdentity(tx, userId, { provider, issuer, subject }, { origin, notices });
+      });
+    },
+    unlink: (userId, id, origin) =>
+      database.spanningFor(userId).transaction((tx) => unlinkExternalIdentity(tx, userId, { id }, { origin, notices })),
+  };
+}
+
+/** @throws Problem `validation_failed` that lists the configured providers */
+function demandProvider<Provider extends { readonly name: string }>(
+  providers: readonly Provider[],
+  name: string,
+): Provider {
+  const found = providers.find((provider) => provider.name === name);
+  if (found !== undefined) return found;
+  const names = providers.map((provider) => provider.name);
+  throw new Problem('validation_failed', { errors: [choiceFault('provider', names)] });
+}
+
+const digestOf = (issuer: string, subject: string) => sha256(`${issuer}\n${subject}`);
+
+const find = directoryStatement<{ digest: Buffer }, { user_id: string }>(
+  'external_identity_find',
+  (p) => sql`select user_id from external_identities where digest = ${p.digest}`,
+);
+
+/** @returns the id of the user to whom the external account is linked, if there is one */
+export async function findByExternalIdentity(
+  handle: Queryable<'directory'>,
+  issuer: string,
+  subject: string,
+): Promise<string | undefined> {
+  const [row] = await handle.query(find({ digest: digestOf(issuer, subject) }));
+  return row?.user_id;
+}
+
+const columns = sql`id, provider, issuer, subject, created_at`;
+
+const list = directoryStatement<{ userId: string }, ExternalIdentity>(
+  'external_identity_list',
+  (p) => sql`select ${columns} from external_identities where user_id = ${p.userId} order by created_at, id`,
+);
+
+/** The external identities of a user, the oldest first. */
+export async function listExternalIdentities(
+  handle: Queryable<'directory'>,
+  userId: string,
+): Promise<ExternalIdentity[]> {
+  return handle.query(list({ userId }));
+}
+
+const insert = directoryStatement<ExternalAccount & { digest: Buffer; userId: string; id: string }, ExternalIdentity>(
+  'external_identity_insert',
+  (p) => sql`
+    insert into external_identities (digest, user_id, id, provider, issuer, subject, created_at)
+    values (${p.digest}, ${p.userId}, ${p.id}, ${p.provider}, ${p.issuer}, ${p.subject}, db_now())
+    on conflict (digest) do nothing
+    returning ${columns}`,
+);
+
+const findOwn = directoryStatement<{ digest: Buffer; userId: string }, ExternalIdentity>(
+  'external_identity_own',
+  (p) => sql`select ${columns} from external_identities where digest = ${p.digest} and user_id = ${p.userId}`,
+);
+
+/** The origin of a link or unlink, and the notices that report it to the user. */
+interface LinkingAct {
+  readonly origin: Origin;
+  readonly notices: Pick<Notices, 'notify'>;
+}
+
+/**
+ * Links an external account to a user whose row the transaction has locked. A repeated link changes nothing.
+ * @throws Problem `external_identity_taken` when it is linked to another user
+ */
+export async function linkExternalIdentity(
+  tx: Queryable<'user' | 'directory'>,
+  userId: string,
+  { provider, issuer, subject }: ExternalAccount,
+  { origin, notices }: LinkingAct,
+): Promise<ExternalIdentity> {
+  const digest = digestOf(issuer, subject);
+  const [linked] = await tx.query(insert({ digest, userId, id: newId(), provider, issuer, subject }));
+  if (linked === undefined) {
+    const [own] = await tx.query(findOwn({ digest, userId }));
+    if (own === undefined) throw new Problem('external_identity_taken');
+    return own;
+  }
+  const data = { external_identity_id: linked.id, provider };
+  await recordEvent(tx, { userId, type: 'external_identity.linked', origin, data });
+  await notices.notify(tx, { userId, kind: 'external_identity_added', origin });
+  return linked;
+}
+
+const remove = directoryStatement<{ userId: string; id: string; provider: string | null }, { provider: string }>(
+  'external_identity_remove',
+  (p) => sql`
+    delete from external_identities
+    where user_id = ${p.userId} and id = ${p.id} and provider = coalesce(${p.provider}, provider)
+    returning provider`,
+);
+
+/** @throws Problem `not_found`, also when the identity is of another provider than the given one */
+export async function unlinkExternalIdentity(
+  tx: Queryable<'user' | 'directory'>,
+  userId: string,
+  { id, provider }: { readonly id: string; readonly provider?: string },
+  { origin, notices }: LinkingAct,
+): Promise<void> {
+  const [removed] = await tx.query(remove({ userId, id, provider: provider ?? null }));
+  if (removed === undefined) throw new Problem('not_found');
+  const data = { external_identity_id: id, provider: removed.provider };
+  await recordEvent(tx, { userId, type: 'external_identity.unlinked', origin, data });
+  await notices.notify(tx, { userId, kind: 'external_identity_removed', origin });
+}

@@ -1,0 +1,201 @@
+import { setImmediate } from 'node:timers/promises';
+import type { UserToImport } from '../contract/user-import.js';
+import { registerSchemes, type SchemeRules } from '../credentials/password-schemes.js';
+import { currentScheme, schemeOf } from '../credentials/passwords.js';
+import { createPins } from '../credentials/pins/pins.js';
+import type { Database } from '../database/database.js';
+import { identityDigest } from '../identities/identity.js';
+import { createConcurrencyLimiter } from '../lib/concurrency-limiter.js';
+import { newId, nilId, parseId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { type FieldError, Problem } from '../lib/problem.js';
+import { parseTime } from '../lib/times.js';
+import { type ImportCandidate, type ImportDecision, planImport } from './import-plan.js';
+import { findImportState, type ImportRow, insertImported } from './import-queries.js';
+import type { UsersOptions } from './users.js';
+import { checkNewUser, identitiesToSet, type ShownIdentity } from './validation.js';
+import { newUserValues } from './values.js';
+
+/** The result for one user: created or existing, with the id, or a refusal. `valid`, of a dry run: would be created. */
+export type ImportOutcome =
+  | { readonly result: 'created' | 'exists'; readonly id: string }
+  | { readonly result: 'exists' }
+  | { readonly result: 'valid' }
+  | Problem;
+
+export interface ImportRun {
+  readonly origin: Origin;
+  /** Creates nothing; the outcomes say what would happen. */
+  readonly dryRun: boolean;
+  /** Whether the caller has the scope `admin`. Other roles than `user` and hashes with a new scheme need it. */
+  readonly isAdmin: boolean;
+}
+
+/** Imports users from another system in bulk. Each user is created or refused independently. */
+export interface UserImport {
+  /**
+   * Starts a run of any number of chunks. Each chunk is one transaction.
+   * @returns a function that imports a chunk and returns the outcomes in its order, after the commit. It throws Problem
+   *   `overloaded` or `storage_unavailable`; then nothing of the chunk was created, as far as the service knows.
+   */
+  begin(run: ImportRun): (users: readonly UserToImport[]) => Promise<ImportOutcome[]>;
+}
+
+export interface UserImportOptions extends UsersOptions {
+  /** Passwords and PINs to hash in parallel, beside those of logins. */
+  readonly hashesAtATime: number;
+}
+
+/** A user of a chunk without errors so far. */
+interface Prepared {
+  readonly candidate: ImportCandidate;
+  /** Hashes on the first call only, however often the chunk is retried. */
+  readonly row: () => Promise<ImportRow>;
+}
+
+/** A retry happens only when another transaction commits a conflicting row in between. */
+const maxAttempts = 10;
+/** Users to check before the event loop runs other requests. */
+const checksPerTurn = 20;
+
+export function createUserImport(options: UserImportOptions): UserImport {
+  const { database } = options;
+  const hash = createConcurrencyLimiter({ concurrency: options.hashesAtATime, maxWaiting: Number.POSITIVE_INFINITY });
+  const hashers = { hasher: options.hasher, pins: createPins(options) };
+
+  async function prepare(input: UserToImport, { isAdmin }: ImportRun): Promise<Prepared | Problem> {
+    if (input.role !== undefined && input.role !== 'user' && !isAdmin) {
+      return new Problem('insufficient_scope', { params: { scope: 'admin' } });
+    }
+    const { identities, errors: faults } = await checkNewUser(input, options);
+    const errors = [...faults, ...historyFaults(input)];
+    if (errors.length > 0) return new Problem('validation_failed', { errors });
+    const candidate = toCandidate(input, identitiesToSet(identities));
+    let row: Promise<ImportRow> | undefined;
+    return {
+      candidate,
+      row() {
+        row ??= hash(async () => {
+          const values = await newUserValues(hashers, candidate.id, input, identities);
+          return { candidate, identities: identitiesToSet(identities), values };
+        });
+        return row;
+      },
+    };
+  }
+
+  return {
+    begin(run) {
+      /** The schemes that a dry run would have added so far. */
+      const addedSchemes = new Set<string>();
+      const rules = { costLimit: options.hashCostLimit, mayAdd: run.isAdmin };
+      return async (users) => {
+        const prepared: (Prepared | Problem)[] = [];
+        for (let from = 0; from < users.length; from += checksPerTurn) {
+          const some = users.slice(from, from + checksPerTurn);
+          prepared.push(...(await Promise.all(some.map((input) => prepare(input, run)))));
+          await setImmediate();
+        }
+        const good = prepared.flatMap((each) => (each instanceof Problem ? [] : each));
+        const decided = run.dryRun
+          ? await forecast(database, good, { addedSchemes, rules })
+          : await importAll(database, good, { origin: run.origin, rules });
+        const outcomes = new Map(good.map((each, index) => [each, decided[index]]));
+        return prepared.flatMap((each) => (each instanceof Problem ? each : (outcomes.get(each) ?? [])));
+      };
+    },
+  };
+}
+
+/** The errors of the members that only an import has. */
+function historyFaults({ id, created_at: createdAt }: UserToImport): FieldError[] {
+  const errors: FieldError[] = [];
+  if (id !== undefined && parseId(id) === undefined) errors.push({ field: 'id', code: 'invalid_format' });
+  if (id === nilId) errors.push({ field: 'id', code: 'reserved_id' });
+  if (createdAt !== undefined && parseTime(createdAt) === undefined) {
+    errors.push({ field: 'created_at', code: 'invalid_time' });
+  }
+  return errors;
+}
+
+function toCandidate(input: UserToImport, identities: readonly ShownIdentity[]): ImportCandidate {
+  const { id, created_at: createdAt } = input;
+  const givenId = id === undefined ? undefined : parseId(id);
+  return {
+    id: givenId ?? newId(),
+    hasGivenId: givenId !== undefined,
+    identities: identities.map(({ identity }) => ({
+      type: identity.type,
+      digest: identityDigest(identity).toString('hex'),
+    })),
+    scheme: importedScheme(input),
+    createdAt: createdAt === undefined ? undefined : parseTime(createdAt),
+  };
+}
+
+function importedScheme({ password_hash: hash }: UserToImport): string | undefined {
+  const scheme = hash === undefined ? currentScheme : schemeOf(hash);
+  return scheme === currentScheme ? undefined : scheme;
+}
+
+async function forecast(
+  database: Database,
+  prepared: readonly Prepared[],
+  { addedSchemes, rules }: { readonly addedSchemes: Set<string>; readonly rules: SchemeRules },
+): Promise<ImportOutcome[]> {
+  const candidates = prepared.map(({ candidate }) => candidate);
+  const known = await findImportState(database.spanning, candidates);
+  const schemes = new Set([...known.schemes, ...addedSchemes]);
+  // New ids of a dry run name no user, so the outcomes must not show them.
+  const temporaryIds = new Set(candidates.filter(({ hasGivenId }) => !hasGivenId).map(({ id }) => id));
+  return planImport(candidates, { ...known, schemes }, rules).map((decision) => {
+    if ('exists' in decision && temporaryIds.has(decision.exists)) return { result: 'exists' };
+    if (!('create' in decision)) return outcomeOf(decision);
+    if (decision.create.scheme !== undefined) addedSchemes.add(decision.create.scheme);
+    return { result: 'valid' };
+  });
+}
+
+/** Decides, hashes and writes. Starts again when another transaction has written a conflicting row in between. */
+async function importAll(
+  database: Database,
+  prepared: readonly Prepared[],
+  run: { readonly origin: Origin; readonly rules: SchemeRules },
+): Promise<ImportOutcome[]> {
+  const candidates = prepared.map(({ candidate }) => candidate);
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const decisions = planImport(candidates, await findImportState(database.spanning, candidates), run.rules);
+    const wanted = prepared.filter((_, index) => 'create' in (decisions[index] ?? {}));
+    const rows = await Promise.all(wanted.map(({ row }) => row()));
+    if (await write(database, rows, run)) return decisions.map(outcomeOf);
+  }
+  throw new Problem('overloaded', { retryAfter: 1 });
+}
+
+/** @returns false when another transaction has taken an identity, an id or a place for a scheme: then nothing is written */
+async function write(
+  database: Database,
+  rows: readonly ImportRow[],
+  { origin, rules }: { readonly origin: Origin; readonly rules: SchemeRules },
+): Promise<boolean> {
+  if (rows.length === 0) return true;
+  const conflict = new Error('conflict');
+  const schemes = rows.flatMap(({ candidate }) => candidate.scheme ?? []);
+  try {
+    await database.spanning.transaction(async (tx) => {
+      if ((await registerSchemes(tx, schemes, rules)) !== undefined) throw conflict;
+      if (!(await insertImported(tx, rows, origin))) throw conflict;
+    });
+    return true;
+  } catch (error) {
+    if (error === conflict) return false;
+    throw error;
+  }
+}
+
+function outcomeOf(decision: ImportDecision): ImportOutcome {
+  if (decision instanceof Problem) return decision;
+  return 'exists' in decision
+    ? { result: 'exists', id: decision.exists }
+    : { result: 'created', id: decision.create.id };
+}

@@ -1,0 +1,285 @@
+import type { User } from '../contract/user.js';
+import { timeText } from '../database/clock.js';
+import type { Queryable } from '../database/database.js';
+import { bound, compose, directoryStatement, identifier, join, type Sql, sql, userStatement } from '../database/sql.js';
+import { lockHolds } from '../identities/accounts.js';
+import { type IdentityType, identityDigest } from '../identities/identity.js';
+import { guessLocks } from '../limits/guess-locks.js';
+import type { ShownIdentity } from './validation.js';
+
+/** A row of `userColumns`. It holds no hashes. */
+export interface UserRow {
+  readonly id: string;
+  readonly username: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly name: string;
+  readonly locale: string | null;
+  readonly status: User['status'];
+  readonly role: User['role'];
+  readonly role_active: boolean;
+  /** Null also when the lock has ended. */
+  readonly lock_kind: 'temporary' | 'permanent' | null;
+  readonly locked_until: string | null;
+  readonly lock_reason: string | null;
+  readonly guess_locks: User['guess_locks'];
+  readonly has_password: boolean;
+  readonly has_pin: boolean;
+  readonly pin_recovery: User['pin_recovery'];
+  readonly second_factor: User['second_factor'];
+  readonly second_factors: User['second_factors'];
+  readonly metadata: Record<string, unknown>;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** The columns of a new user. `metadata` is JSON text. */
+export interface NewUserValues {
+  readonly username: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly name: string;
+  readonly locale: string | null;
+  readonly role: User['role'];
+  readonly password_hash: string | null;
+  readonly pin_hash: string | null;
+  readonly metadata: string;
+}
+
+/** The columns that a change of a user may write. */
+export type UserValues = Partial<
+  NewUserValues & Pick<UserRow, 'status' | 'second_factor' | 'lock_kind' | 'locked_until' | 'lock_reason'> & RoleEffect
+>;
+
+/** The columns that say whether a role is in effect. A change only resets them. */
+interface RoleEffect {
+  readonly role_active_since: null;
+  readonly role_link_digest: null;
+  readonly role_link_expires_at: null;
+}
+
+const secondFactors = sql`
+  (select coalesce(jsonb_agg(jsonb_build_object('type', f.type,
+            'created_at', ${timeText(sql`f.created_at`)}) order by f.created_at), '[]')
+   from (select 'totp' as type, t.created_at from totp t where t.user_id = u.id
+         union all select 'passkey', p.created_at from passkeys p where p.user_id = u.id) f)`;
+
+const pinRecovery = sql`
+  case when u.next_pin_at > db_now() then jsonb_build_object(
+    'started_at', ${timeText(sql`u.next_pin_since`)}, 'effective_at', ${timeText(sql`u.next_pin_at`)}) end`;
+
+/** SQL: the columns of `UserRow`, of the user `u`. */
+export const userColumns = sql`
+  u.id, u.username, u.email, u.phone, u.name, u.locale, u.status, u.role,
+  u.role <> 'user' and u.role_active_since is not null as role_active,
+  case when ${lockHolds} then u.lock_kind end as lock_kind, u.locked_until, u.lock_reason,
+  ${guessLocks} as guess_locks,
+  u.password_hash is not null as has_password, u.pin_hash is not null as has_pin, ${pinRecovery} as pin_recovery,
+  u.second_factor, ${secondFactors} as second_factors, u.metadata, u.created_at, u.updated_at`;
+
+/** A row as the admin API shows it. */
+export function toUser(row: UserRow): User {
+  const { lock_kind, locked_until, lock_reason, ...rest } = row;
+  const permanent = lock_kind === 'permanent';
+  const lock = { permanent, until: permanent ? null : locked_until, reason: lock_reason };
+  return { ...rest, lock: lock_kind === null ? null : lock };
+}
+
+const selectUser = userStatement<{ id: string }, UserRow>(
+  'user_get',
+  (p) => sql`select ${userColumns} from users u where u.id = ${p.id}`,
+);
+
+export async function findUser(handle: Queryable<'user'>, id: string): Promise<UserRow | undefined> {
+  const [row] = await handle.query(selectUser({ id }));
+  return row;
+}
+
+const selectUserForUpdate = userStatement<{ id: string }, UserRow>(
+  'user_hold',
+  (p) => sql`select ${userColumns} from users u where u.id = ${p.id} for update`,
+);
+
+/** Finds a user and locks the row until the transaction ends, so that changes of one user run one after the other. */
+export async function findUserForUpdate(tx: Queryable<'user'>, id: string): Promise<UserRow | undefined> {
+  const [row] = await tx.query(selectUserForUpdate({ id }));
+  return row;
+}
+
+const selectEpochForUpdate = userStatement<{ id: string }, { epoch: number }>(
+  'user_hold_epoch',
+  (p) => sql`select epoch from users where id = ${p.id} for update`,
+);
+
+/** Takes the same lock and reads only the epoch. A changed epoch means that every login of the user was ended. */
+export async function findEpochForUpdate(tx: Queryable<'user'>, id: string): Promise<number | undefined> {
+  const [row] = await tx.query(selectEpochForUpdate({ id }));
+  return row?.epoch;
+}
+
+const insertUserRow = userStatement<NewUserValues & { id: string }, UserRow>(
+  'user_insert',
+  (p) => sql`
+    insert into users as u (id, username, email, phone, name, locale, role, password_hash, pin_hash, metadata,
+                            created_at, updated_at)
+    select ${p.id}, ${p.username}, ${p.email}, ${p.phone}, ${p.name}, ${p.locale}, ${p.role}, ${p.password_hash},
+           ${p.pin_hash}, ${p.metadata}::jsonb, now, now
+    from (select db_now() as now) clock
+    returning ${userColumns}`,
+);
+
+const insertInbox = userStatement<{ userId: string }>(
+  'user_insert_inbox',
+  (p) => sql`insert into inboxes (user_id) values (${p.userId})`,
+);
+
+/** Inserts the user and the head of the user's inbox, which publishing needs. */
+export async function insertUser(tx: Queryable<'user'>, id: string, values: NewUserValues): Promise<UserRow> {
+  const [user] = await tx.query(insertUserRow({ id, ...values }));
+  if (user === undefined) throw new Error('an insert returned no row');
+  await tx.query(insertInbox({ userId: id }));
+  return user;
+}
+
+/**
+ * Writes the given columns of a user whose row is locked.
+ *
+ * @param options.endLogins whether to end every login of the user (see the column `epoch`)
+ */
+export async function updateUser(
+  tx: Queryable<'user'>,
+  id: string,
+  values: UserValues,
+  options: { readonly endLogins: boolean } = { endLogins: false },
+): Promise<UserRow> {
+  const assignments: Sql[] = Object.entries(values).map(
+    ([column, value]) => sql`${identifier(column)} = ${bound(value)}`,
+  );
+  if (options.endLogins) assignments.push(sql`epoch = u.epoch + 1`);
+  assignments.push(sql`updated_at = db_now()`);
+  const [row] = await tx.query(
+    compose<UserRow, 'user'>(
+      'user',
+      sql`update users u set ${join(assignments, ', ')} where u.id = ${bound(id)} returning ${userColumns}`,
+    ),
+  );
+  if (row === undefined) throw new Error('the row of a locked user is gone');
+  return row;
+}
+
+const claimIdentity = directoryStatement<Claim, { type: IdentityType }>(
+  'identity_claim',
+  (p) => sql`
+    insert into identities (digest, user_id, type, canonical)
+    values (${p.digest}, ${p.userId}, ${p.type}, ${p.canonical})
+    on conflict (digest) do nothing
+    returning type`,
+);
+
+interface Claim {
+  readonly digest: Buffer;
+  readonly userId: string;
+  readonly type: IdentityType;
+  readonly canonical: string;
+}
+
+/**
+ * Gives identities to a user. Every transaction inserts them in the order of their digests, as an import does too, so
+ * two that want the same identities cannot deadlock.
+ *
+ * @returns the types of the identities that belong to another user
+ */
+export async function claimIdentities(
+  tx: Queryable<'directory'>,
+  userId: string,
+  identities: readonly ShownIdentity[],
+): Promise<IdentityType[]> {
+  const claims = identities.map(({ identity }) => ({ ...identity, userId, digest: identityDigest(identity) }));
+  const taken = new Set<IdentityType>();
+  for (const claim of claims.toSorted((a, b) => Buffer.compare(a.digest, b.digest))) {
+    const claimed = await tx.query(claimIdentity(claim));
+    if (claimed.length === 0) taken.add(claim.type);
+  }
+  return claims.map(({ type }) => type).filter((type) => taken.has(type));
+}
+
+const deleteIdentitiesOfTypes = directoryStatement<{ userId: string; types: readonly string[] }>(
+  'identity_release',
+  (p) => sql`delete from identities where user_id = ${p.userId} and type = any(${p.types})`,
+);
+
+/** Takes the identities of these types from a user. */
+export async function releaseIdentities(
+  tx: Queryable<'directory'>,
+  userId: string,
+  types: readonly string[],
+): Promise<void> {
+  await tx.query(deleteIdentitiesOfTypes({ userId, types }));
+}
+
+const countActiveLogins = userStatement<{ userId: string }, { active: number }>(
+  'user_count_logins',
+  (p) => sql`
+    select count(*)::int as active
+    from authentications a join users u on u.id = a.user_id
+    where a.user_id = ${p.userId} and a.status = 'approved' and a.ended_at is null and a.epoch = u.epoch
+      and a.expires_at > db_now()`,
+);
+
+/** Counts the authentication tokens of a user that are valid now. */
+export async function countLogins(handle: Queryable<'user'>, userId: string): Promise<number> {
+  const [row] = await handle.query(countActiveLogins({ userId }));
+  return row?.active ?? 0;
+}
+
+const deleteUserRow = userStatement<{ id: string }, { id: string }>(
+  'user_delete',
+  (p) => sql`delete from users where id = ${p.id} returning id`,
+);
+const deleteIdentities = directoryStatement<{ userId: string }>(
+  'user_delete_identities',
+  (p) => sql`delete from identities where user_id = ${p.userId}`,
+);
+const deleteExternalIdentities = directoryStatement<{ userId: string }>(
+  'user_delete_external_identities',
+  (p) => sql`delete from external_identities where user_id = ${p.userId}`,
+);
+const deleteInbox = userStatement<{ userId: string }>(
+  'user_delete_inbox',
+  (p) => sql`delete from inboxes where user_id = ${p.userId}`,
+);
+/** The job runs twice: a login that was in progress may insert rows after the first run. */
+const queueErasure = userStatement<{ userId: string }>(
+  'user_queue_erasure',
+  (p) => sql`
+    select graphile_worker.add_job('user.erase', json_build_object('user_id', ${p.userId}::text), run_at => run_at)
+    from unnest(array[now(), now() + interval '1 hour']) as run_at`,
+);
+
+/**
+ * Deletes the user, the user's identities, and the head of the inbox, without which nothing can be published to the
+ * user. The queue's job `user.erase` deletes the rest.
+ *
+ * @returns false when there is no such user
+ */
+export async function deleteUser(tx: Queryable<'user' | 'directory'>, id: string): Promise<boolean> {
+  const deleted = await tx.query(deleteUserRow({ id }));
+  if (deleted.length === 0) return false;
+  await tx.query(deleteIdentities({ userId: id }));
+  await tx.query(deleteExternalIdentities({ userId: id }));
+  await tx.query(deleteInbox({ userId: id }));
+  await tx.query(queueErasure({ userId: id }));
+  return true;
+}
+
+/** Reads no row. It has the scope of the transactions that run it. */
+const isInFuture = userStatement<{ time: string }, { future: boolean }>(
+  'time_is_future',
+  (p) => sql`select ${p.time}::timestamptz > db_now() as future`,
+);
+
+/** Whether a time is in the future, by the clock of the database. */
+export async function isFuture(handle: Queryable<'user'>, time: string): Promise<boolean> {
+  const [row] = await handle.query(isInFuture({ time }));
+  return row?.future === true;
+}

@@ -1,0 +1,296 @@
+import { recordEvent } from '../audit/events.js';
+import { type LockRequest, type NewUser, roles, type User, type UserChange } from '../contract/user.js';
+import { endChallenges } from '../credentials/challenges.js';
+import { removeSecondFactors } from '../credentials/factors/second-factor-removal.js';
+import { registerSchemes, type SchemeRules } from '../credentials/password-schemes.js';
+import { type PasswordHasher, schemeOf } from '../credentials/passwords.js';
+import { createPins, type Pins } from '../credentials/pins/pins.js';
+import type { Database, Queryable } from '../database/database.js';
+import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
+import { sql } from '../database/sql.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import { newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import { futureTimeFault, parseTime } from '../lib/times.js';
+import { clearGuesses } from '../limits/guess-budget.js';
+import type { NoticeKind } from '../messages/kinds.js';
+import { type Notices, noticesOfChange } from '../messages/notices.js';
+import { changeEvents, invalidateByChange } from './change-effects.js';
+import {
+  claimIdentities,
+  countLogins,
+  deleteUser,
+  findUser,
+  findUserForUpdate,
+  insertUser,
+  isFuture,
+  type NewUserValues,
+  releaseIdentities,
+  toUser,
+  type UserRow,
+  type UserValues,
+  updateUser,
+  userColumns,
+} from './queries.js';
+import { extractGuessLockFilter, resolveIdentities } from './search.js';
+import {
+  checkNewUser,
+  type Identities,
+  identitiesToSet,
+  readIdentities,
+  shownIdentities,
+  type UserRules,
+  userErrors,
+} from './validation.js';
+import { newUserValues } from './values.js';
+
+/** A new user, checked and hashed, ready to be inserted in a transaction. */
+export interface PreparedUser {
+  readonly id: string;
+  readonly identities: Identities;
+  readonly values: NewUserValues;
+}
+
+/** A change of one user, checked and hashed, ready to be written in a transaction. */
+export interface PreparedChange {
+  readonly identities: Identities;
+  readonly values: UserValues;
+}
+
+/** The users, as operators see and change them. Each change records its events in the same transaction. */
+export interface Users {
+  /**
+   * Checks a new user and hashes its secrets, outside any transaction.
+   * @throws Problem `validation_failed` with all errors, `overloaded`
+   */
+  prepare(input: NewUser): Promise<PreparedUser>;
+  /**
+   * @param options.mayAddScheme whether an imported hash may have a scheme that no other user has
+   * @throws Problem `identity_taken` with the fields, `validation_failed` (`too_many_schemes`, `schemes_too_expensive`),
+   *   `insufficient_scope`
+   */
+  create(
+    tx: Queryable<'user' | 'directory'>,
+    prepared: PreparedUser,
+    origin: Origin,
+    options?: { readonly mayAddScheme: boolean },
+  ): Promise<User>;
+  /** @throws Problem `not_found` */
+  get(id: string): Promise<User>;
+  list(request: ListRequest): Promise<Page<User>>;
+  /**
+   * Checks a change and hashes its secrets, outside any transaction. The hash of a PIN is bound to the user's id.
+   * @throws Problem `validation_failed` with all errors, `overloaded`
+   */
+  prepareChange(id: string, change: UserChange): Promise<PreparedChange>;
+  /**
+   * Changes a user and notifies the user of changed credentials. A new or removed password and deactivation end every login.
+   * @param as the kind of the one notice to send instead
+   * @throws Problem `not_found`, `identity_taken`, `validation_failed` (`identity_required`)
+   */
+  change(
+    tx: Queryable<'user' | 'directory'>,
+    id: string,
+    prepared: PreparedChange,
+    origin: Origin,
+    as?: NoticeKind,
+  ): Promise<User>;
+  /**
+   * Deletes the user. The queue's job `user.erase` deletes the user's other rows, except the events.
+   * @throws Problem `not_found`
+   */
+  remove(tx: Queryable<'user' | 'directory'>, id: string, origin: Origin): Promise<void>;
+  /** Reads a user and locks the row until the transaction ends. @throws Problem `not_found` */
+  getForUpdate(tx: Queryable<'user'>, id: string): Promise<User>;
+  /** @throws Problem `not_found`, `validation_failed` */
+  lock(tx: Queryable<'user'>, id: string, request: LockRequest, origin: Origin): Promise<User>;
+  /** @throws Problem `not_found` */
+  unlock(tx: Queryable<'user'>, id: string, origin: Origin): Promise<User>;
+  /**
+   * Removes the authenticator app, the passkeys and the recovery codes.
+   * @throws Problem `not_found`
+   */
+  removeSecondFactors(tx: Queryable<'user'>, id: string, origin: Origin): Promise<User>;
+  /**
+   * Ends every login of the user.
+   * @returns how many authentication tokens were valid until now
+   * @throws Problem `not_found`
+   */
+  logout(tx: Queryable<'user'>, id: string, origin: Origin): Promise<number>;
+}
+
+export interface UsersOptions extends UserRules {
+  readonly database: Database;
+  readonly hasher: PasswordHasher;
+  readonly keys: SecretKeys;
+  /** The cost limit of the schemes of imported hashes for a failed login, in verifications of Postern's own hash. */
+  readonly hashCostLimit: number;
+  /** Notifies users of changed credentials. */
+  readonly notices?: Pick<Notices, 'notify'>;
+}
+
+export function createUsers(options: UsersOptions): Users {
+  const { database } = options;
+  const pins = createPins(options);
+  const found = async (row: Promise<UserRow | undefined>): Promise<UserRow> => {
+    const user = await row;
+    if (user === undefined) throw new Problem('not_found');
+    return user;
+  };
+  return {
+    prepare: (input) => prepareUser(options, pins, input),
+    async create(tx, { id, identities, values }, origin, { mayAddScheme } = { mayAddScheme: false }) {
+      // First, so that a transaction that waits here holds no other lock.
+      await noteScheme(tx, values.password_hash, { costLimit: options.hashCostLimit, mayAdd: mayAddScheme });
+      const user = await insertUser(tx, id, values);
+      await claim(tx, id, identities);
+      await recordEvent(tx, { userId: id, type: 'user.created', origin });
+      return toUser(user);
+    },
+    get: async (id) => toUser(await found(findUser(database.user(id), id))),
+    async list(request) {
+      const { filter: named, where } = extractGuessLockFilter(request.filter);
+      const filter = await resolveIdentities(database.directory, named, options.defaultRegion);
+      const source: ListSource<'everyone'> = { scope: 'everyone', columns: userColumns, from: sql`users u`, where };
+      const page = await readPage<UserRow, 'everyone'>(database.everyone, source, { ...request, filter });
+      return { ...page, items: page.items.map(toUser) };
+    },
+    prepareChange: (id, change) => prepareChange(options, pins, id, change),
+    async change(tx, id, prepared, origin, as) {
+      const before = await found(findUserForUpdate(tx, id));
+      const endLogins = await invalidateByChange(tx, before, prepared.values, origin);
+      const after = await changeUser(tx, before, prepared, endLogins, origin);
+      const notices = noticesOfChange(before, prepared.values, as);
+      for (const notice of notices) await options.notices?.notify(tx, { ...notice, userId: id, origin });
+      return after;
+    },
+    async remove(tx, id, origin) {
+      if (!(await deleteUser(tx, id))) throw new Problem('not_found');
+      await recordEvent(tx, { userId: id, type: 'user.deleted', origin });
+    },
+    getForUpdate: async (tx, id) => toUser(await found(findUserForUpdate(tx, id))),
+    async lock(tx, id, request, origin) {
+      const lock = readLock(request);
+      await found(findUserForUpdate(tx, id));
+      if (lock.locked_until !== null && !(await isFuture(tx, lock.locked_until))) {
+        refuseFaults([{ field: 'until', code: 'time_in_past' }]);
+      }
+      const user = toUser(await updateUser(tx, id, lock));
+      await recordEvent(tx, { userId: id, type: 'user.locked', origin, data: { ...user.lock } });
+      return user;
+    },
+    async unlock(tx, id, origin) {
+      await found(findUserForUpdate(tx, id));
+      await clearGuesses(tx, id);
+      const user = await updateUser(tx, id, { lock_kind: null, locked_until: null, lock_reason: null });
+      await recordEvent(tx, { userId: id, type: 'user.unlocked', origin });
+      return toUser(user);
+    },
+    async removeSecondFactors(tx, id, origin) {
+      await found(findUserForUpdate(tx, id));
+      await removeSecondFactors(tx, id, origin, options.notices);
+      return toUser(await updateUser(tx, id, {}));
+    },
+    async logout(tx, id, origin) {
+      await found(findUserForUpdate(tx, id));
+      const ended = await countLogins(tx, id);
+      await updateUser(tx, id, {}, { endLogins: true });
+      await endChallenges(tx, id);
+      await recordEvent(tx, { userId: id, type: 'user.logged_out', origin, data: { ended } });
+      return ended;
+    },
+  };
+}
+
+async function prepareUser(options: UsersOptions, pins: Pins, input: NewUser): Promise<PreparedUser> {
+  const { identities, errors: faults } = await checkNewUser(input, options);
+  refuseFaults(faults);
+  const id = newId();
+  return { id, identities, values: await newUserValues({ hasher: options.hasher, pins }, id, input, identities) };
+}
+
+/** @throws Problem with the reason why the hash may not be stored */
+async function noteScheme(tx: Queryable<'directory'>, hash: string | null, rules: SchemeRules): Promise<void> {
+  const refusal = hash === null ? undefined : await registerSchemes(tx, [schemeOf(hash)], rules);
+  if (refusal !== undefined) throw refusal;
+}
+
+async function prepareChange(
+  options: UsersOptions,
+  pins: Pins,
+  id: string,
+  change: UserChange,
+): Promise<PreparedChange> {
+  const errors: FieldError[] = [];
+  const identities = readIdentities(change, options, errors);
+  errors.push(...(await userErrors(change, options)));
+  refuseFaults(errors);
+
+  const { name, locale, status, role, password, pin, second_factor, metadata } = change;
+  const values = {
+    ...shownIdentities(identities),
+    ...(name !== undefined && { name }),
+    ...(locale !== undefined && { locale }),
+    ...(status !== undefined && { status }),
+    ...(role !== undefined && { role }),
+    ...(second_factor !== undefined && { second_factor }),
+    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
+    ...(password !== undefined && { password_hash: password === null ? null : await options.hasher.hash(password) }),
+    ...(pin !== undefined && { pin_hash: pin === null ? null : await pins.hash(id, pin) }),
+  };
+  return { identities, values };
+}
+
+async function changeUser(
+  tx: Queryable<'user' | 'directory'>,
+  before: UserRow,
+  { identities, values }: PreparedChange,
+  endLogins: boolean,
+  origin: Origin,
+): Promise<User> {
+  const { username, email, phone } = { ...before, ...values };
+  if (username === null && email === null && phone === null) refuseFaults([{ code: 'identity_required' }]);
+  if (Object.keys(values).length === 0) return toUser(before);
+  await releaseIdentities(tx, before.id, Object.keys(identities));
+  await claim(tx, before.id, identities);
+  const after = await updateUser(tx, before.id, { ...values, ...roleEffect(before, values) }, { endLogins });
+  for (const event of changeEvents(before, values)) await recordEvent(tx, { userId: before.id, origin, ...event });
+  return toUser(after);
+}
+
+/**
+ * A role with more rights than before takes effect only after the user has enrolled or proved a second factor through an
+ * enrollment link (decision 62).
+ */
+function roleEffect(before: UserRow, { role = before.role }: UserValues): UserValues {
+  if (role === before.role) return {};
+  const hasMoreRights = roles.indexOf(role) > roles.indexOf(before.role);
+  if (!hasMoreRights && role !== 'user') return {};
+  return { role_active_since: null, role_link_digest: null, role_link_expires_at: null };
+}
+
+async function claim(tx: Queryable<'directory'>, userId: string, identities: Identities): Promise<void> {
+  const taken = await claimIdentities(tx, userId, identitiesToSet(identities));
+  if (taken.length === 0) return;
+  throw new Problem('identity_taken', { errors: taken.map((field) => ({ field, code: 'identity_taken' })) });
+}
+
+type LockValues = Required<Pick<UserValues, 'lock_kind' | 'locked_until' | 'lock_reason'>>;
+
+/** @throws Problem `validation_failed` unless the request has exactly one of `permanent` and a valid time */
+function readLock({ permanent, until, reason }: LockRequest): LockValues {
+  const locked_until = until === undefined ? null : parseTime(until);
+  const errors: FieldError[] = [];
+  if (permanent === true && until !== undefined) {
+    errors.push({ field: 'until', code: 'conflicting_fields', params: { fields: 'permanent, until' } });
+  }
+  if (permanent !== true && until === undefined) errors.push({ field: 'until', code: 'required' });
+  if (locked_until === undefined) errors.push({ field: 'until', code: futureTimeFault(until ?? '') });
+  refuseFaults(errors);
+  return {
+    lock_kind: permanent ? 'permanent' : 'temporary',
+    locked_until: locked_until ?? null,
+    lock_reason: reason ?? null,
+  };
+}

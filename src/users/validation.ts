@@ -1,0 +1,94 @@
+import { identityTypes } from '../contract/authentication.js';
+import { pinPattern } from '../contract/common.js';
+import type { NewUser, UserChange } from '../contract/user.js';
+import { isUsableHash } from '../credentials/imported-hash.js';
+import { type PasswordRules, passwordErrors } from '../credentials/password-policy.js';
+import { canonicalIdentity, type Identity, type IdentityType } from '../identities/identity.js';
+import type { FieldError } from '../lib/problem.js';
+
+/** UTF-16 code units, as the contract counts. */
+const MAX_NAME = 255;
+/** Bytes of JSON. */
+const MAX_METADATA = 16 * 1024;
+
+/** The settings that the rules of a user depend on. */
+export interface UserRules extends PasswordRules {
+  /** The region of phone numbers without a country code: ISO 3166. */
+  readonly defaultRegion: string | undefined;
+}
+
+/** An identity in the form that look-ups use and in the form that responses show. */
+export interface ShownIdentity {
+  readonly identity: Identity;
+  /** Usernames as the user spells them (NFKC), the others in canonical form. */
+  readonly shown: string;
+}
+
+/** The identities that a change sets. Null removes one. */
+export type Identities = Readonly<Partial<Record<IdentityType, ShownIdentity | null>>>;
+
+/** Reads the identities of an input. Appends their errors to `errors`. */
+export function readIdentities(input: UserChange, rules: UserRules, errors: FieldError[]): Identities {
+  const read: Partial<Record<IdentityType, ShownIdentity | null>> = {};
+  for (const type of identityTypes) {
+    const value = input[type];
+    if (value === undefined) continue;
+    const identity = value === null ? null : canonicalIdentity(type, value, rules.defaultRegion);
+    if (identity === undefined) errors.push({ field: type, code: 'invalid_identity', params: { type } });
+    else if (identity === null || value === null) read[type] = null;
+    else read[type] = { identity, shown: type === 'username' ? value.normalize('NFKC') : identity.canonical };
+  }
+  return read;
+}
+
+/** The columns of the user that show the identities. */
+export function shownIdentities(identities: Identities): Partial<Record<IdentityType, string | null>> {
+  return Object.fromEntries(Object.entries(identities).map(([type, identity]) => [type, identity?.shown ?? null]));
+}
+
+/**
+ * Checks the other members of a new or changed user, beyond the schema. It checks the form of the name and the PIN too,
+ * because the command line has no schema.
+ * @returns all errors
+ */
+export async function userErrors(
+  input: Omit<UserChange & Pick<NewUser, 'password_hash'>, IdentityType>,
+  rules: UserRules,
+): Promise<FieldError[]> {
+  const { name, password, password_hash: hash, pin, metadata } = input;
+  const errors: FieldError[] = [];
+  if (typeof password === 'string') errors.push(...(await passwordErrors(password, rules)));
+  if (hash !== undefined && !isUsableHash(hash)) errors.push({ field: 'password_hash', code: 'invalid_hash' });
+  if (password !== undefined && hash !== undefined) {
+    errors.push({ field: 'password_hash', code: 'conflicting_fields', params: { fields: 'password, password_hash' } });
+  }
+  if (typeof pin === 'string' && !new RegExp(pinPattern).test(pin)) errors.push({ field: 'pin', code: 'invalid_pin' });
+  if (name !== undefined && name.length > MAX_NAME) {
+    errors.push({ field: 'name', code: 'too_long', params: { max: MAX_NAME } });
+  }
+  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > MAX_METADATA) {
+    errors.push({ field: 'metadata', code: 'too_many_bytes', params: { max: MAX_METADATA } });
+  }
+  return errors;
+}
+
+/** The result of the checks of a new user. */
+export interface CheckedUser {
+  readonly identities: Identities;
+  /** All errors; empty for a valid user. */
+  readonly errors: readonly FieldError[];
+}
+
+/** Checks a new user by all rules. */
+export async function checkNewUser(input: NewUser, rules: UserRules): Promise<CheckedUser> {
+  const errors: FieldError[] = [];
+  const identities = readIdentities(input, rules, errors);
+  if (identityTypes.every((type) => input[type] === undefined)) errors.push({ code: 'identity_required' });
+  errors.push(...(await userErrors(input, rules)));
+  return { identities, errors: errors };
+}
+
+/** The identities that are set, without those that are removed, in the order of their types. */
+export function identitiesToSet(identities: Identities): ShownIdentity[] {
+  return identityTypes.flatMap((type) => identities[type] ?? []);
+}

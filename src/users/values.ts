@@ -1,0 +1,27 @@
+import type { NewUser } from '../contract/user.js';
+import type { PasswordHasher } from '../credentials/passwords.js';
+import type { Pins } from '../credentials/pins/pins.js';
+import type { NewUserValues } from './queries.js';
+import { type Identities, shownIdentities } from './validation.js';
+
+/** The column values of a checked new user. Hashes the password and the PIN; the hash of the PIN is bound to the id. */
+export async function newUserValues(
+  { hasher, pins }: { readonly hasher: PasswordHasher; readonly pins: Pins },
+  id: string,
+  input: NewUser,
+  identities: Identities,
+): Promise<NewUserValues> {
+  const { password, password_hash: hash, pin } = input;
+  return {
+    username: null,
+    email: null,
+    phone: null,
+    ...shownIdentities(identities),
+    name: input.name ?? '',
+    locale: input.locale ?? null,
+    role: input.role ?? 'user',
+    password_hash: password === undefined ? (hash ?? null) : await hasher.hash(password),
+    pin_hash: pin === undefined ? null : await pins.hash(id, pin),
+    metadata: JSON.stringify(input.metadata ?? {}),
+  };
+}

@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKeyId, createSecretKeys, encryptedHeadBytes } from '../../../src/lib/crypto/secret-keys.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { testSql } from '../../support/sql.js';
+import { type Environment, runCommand, temporaryFolder } from '../command.js';
+
+let test: TestDatabase;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let env: Environment;
+beforeAll(async () => {
+  [test, folder] = await Promise.all([createTestDatabase(), temporaryFolder()]);
+  const plain = { DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path, PORT: '0' };
+  env = { ...plain, SMS_PROVIDER: 'none', MAIL_PROVIDER: 'none' };
+});
+afterAll(async () => {
+  await test.drop();
+  await folder.remove();
+});
+
+/** The line about one thing. */
+const about = async (what: string, more: Environment = {}) => {
+  const { code, stdout, stderr } = await runCommand(['doctor'], { ...env, ...more });
+  expect(stderr).toBe('');
+  return [code, stdout.split('\n').find((line) => line.slice(6).startsWith(`${what}:`))];
+};
+
+describe('doctor', () => {
+  it('prints a line for each check, and exits with 0 if none fails', async () => {
+    const { code, stdout } = await runCommand(['doctor'], env);
+    expect(code).toBe(0);
+    expect(stdout.split('\n').map((line) => line.split(':')[0])).toEqual([
+      'ok    configuration',
+      'ok    data directory',
+      'ok    database',
+      'ok    migrations',
+      'ok    clock',
+      'ok    encrypted values',
+      'ok    sms',
+      'ok    mail',
+      'ok    templates',
+      'ok    push',
+      'ok    port',
+      '',
+    ]);
+  });
+
+  it('reports all faults of the configuration', async () => {
+    const { code, stdout } = await runCommand(['doctor'], { PORT: 'x', DATABASE_URL: test.url });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^FAIL {2}configuration: PORT must be a whole number.+\nFAIL {2}configuration: SECRET_KEY is required.+\n$/,
+    );
+  });
+
+  it('fails for a database that does not answer, and runs the other checks', async () => {
+    const { code, stdout } = await runCommand(['doctor'], {
+      ...env,
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
+    });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FAIL {2}database: The database cannot be reached/m);
+    expect(stdout).toMatch(/^ok {4}port: /m);
+  });
+
+  it('reports pending migrations, and a newer database', async () => {
+    const rename = (from: string, to: string) =>
+      test.database.everyone.query(testSql('update schema_migrations set name = $2 where name = $1', [from, to]));
+    const first = '0001_foundation.sql';
+    await test.database.everyone.query(testSql('alter table schema_migrations rename to elsewhere'));
+    expect(await about('migrations')).toEqual([
+      0,
+      expect.stringMatching(/^warn {2}migrations: pending: 0001_foundation\.sql/),
+    ]);
+    await test.database.everyone.query(testSql('alter table elsewhere rename to schema_migrations'));
+    await rename(first, '9999_future.sql');
+    expect(await about('migrations')).toEqual([
+      1,
+      expect.stringContaining('newer than this Postern (9999_future.sql)'),
+    ]);
+    await rename('9999_future.sql', first);
+  });
+
+  it('fails for a secret that other accounts can read, and warns of such a data directory', async () => {
+    const file = join(folder.path, 'secret-key');
+    await writeFile(file, 'x'.repeat(64), { mode: 0o600 });
+    expect(await about('secret-key')).toEqual([0, 'ok    secret-key: only its owner can read it']);
+    await chmod(file, 0o644);
+    expect(await about('secret-key')).toEqual([1, `FAIL  secret-key: other accounts can read ${file}: chmod 600 it`]);
+    await chmod(file, 0o600);
+    await chmod(folder.path, 0o755);
+    expect(await about('data directory')).toEqual([0, expect.stringMatching(/^warn .* other accounts can read/)]);
+    await chmod(folder.path, 0o700);
+  });
+
+  it('warns of the development provider, and fails for a webhook with an unknown host', async () => {
+    expect(await about('sms', { SMS_PROVIDER: 'console' })).toEqual([
+      0,
+      expect.stringMatching(/^warn {2}sms: codes are printed/),
+    ]);
+    const webhook = { SMS_PROVIDER: 'webhook', SMS_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}` };
+    const to = (host: string) => about('sms', { ...webhook, SMS_WEBHOOK_URL: `https://${host}/sms` });
+    expect(await to('[::1]')).toEqual([0, 'ok    sms: the host [::1] of the webhook resolves']);
+    expect(await to('nobody.invalid')).toEqual([
+      1,
+      'FAIL  sms: the host nobody.invalid of the webhook cannot be resolved',
+    ]);
+  });
+
+  it('loads the plug-ins as a start does, and reports the faults of all of them', async () => {
+    const plugins = (...names: string[]) => names.map((name) => `./test/support/plugins/${name}.js`).join(',');
+    expect(await about('authenticators', { AUTHENTICATORS: plugins('unruly', 'two-unruly-steps') })).toEqual([
+      0,
+      'ok    authenticators: unruly, unruly-steps',
+    ]);
+    const modules = `${plugins('broken', 'password', 'unruly')},${plugins('../../../docs/examples/badge')},no-such-package`;
+    const { code, stdout } = await runCommand(['doctor'], { ...env, AUTHENTICATORS: modules });
+    expect(code).toBe(1);
+    const faults = stdout.split('\n').filter((line) => line.startsWith('FAIL'));
+    expect(faults.map((line) => line.replace(/file:\S+\//, '').slice('FAIL  authenticators: '.length))).toEqual([
+      'AUTHENTICATORS names broken.js: name must match ^[a-z][a-z0-9_:-]{0,63}$',
+      'AUTHENTICATORS names broken.js: steps must be 1 or 2',
+      'AUTHENTICATORS names broken.js: namesUser must be true or false',
+      'AUTHENTICATORS names broken.js: verify must be a function',
+      'AUTHENTICATORS names password.js: the name password belongs to a built-in authenticator',
+      'AUTHENTICATORS names badge.js: AUTHENTICATOR_BADGES is missing',
+      expect.stringContaining('AUTHENTICATORS names no-such-package: '),
+    ]);
+  });
+
+  it('warns of mail that is printed or sent without TLS, and fails for an unknown server', async () => {
+    const printed = await about('mail', { MAIL_PROVIDER: 'console' });
+    expect(printed).toEqual([0, expect.stringMatching(/^warn {2}mail: codes are printed/)]);
+    const smtp = (url: string) =>
+      about('mail', { MAIL_PROVIDER: 'smtp', SMTP_URL: url, MAIL_FROM: 'no-reply@example.com' });
+    expect(await smtp('smtp://localhost')).toEqual([0, 'ok    mail: the server localhost resolves']);
+    expect(await smtp('smtps://192.0.2.1')).toEqual([0, 'ok    mail: the server 192.0.2.1 resolves']);
+    const clear = await smtp('smtp://192.0.2.1?tls=none');
+    expect(clear).toEqual([0, expect.stringMatching(/^warn {2}mail: goes to 192\.0\.2\.1 without TLS/)]);
+    expect(await smtp('smtps://nobody.invalid')).toEqual([
+      1,
+      'FAIL  mail: the server nobody.invalid cannot be resolved',
+    ]);
+  });
+
+  it('reports every invalid template', async () => {
+    const templates = await temporaryFolder();
+    await writeFile(join(templates.path, 'sms.code.fr.txt'), 'Votre code : {code}');
+    const find = () => about('templates', { TEMPLATES_DIR: templates.path });
+    expect(await find()).toEqual([0, `ok    templates: 1 of your own in ${templates.path}`]);
+    await writeFile(join(templates.path, 'sms.code.de.txt'), 'Ihr Code');
+    expect(await find()).toEqual([1, 'FAIL  templates: sms.code.de.txt lacks {code}']);
+    await templates.remove();
+  });
+
+  it('warns of a former name of a setting', async () => {
+    const { stdout } = await runCommand(['doctor'], { ...env, SMS_LIMIT_PER_ADDRESS: '9' });
+    expect(stdout).toContain('warn  configuration: SMS_LIMIT_PER_ADDRESS is now called CODE_LIMIT_PER_ADDRESS.');
+  });
+
+  it('warns of a port in use, because the service may be running', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const port = String((other.address() as AddressInfo).port);
+    expect(await about('port', { PORT: port })).toEqual([0, expect.stringMatching(/^warn {2}port: .* is in use/)]);
+    other.close();
+    expect(await about('port', { HOST: '192.0.2.1', ALLOW_CONSOLE_CODES: 'true' })).toEqual([
+      1,
+      expect.stringMatching(/^FAIL {2}port: cannot listen/),
+    ]);
+  });
+
+  it('warns of imported hashes that cost more than the limit, and prints their cost', async () => {
+    await test.database.everyone.query(testSql(`insert into password_schemes (scheme) values ('$2b$12'), ('$2b$10')`));
+    const line = (cost: string) =>
+      `imported hashes: a failed login costs 30.2 of at most ${cost} (IMPORTED_HASH_COST_LIMIT)`;
+    expect(await about('imported hashes')).toEqual([0, `ok    ${line('60')}`]);
+    const [code, warning] = await about('imported hashes', { IMPORTED_HASH_COST_LIMIT: '30' });
+    expect([code, warning]).toEqual([0, expect.stringContaining(`warn  ${line('30')}: no scheme can be added`)]);
+    await test.database.everyone.query(testSql('delete from password_schemes'));
+  });
+});
+
+describe('doctor and the values encrypted with SECRET_KEY', () => {
+  const context = (userId: string) => `totp:${userId}`;
+  const put = async (sealed: Buffer, userId: string) =>
+    test.database.everyone.query(
+      testSql(
+        `insert into totp (user_id, id, secret, last_step, created_at, last_used_at)
+           values ($1, $1, $2, 0, db_now(), db_now())`,
+        [userId, sealed],
+      ),
+    );
+  const gone = 'g'.repeat(32);
+
+  it('counts the values that no configured key decrypts by kind, and names the missing key', async () => {
+    const users = Array.from({ length: 3 }, () => randomUUID());
+    for (const id of users) await put(createSecretKeys([gone]).encrypt('a secret', context(id)), id);
+    const id = randomUUID();
+    const message = createSecretKeys([gone]).encrypt('123456', id);
+    await test.database.everyone.query(
+      testSql(
+        `insert into outbox (user_id, id, channel, kind, recipient, state, sealed_code, expires_at, created_at, updated_at)
+           values ($1, $1, 'sms', 'sms.code', '+1', 'queued', $2, db_now() + interval '5 minutes', db_now(), db_now())`,
+        [id, message],
+      ),
+    );
+    const [code, line] = await about('encrypted values');
+    expect(code).toBe(1);
+    expect(line).toContain('3 secrets of authenticator apps, 1 queued codes cannot be decrypted.');
+    expect(line).toContain(`id ${createKeyId(gone)} is missing`);
+    expect(line).not.toContain(gone);
+    const both = await about('encrypted values', { SECRET_KEY: `${'s'.repeat(32)},${gone}` });
+    expect(both).toEqual([0, 'ok    encrypted values: SECRET_KEY decrypts all of them']);
+  });
+
+  it('tries all keys for values that are older than key ids', async () => {
+    const id = randomUUID();
+    await put(createSecretKeys([gone]).encrypt('a secret', context(id)).subarray(encryptedHeadBytes), id);
+    const [code, line] = await about('encrypted values');
+    expect([code, line]).toEqual([1, expect.stringContaining('4 secrets of authenticator apps')]);
+    const both = await about('encrypted values', { SECRET_KEY: `${'s'.repeat(32)},${gone}` });
+    expect(both).toEqual([0, 'ok    encrypted values: SECRET_KEY decrypts all of them']);
+  });
+});

@@ -1,0 +1,79 @@
+import { randomInt } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ImportedLine } from '../../../src/contract/user-import.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { testSql } from '../../support/sql.js';
+import { runCommand, temporaryFolder } from '../command.js';
+
+let test: TestDatabase;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  [test, folder] = await Promise.all([createTestDatabase(), temporaryFolder()]);
+});
+afterAll(async () => {
+  await test.drop();
+  await folder.remove();
+});
+
+const command = (args: readonly string[], input?: string) =>
+  runCommand(args, { DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path }, input);
+const name = () => `cli${randomInt(1e12)}`;
+const toText = (lines: readonly (object | string)[]) =>
+  lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
+const resultsOf = (stdout: string) =>
+  stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as ImportedLine);
+const count = async () =>
+  (await test.database.everyone.query<{ count: number }>(testSql('select count(*) as count from users')))[0]?.count;
+
+it('creates the users of a file, with results on standard output and a summary on standard error', async () => {
+  const file = join(folder.path, 'users.ndjson');
+  const prefix = name();
+  const lines = Array.from({ length: 1500 }, (_, index) => ({ username: `${prefix}-${index}` }));
+  await writeFile(file, toText(lines));
+  const first = await command(['users', 'import', file]);
+  expect([first.code, first.stderr]).toEqual([0, '1500 created, 0 exist already, 0 failed; up to line 1500.\n']);
+  const results = resultsOf(first.stdout);
+  expect(results).toHaveLength(1500);
+  expect(results[1499]).toEqual({ line: 1500, result: 'created', id: expect.any(String) });
+  const [event] = await test.database.everyone.query(
+    testSql('select actor, type from events where user_id = $1', [results[7]?.id]),
+  );
+  expect(event).toEqual({ actor: 'cli', type: 'user.created' });
+
+  const again = await command(['users', 'import', file]);
+  expect([again.code, again.stderr]).toEqual([0, '0 created, 1500 exist already, 0 failed; up to line 1500.\n']);
+});
+
+it('exits with 1 if a line failed, and creates the other users', async () => {
+  const input = toText([{ username: name(), role: 'operator' }, '', { username: 'a b' }, '{', { username: name() }]);
+  const { code, stdout, stderr } = await command(['users', 'import', '-'], input);
+  expect([code, stderr]).toEqual([1, '2 created, 0 exist already, 2 failed; up to line 5.\n']);
+  expect(resultsOf(stdout)).toEqual([
+    { line: 1, result: 'created', id: expect.any(String) },
+    {
+      ...{ line: 3, result: 'failed' },
+      errors: [{ field: 'username', code: 'invalid_identity', message: 'This is not a valid username.' }],
+    },
+    { line: 4, result: 'failed', errors: [{ code: 'malformed_json', message: 'The body is not valid JSON.' }] },
+    { line: 5, result: 'created', id: expect.any(String) },
+  ]);
+});
+
+it('creates nothing with --dry-run', async () => {
+  const before = await count();
+  const { code, stdout, stderr } = await command(['users', 'import', '-', '--dry-run'], toText([{ username: name() }]));
+  expect([code, stderr]).toEqual([0, '1 would be created, 0 created, 0 exist already, 0 failed; up to line 1.\n']);
+  expect(resultsOf(stdout)).toEqual([{ line: 1, result: 'valid' }]);
+  expect(await count()).toBe(before);
+});
+
+it('reports a missing file', async () => {
+  const { code, stdout, stderr } = await command(['users', 'import', join(folder.path, 'missing.ndjson')]);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^ENOENT: no such file or directory, open '.*missing\.ndjson'\n$/);
+});

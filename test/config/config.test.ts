@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config/config.js';
+import { faultsOf } from '../support/config.js';
+
+const day = 86_400_000;
+
+describe('NOTIFICATION_RETENTION', () => {
+  test('is an age for each listed type, and empty by default', () => {
+    expect(readConfig({}).NOTIFICATION_RETENTION).toBeUndefined();
+    expect(readConfig({ NOTIFICATION_RETENTION: 'pool:90d, *:365d' }).NOTIFICATION_RETENTION).toEqual({
+      pool: 90 * day,
+      '*': 365 * day,
+    });
+  });
+
+  test.each(['pool', 'pool:', 'pool:90', 'pool:1h', 'pool:90d,', 'pool:90d,pool:91d', 'Pool:90d', '__proto__', ':90d'])(
+    'cannot be %s',
+    (text) => {
+      expect(faultsOf({ NOTIFICATION_RETENTION: text })).toEqual([
+        'NOTIFICATION_RETENTION must be different types with durations from 1d to 36500d, such as pool:90d,*:365d',
+      ]);
+    },
+  );
+
+  test('accepts only types that can be published', () => {
+    expect(faultsOf({ NOTIFICATION_RETENTION: 'pool:90d,paymnet:90d' })).toEqual([
+      'NOTIFICATION_RETENTION names types that are not in NOTIFICATION_TYPES: paymnet',
+    ]);
+    expect(faultsOf({ NOTIFICATION_RETENTION: 'party:90d', NOTIFICATION_TYPES: 'payment,party' })).toEqual([]);
+  });
+});
+
+describe('breached passwords', () => {
+  test('come from a file in the order of its hashes, or from an https URL', () => {
+    const [file, url] = ['BREACHED_PASSWORDS_FILE', 'BREACHED_PASSWORDS_URL'];
+    expect(faultsOf({ [url]: 'https://api.pwnedpasswords.com/range' })).toEqual([]);
+    expect(faultsOf({ [url]: 'http://127.0.0.1/range' })).toEqual([
+      `${url} must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)`,
+    ]);
+    for (const path of ['package.json', '/nowhere']) {
+      expect(faultsOf({ [file]: path })).toEqual([
+        `${file} must be the path of a file of lines HASH:count, in the order of the SHA-1 hashes`,
+      ]);
+    }
+  });
+
+  test('cannot come from a file and a URL', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'postern-config-'));
+    try {
+      const path = join(folder, 'breached.txt');
+      writeFileSync(path, `${'A'.repeat(40)}:1\n`);
+      const env = { BREACHED_PASSWORDS_FILE: path, BREACHED_PASSWORDS_URL: 'https://api.pwnedpasswords.com/range' };
+      expect(faultsOf({ BREACHED_PASSWORDS_FILE: path })).toEqual([]);
+      expect(faultsOf(env)).toEqual(['BREACHED_PASSWORDS_FILE and BREACHED_PASSWORDS_URL exclude each other']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('external authenticators', () => {
+  const secret = `whsec_${Buffer.alloc(24).toString('base64')}`;
+  const custom = (value: unknown) => faultsOf({ CUSTOM_AUTHENTICATORS: JSON.stringify(value) });
+  const oidc = (value: unknown) => faultsOf({ OIDC_PROVIDERS: JSON.stringify(value) });
+  const google = { issuer: 'https://accounts.google.com', client_ids: ['an-app'] };
+
+  test('are read from JSON or a file, with one step and RS256 by default', () => {
+    const url = 'https://decide.example.com/badge';
+    const config = readConfig({
+      CUSTOM_AUTHENTICATORS: JSON.stringify({ badge: { url, secret } }),
+      OIDC_PROVIDERS: JSON.stringify({ google }),
+    });
+    expect(config.CUSTOM_AUTHENTICATORS).toMatchObject([{ name: 'badge', url, steps: 1 }]);
+    expect(config.CUSTOM_AUTHENTICATORS?.[0]?.secret.reveal()).toBe(secret);
+    expect(JSON.stringify(config)).not.toContain(secret);
+    expect(config.OIDC_PROVIDERS).toEqual([
+      { name: 'google', issuer: google.issuer, clientIds: ['an-app'], algorithms: ['RS256'] },
+    ]);
+  });
+
+  test('report the faults of all entries', () => {
+    const url = 'https://decide.example.com';
+    expect(custom([])).toEqual([
+      'CUSTOM_AUTHENTICATORS must be a JSON object, or the path of a file that contains one',
+    ]);
+    expect(faultsOf({ CUSTOM_AUTHENTICATORS: './no-such-file.json' })).toHaveLength(1);
+    expect(custom({ Badge: {}, a: 1, b: { url: 'ftp://x', secret }, c: { url, secret: 'x' } })[0]).toMatch(
+      /"Badge": the name must match .+; a: must be an object; b: url must be .+; c: secret must be whsec_/,
+    );
+    expect(custom({ a: { url, secret, steps: 3 } })[0]).toContain('a: steps must be 1 or 2');
+    expect(custom({ a: { url, secret, step: 1 } })[0]).toContain('a: there is no step');
+    expect(custom({ a: { url: 'http://decide.example.com', secret } })).toEqual([
+      'CUSTOM_AUTHENTICATORS: url of a must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)',
+    ]);
+    expect(oidc({ google: { ...google, issuer: 'https://x.example/?tenant=1' } })[0]).toContain(
+      'google: issuer must be',
+    );
+    expect(oidc({ google: { ...google, client_ids: [] } })[0]).toContain('google: client_ids must be');
+    expect(oidc({ google: { ...google, issuer: 'http://x.example' } })[0]).toContain('issuer of google must be https');
+  });
+
+  test.each(['none', 'None', 'HS256', 'RS1', 'RS256 ', '', 'ES256K', 'dir'])(
+    'never accept the algorithm %j',
+    (algorithm) => {
+      expect(oidc({ google: { ...google, algorithms: ['RS256', algorithm] } })[0]).toContain(
+        'google: algorithms must be',
+      );
+    },
+  );
+});

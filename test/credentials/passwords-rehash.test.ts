@@ -1,0 +1,95 @@
+import { pbkdf2Sync } from 'node:crypto';
+import { hash as argon2 } from '@node-rs/argon2';
+import { hash as bcrypt } from '@node-rs/bcrypt';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import { createPasswordHasher } from '../../src/credentials/passwords.js';
+import { passwordAuthenticator } from '../../src/login/authenticators/password.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { testSql } from '../support/sql.js';
+import { createUser, passwordLogin } from '../support/users.js';
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp();
+});
+afterAll(() => postern.close());
+
+const storedHash = async (id: string) => {
+  const [row] = await postern.database.everyone.query<{ password_hash: string }>(
+    testSql('select password_hash from users where id = $1', [id]),
+  );
+  return row?.password_hash;
+};
+const imported = (hash: string) => createUser(postern, { password: undefined, password_hash: hash });
+const login = async (username: string | null, secret: string) =>
+  (await postern.api<Authentication>('POST', '/v1/tokens', { body: passwordLogin(username, secret) })).body.status;
+
+const todays = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
+const secret = 'an imported password';
+const django = (password: string) =>
+  `pbkdf2_sha256$1000$seasalt$${pbkdf2Sync(password, 'seasalt', 1000, 32, 'sha256').toString('base64')}`;
+
+test.each([
+  ['argon2id', () => argon2(secret, { algorithm: 2, memoryCost: 8192, timeCost: 1, parallelism: 1 })],
+  ['argon2i', () => argon2(secret, { algorithm: 1, memoryCost: 8192, timeCost: 1, parallelism: 1 })],
+  ['bcrypt', () => bcrypt(secret, 4)],
+  ['bcrypt in PHP’s format', async () => (await bcrypt(secret, 4)).replace(/^\$2.\$/, '$2y$')],
+  ["Django's PBKDF2", async () => django(secret)],
+  [
+    'scrypt',
+    // "an imported password", by Python's hashlib
+    async () => '$scrypt$ln=10,r=8,p=1$8PHy8/T19vf4+fr7/P3+/w$MI5gpMci8jS+MsMGAHpBA9FYdPX/nzfb0jO59G4ET/4',
+  ],
+])('an imported hash of %s is renewed when its owner logs in, and not before', async (_, make) => {
+  const hash = await make();
+  const { id, username } = await imported(hash);
+  expect(await login(username, 'another password')).toBe('rejected');
+  expect(await storedHash(id)).toBe(hash);
+  expect(await login(username, secret)).toBe('approved');
+  const renewed = await storedHash(id);
+  expect(renewed).toMatch(todays);
+  expect(await login(username, secret)).toBe('approved');
+  expect(await storedHash(id)).toBe(renewed);
+});
+
+test('an imported hash is verified over the UTF-8 of the password in NFC', async () => {
+  const { username } = await imported(django('contrase\u00f1a larga'));
+  expect(await login(username, 'contrasen\u0303a larga')).toBe('approved');
+});
+
+describe('a bcrypt hash, which covers 72 bytes', () => {
+  const of = (bytes: number) => `${'ñ'.repeat(30)}${'x'.repeat(bytes - 60)}`;
+
+  it('is rehashed after a login with a shorter password', async () => {
+    const { id, username } = await imported(await bcrypt(of(71), 4));
+    expect(await login(username, of(71))).toBe('approved');
+    expect(await storedHash(id)).toMatch(todays);
+  });
+
+  it('is kept after a login with a longer password, so every password that matched still matches', async () => {
+    const hash = await bcrypt(of(80), 4);
+    const { id, username } = await imported(hash);
+    expect(await login(username, of(81))).toBe('approved');
+    expect(await login(username, of(72))).toBe('approved');
+    expect(await storedHash(id)).toBe(hash);
+    expect(await login(username, of(80))).toBe('approved');
+    expect(await login(username, of(71))).toBe('rejected');
+    expect(await storedHash(id)).toBe(hash);
+  });
+});
+
+test('a login is approved even if the rehash is refused because of overload', async () => {
+  const hash = django(secret);
+  const { id, username } = await imported(hash);
+  const hasher = createPasswordHasher({ concurrency: 1, queue: 0 });
+  const { approved } = passwordAuthenticator(postern.database, hasher);
+  const busy = hasher.verify(undefined, 'x');
+  const others = { username: username ?? undefined, email: undefined, phone: undefined, locale: undefined };
+  const candidate = { userId: id, passwordHash: hash, ...others };
+  await expect(approved?.(candidate, secret)).resolves.toBeUndefined();
+  await busy;
+  expect(await storedHash(id)).toBe(hash);
+  expect(await login(username, secret)).toBe('approved');
+  expect(await storedHash(id)).toMatch(todays);
+});

@@ -1,0 +1,100 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { User } from '../../src/contract/user.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { queriesOf, type SentQuery } from '../support/queries.js';
+import { createUser, passwordLogin, signIn } from '../support/users.js';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let app: TestApp;
+let client: pg.Client;
+let user: User;
+beforeAll(async () => {
+  app = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '100000' });
+  client = new pg.Client({ connectionString: app.config.DATABASE_URL });
+  await client.connect();
+  user = await createUser(app);
+  for (let count = 0; count < 30; count += 1) await publish();
+});
+afterAll(async () => {
+  await client.end();
+  await app.close();
+});
+
+const publish = () =>
+  app.api('POST', '/admin/v1/notifications', {
+    bearer: app.adminKey,
+    body: { user_id: user.id, notification_type: 'payment', description: 'A payment' },
+  });
+const together = (work: () => Promise<unknown>) => () => Promise.all(Array.from({ length: 20 }, work));
+
+/** The most frequent operations. */
+const operations: Record<string, () => Promise<() => Promise<unknown>>> = {
+  'a login': async () => () => app.api('POST', '/v1/tokens', { body: passwordLogin(user.username) }),
+  'a refused login': async () => () => app.api('POST', '/v1/tokens', { body: passwordLogin(user.username, 'wrong') }),
+  'a new session': async () => {
+    const { token } = await signIn(app, user);
+    return () => app.api('POST', '/v1/sessions', { basic: token });
+  },
+  'new sessions, together': async () => {
+    const { token } = await signIn(app, user);
+    return together(() => app.api('POST', '/v1/sessions', { basic: token }));
+  },
+  'checks of sessions': async () => {
+    const { session } = await signIn(app, user);
+    return together(() => app.api('POST', '/v1/sessions/verify', { bearer: session.token }));
+  },
+  'a notification': async () => publish,
+  'notifications, together': async () => together(publish),
+  'a first page': async () => {
+    const { session } = await signIn(app, user);
+    return () => app.api('GET', '/v1/notifications', { bearer: session.token });
+  },
+  'a page behind an anchor': async () => {
+    const { session } = await signIn(app, user);
+    const { headers } = await app.api('GET', '/v1/notifications?limit=5', { bearer: session.token });
+    const next = /<([^>]+)>; rel="next"/.exec(String(headers.link))?.[1] ?? '';
+    return () => app.api('GET', next, { bearer: session.token });
+  },
+};
+
+let named = 0;
+
+/** The numbers of new and reused plans in 20 executions of a statement. Rolls back their effects. */
+async function plansOf({ name, text, values = [] }: SentQuery): Promise<{ made: number; kept: number }> {
+  await client.query('begin; deallocate all');
+  try {
+    // By the protocol the service speaks, so that parameters have the types that they have there.
+    const statement = { name: `kept_${name}_${named++}`, text, values: [...values] };
+    for (let count = 0; count < 20; count += 1) {
+      await client.query('savepoint before');
+      // The same ids once more are refused by their key, which is after the plan was made.
+      await client.query(statement).catch(() => undefined);
+      await client.query('rollback to savepoint before');
+    }
+    const counts = `select custom_plans::int as made, generic_plans::int as kept from pg_prepared_statements where name = $1`;
+    const { rows } = await client.query<{ made: number; kept: number }>(counts, [statement.name]);
+    return rows[0] ?? { made: Number.NaN, kept: Number.NaN };
+  } finally {
+    await client.query('rollback');
+  }
+}
+
+describe('the statements of frequent operations', () => {
+  test.each(Object.keys(operations))(
+    'are prepared, and keep their plans after the fifth execution: %s',
+    async (name) => {
+      const work = await operations[name]?.();
+      const sent = await queriesOf(async () => work?.());
+      expect(sent).not.toEqual([]);
+      for (const query of sent) {
+        // Signals are no part of the operation.
+        if (query.text.includes('pg_notify')) continue;
+        expect(query.name, query.text).toBeDefined();
+        const made = query.values === undefined || query.values.length === 0 ? 0 : 5;
+        expect({ name: query.name, ...(await plansOf(query)) }).toEqual({ name: query.name, made, kept: 20 - made });
+      }
+    },
+  );
+});

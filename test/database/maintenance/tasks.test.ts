@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type MaintenanceTask, startMaintenance } from '../../../src/database/maintenance/tasks.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { eventually } from '../../support/eventually.js';
+import { testSql } from '../../support/sql.js';
+
+let fresh: TestDatabase;
+beforeAll(async () => {
+  fresh = await createTestDatabase();
+});
+afterAll(() => fresh.drop());
+
+const minute = 60_000;
+const unexpected = (error: unknown) => {
+  throw error;
+};
+
+/** Counts its steps: as many as `length`, then it is done. */
+function countingChore(name: string, length: number): MaintenanceTask & { readonly steps: string[] } {
+  const steps: string[] = [];
+  return {
+    name,
+    steps,
+    restMs: minute,
+    async step(_tx, from) {
+      const at = from?.at ?? '0';
+      steps.push(at);
+      return Number(at) + 1 < length ? { removed: 1, next: { at: String(Number(at) + 1) } } : { removed: 1 };
+    },
+  };
+}
+
+test('a task runs step by step and then rests, also for another instance and after a restart', async () => {
+  const chore = countingChore('counts', 5);
+  const last = countingChore('counts after it', 1);
+  const first = startMaintenance(fresh.database, [chore], unexpected);
+  await eventually('the steps', async () => (chore.steps.length === 5 ? true : undefined));
+  await first.stop();
+  const second = startMaintenance(fresh.database, [chore, last], unexpected);
+  await eventually('the chore behind it', async () => (last.steps.length === 1 ? true : undefined));
+  await second.stop();
+  expect(chore.steps).toEqual(['0', '1', '2', '3', '4']);
+});
+
+test('a stopped task continues at its stored position', async () => {
+  const chore = countingChore('endless', Number.POSITIVE_INFINITY);
+  const first = startMaintenance(fresh.database, [chore], unexpected);
+  await eventually('some steps', async () => (chore.steps.length > 2 ? true : undefined));
+  await first.stop();
+  const count = chore.steps.length;
+  const second = startMaintenance(fresh.database, [chore], unexpected);
+  await eventually('more steps', async () => (chore.steps.length > count ? true : undefined));
+  await second.stop();
+  expect(chore.steps).toEqual(chore.steps.map((_, index) => String(index)));
+});
+
+test('two instances never run the same step', async () => {
+  const chore = countingChore('shared', 40);
+  const instances = [1, 2].map(() => startMaintenance(fresh.database, [chore], unexpected));
+  await eventually('the steps', async () => (chore.steps.length >= 40 ? true : undefined));
+  await Promise.all(instances.map((instance) => instance.stop()));
+  expect(chore.steps).toEqual(Array.from({ length: 40 }, (_, index) => String(index)));
+});
+
+test('a step that fails is reported and rolled back, and other tasks still run', async () => {
+  const reported: unknown[] = [];
+  const failing: MaintenanceTask = {
+    name: 'fails',
+    restMs: minute,
+    async step(tx) {
+      await tx.query(testSql(`insert into password_schemes values ('of a step that fails')`));
+      throw new Error('on purpose');
+    },
+  };
+  const other = countingChore('beside it', 1);
+  const chores = startMaintenance(fresh.database, [other, failing], (error) => void reported.push(error));
+  await eventually('both', async () => (reported.length === 1 && other.steps.length === 1 ? true : undefined));
+  await chores.stop();
+  expect(reported).toEqual([new Error('on purpose')]);
+  expect(await fresh.database.everyone.query(testSql('select 1 from password_schemes'))).toEqual([]);
+});
+
+test('a clock that was ahead delays a task by its rest at most', async () => {
+  const chore = countingChore('early', 1);
+  await fresh.database.everyone.query(
+    testSql(`insert into chores (name, due_at) values ('early', db_now() + interval '1 year')`),
+  );
+  const chores = startMaintenance(fresh.database, [chore], unexpected);
+  await eventually('a step', async () => (chore.steps.length === 1 ? true : undefined));
+  await chores.stop();
+});

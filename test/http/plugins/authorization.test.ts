@@ -1,0 +1,20 @@
+import Fastify from 'fastify';
+import { expect, test } from 'vitest';
+import { authorizationPlugin } from '../../../src/http/plugins/authorization.js';
+import type { App } from '../../../src/http/requests/route.js';
+import { Problem } from '../../../src/lib/problem.js';
+
+const verifiers = {
+  verifySession: () => Promise.reject(new Problem('invalid_session_token')),
+  verifyOperator: () => Promise.reject(new Problem('invalid_session_token')),
+  verifyApiKey: async () => undefined,
+  checkOf: () => undefined,
+};
+
+test('a route without an access cannot be registered', () => {
+  const app: App = Fastify();
+  authorizationPlugin(app, verifiers);
+  const handler = async () => 'reached';
+  expect(() => app.route({ method: 'GET', url: '/open', handler })).toThrow('GET /open does not say who may call it');
+  app.route({ method: 'GET', url: '/public', config: { access: 'public' }, handler });
+});

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseJson } from '../../../src/http/plugins/json-body.js';
+import { isPlainJsonType } from '../../../src/lib/http-headers.js';
+import { Problem } from '../../../src/lib/problem.js';
+
+const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
+describe('a JSON body', () => {
+  test('is parsed to its JSON value', () => {
+    const value = fc
+      .jsonValue({ maxDepth: 5 })
+      .filter((json) => !/"(?:__proto__|constructor)":|\\u0000/.test(JSON.stringify(json)));
+    fc.assert(
+      fc.property(value, (json) => {
+        expect(parseJson(JSON.stringify(json))).toEqual(JSON.parse(JSON.stringify(json)));
+      }),
+    );
+  });
+
+  test('of any text is a value or a problem, and never sets a prototype', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+        try {
+          parseJson(`{"__proto__":{"polluted":true},"a":${text}}`);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Problem);
+        }
+        expect({}).not.toHaveProperty('polluted');
+      }),
+    );
+    expect(parseJson('{"__proto__":{"a":1},"constructor":{"prototype":{"b":1}},"c":1}')).toEqual({ c: 1 });
+  });
+
+  test('can be 32 levels deep, not counting brackets in strings', () => {
+    expect(() => parseJson(nested(32))).not.toThrow();
+    expect(() => parseJson(nested(33))).toThrow('malformed_json');
+    expect(parseJson(JSON.stringify({ a: '['.repeat(100), b: '\\"[[' }))).toEqual({ a: '['.repeat(100), b: '\\"[[' });
+  });
+
+  test('cannot contain NUL or a lone surrogate, in names and values at any depth', () => {
+    for (const text of ['{"a":["\\u0000"]}', '{"a\\u0000":1}', '["\\ud800"]', '{"a":{"b":"x\\udc00"}}']) {
+      expect(() => parseJson(text)).toThrow('validation_failed');
+    }
+    expect(parseJson('["\\ud83d\\ude00"]')).toEqual(['😀']);
+  });
+});
+
+test('a content type of any length is refused in linear time', async () => {
+  const timeOf = (spaces: number) => {
+    const start = performance.now();
+    for (let time = 0; time < 20; time += 1) isPlainJsonType(`application/json; charset=utf-8${' '.repeat(spaces)}x`);
+    return performance.now() - start;
+  };
+  // The fastest of several runs: others may have shared the machine.
+  const cost = (spaces: number) => Math.min(...Array.from({ length: 7 }, () => timeOf(spaces)));
+  cost(1000);
+  // Sixteen times as long: in quadratic time, it would take 256 times as long.
+  expect(cost(16_000)).toBeLessThan(Math.max(1, cost(1000)) * 100);
+  for (const type of ['application/json', 'Application/JSON ; charset="UTF-8" ;', 'application/json;']) {
+    expect(isPlainJsonType(type)).toBe(true);
+  }
+  for (const type of ['application/jsonx', 'application/json; charset=latin1', 'application/json; a=b', 'text/json']) {
+    expect(isPlainJsonType(type)).toBe(false);
+  }
+});

@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Notification } from '../../../../src/contract/notification.js';
+import type { User } from '../../../../src/contract/user.js';
+import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
+import type { ResultLine } from '../../../support/ndjson-stream.js';
+import { testSql } from '../../../support/sql.js';
+import { createUser } from '../../../support/users.js';
+
+let postern: TestApp;
+let user: User;
+beforeAll(async () => {
+  postern = await startTestApp();
+  user = await createUser(postern);
+});
+afterAll(() => postern.close());
+
+const send = (body: string, { query = '', headers = {} } = {}) =>
+  postern.api<ProblemAnswer>('POST', `/admin/v1/notifications${query}`, {
+    bearer: postern.adminKey,
+    body,
+    headers: { 'content-type': 'application/x-ndjson', ...headers },
+  });
+async function publish(body: string, options = {}): Promise<ResultLine[]> {
+  const { status, text, headers } = await send(body, options);
+  expect([status, headers['content-type']]).toEqual([200, 'application/x-ndjson; charset=utf-8']);
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as ResultLine);
+}
+const inboxOf = async ({ id }: User) =>
+  (
+    await postern.api<Notification[]>('GET', `/admin/v1/users/${id}/notifications?limit=100`, {
+      bearer: postern.adminKey,
+    })
+  ).body;
+const line = (fields: object = {}) =>
+  JSON.stringify({ user_id: user.id, notification_type: 'payment', description: 'A payment', ...fields });
+const outcomes = (lines: readonly ResultLine[]) =>
+  lines.map(({ line, status, errors }) => [line, status, ...(errors ?? []).map(({ field, code }) => field ?? code)]);
+
+describe('POST /admin/v1/notifications as application/x-ndjson', () => {
+  it('publishes each line in order, and returns its id or ids', async () => {
+    const ann = await createUser(postern);
+    const bob = await createUser(postern);
+    const [first, second, third] = await publish(
+      [
+        line({ user_id: ann.id, description: '1' }),
+        line({ user_id: undefined, user_ids: [bob.id, ann.id], description: '2' }),
+        line({ user_id: ann.id, description: '3' }),
+      ].join('\n'),
+    );
+    expect([first, second, third]).toEqual([
+      { line: 1, status: 201, id: expect.any(String) },
+      { line: 2, status: 201, ids: [expect.any(String), expect.any(String)] },
+      { line: 3, status: 201, id: expect.any(String) },
+    ]);
+    const ids = (await inboxOf(ann)).map(({ id, description }) => [id, description]);
+    expect(ids).toEqual([
+      [third?.id, '3'],
+      [second?.ids?.[1], '2'],
+      [first?.id, '1'],
+    ]);
+    expect((await inboxOf(bob)).map(({ id }) => id)).toEqual([second?.ids?.[0]]);
+  });
+
+  it('accepts LF, CRLF and a last line without either, and counts skipped empty lines', async () => {
+    const lines = await publish(`\n${line()}\r\n\r\n\n${line()}\n${line()}`);
+    expect(outcomes(lines)).toEqual([
+      [2, 201],
+      [5, 201],
+      [6, 201],
+    ]);
+    expect(await publish('')).toEqual([]);
+    expect(await publish('\n\r\n\n')).toEqual([]);
+  });
+
+  it('refuses only the bad lines, with their errors, and publishes the others', async () => {
+    const reader = await createUser(postern);
+    const mine = (fields: object = {}) => line({ user_id: reader.id, ...fields });
+    const lines = await publish(
+      [
+        mine({ description: 'first' }),
+        mine({ notification_type: 'party', description: '' }),
+        '{"user_id":',
+        mine({ user_id: randomUUID() }),
+        mine({ user_id: undefined, user_ids: [reader.id, randomUUID()] }),
+        mine({ image_id: randomUUID() }),
+        '[]',
+        '"\\u0000"',
+        mine({ user_ids: [reader.id] }),
+        mine({ description: 'last' }),
+      ].join('\n'),
+    );
+    expect(outcomes(lines)).toEqual([
+      [1, 201],
+      [2, 422, 'description'],
+      [3, 400, 'malformed_json'],
+      [4, 422, 'user_id'],
+      [5, 422, 'user_ids.1'],
+      [6, 422, 'image_id'],
+      [7, 422, 'invalid_type'],
+      [8, 422, 'invalid_characters'],
+      [9, 422, 'user_ids', 'user_ids.0'],
+      [10, 201],
+    ]);
+    expect(lines[3]?.errors).toEqual([{ field: 'user_id', code: 'unknown_user', message: expect.any(String) }]);
+    expect((await inboxOf(reader)).map(({ description }) => description)).toEqual(['last', 'first']);
+  });
+
+  it('reports errors in the language of the client', async () => {
+    const [english] = await publish(line({ user_id: randomUUID() }));
+    const [spanish] = await publish(line({ user_id: randomUUID() }), { headers: { 'accept-language': 'es' } });
+    expect(spanish?.errors?.[0]).not.toEqual(english?.errors?.[0]);
+  });
+
+  it('keeps 15 digits exactly and refuses 16', async () => {
+    const reader = await createUser(postern);
+    const of = (digits: string) => line({ user_id: reader.id, object_data_number: 0 }).replace(':0}', `:${digits}}`);
+    const lines = await publish(['123456789012.345', '-0.1', '1234567890123456', '1e400'].map(of).join('\n'));
+    expect(outcomes(lines)).toEqual([
+      [1, 201],
+      [2, 201],
+      [3, 422, 'object_data_number'],
+      [4, 422, 'object_data_number'],
+    ]);
+    const rows = await postern.database.everyone.query(
+      testSql('select object_data_number from notifications where user_id = $1 order by sequence', [reader.id]),
+    );
+    expect(rows).toEqual([{ object_data_number: '123456789012.345' }, { object_data_number: '-0.1' }]);
+  });
+
+  it('refuses a line of more than 64 KiB with 413, however long it is, and accepts one of 64 KiB', async () => {
+    const padded = (bytes: number) => `${line()}${' '.repeat(bytes - line().length)}`;
+    const lines = await publish(
+      [padded(65_536), `${padded(65_536)}\r`, padded(65_537), padded(3_000_000), line(), padded(70_000)].join('\n'),
+    );
+    expect(outcomes(lines)).toEqual([
+      [1, 201],
+      [2, 201],
+      [3, 413, 'payload_too_large'],
+      [4, 413, 'payload_too_large'],
+      [5, 201],
+      [6, 413, 'payload_too_large'],
+    ]);
+  });
+
+  it('refuses a line that is not UTF-8 or starts with a byte order mark', async () => {
+    const { text } = await postern.api('POST', '/admin/v1/notifications', {
+      bearer: postern.adminKey,
+      headers: { 'content-type': 'application/x-ndjson; charset=utf-8' },
+      body: `\ufeff${line()}\n${line()}`,
+    });
+    expect(text.split('\n').map((one) => one.slice(0, 25))).toMatchObject([
+      '{"line":1,"status":400,"e',
+      '{"line":2,"status":201,"i',
+      '',
+    ]);
+  });
+
+  it('reports with dry_run=true the outcome of each line, and publishes nothing', async () => {
+    const reader = await createUser(postern);
+    const lines = await publish(
+      [
+        line({ user_id: reader.id, image: 'https://images.example.com/dry.jpg' }),
+        line({ user_id: randomUUID() }),
+        '{',
+      ].join('\n'),
+      { query: '?dry_run=true' },
+    );
+    expect(outcomes(lines)).toEqual([
+      [1, 200],
+      [2, 422, 'user_id'],
+      [3, 400, 'malformed_json'],
+    ]);
+    expect(await inboxOf(reader)).toEqual([]);
+    const images = testSql(`select id from images where external_url like '%dry.jpg'`);
+    expect(await postern.database.everyone.query(images)).toEqual([]);
+    const refused = await send(line(), { query: '?dry_run=yes' });
+    expect([refused.status, refused.body.errors[0]?.field]).toEqual([422, 'dry_run']);
+  });
+
+  it('refuses an Idempotency-Key, because it does not support one', async () => {
+    const { status, body } = await send(line(), { headers: { 'idempotency-key': 'once' } });
+    expect([status, body.errors[0]]).toMatchObject([422, { field: 'Idempotency-Key', code: 'not_supported' }]);
+  });
+
+  it('allows more deliveries in one body than a JSON request', async () => {
+    const { rows } = { rows: await createMany(1500) };
+    const lines = await publish(
+      Array.from({ length: 10 }, () => line({ user_id: undefined, user_ids: rows })).join('\n'),
+    );
+    expect(outcomes(lines)).toEqual(Array.from({ length: 10 }, (_, index) => [index + 1, 201]));
+    const [made] = await postern.database.everyone.query(
+      testSql('select count(*) as made from notifications where user_id = any ($1::uuid[])', [rows]),
+    );
+    expect(made).toEqual({ made: 15_000 });
+  });
+
+  async function createMany(count: number): Promise<string[]> {
+    const ids = Array.from({ length: count }, () => randomUUID());
+    await postern.database.everyone.query(
+      testSql('insert into inboxes (user_id) select id from unnest($1::uuid[]) id', [ids]),
+    );
+    return ids;
+  }
+});
+
+describe('authorization and media type', () => {
+  it('checks for the scope notifications:write before it reads the body', async () => {
+    const { status } = await postern.api('POST', '/admin/v1/notifications', {
+      body: line(),
+      headers: { 'content-type': 'application/x-ndjson' },
+    });
+    expect(status).toBe(401);
+  });
+
+  it.each(['/admin/v1/users', '/admin/v1/images', '/v1/tokens'])('is 415 at %s', async (path) => {
+    const { status } = await postern.api('POST', path, {
+      bearer: postern.adminKey,
+      body: line(),
+      headers: { 'content-type': 'application/x-ndjson' },
+    });
+    expect(status).toBe(415);
+  });
+
+  it.each(['application/x-ndjson; charset=latin1', 'application/x-ndjson; a=b', 'application/ndjson'])(
+    'is 415 as %s',
+    async (type) => {
+      expect((await send(line(), { headers: { 'content-type': type } })).status).toBe(415);
+    },
+  );
+
+  it('does not change the error for JSON without a body', async () => {
+    const { status, body } = await postern.api<ProblemAnswer>('POST', '/admin/v1/notifications', {
+      bearer: postern.adminKey,
+    });
+    expect([status, body.errors[0]?.code]).toEqual([422, 'invalid_type']);
+  });
+});

@@ -1,0 +1,177 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Account } from '../../../../src/contract/account.js';
+import { codeTo } from '../../../support/account.js';
+import { createAdministration } from '../../../support/administration.js';
+import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
+import { eventually } from '../../../support/eventually.js';
+import { startMailServer } from '../../../support/mail-server.js';
+import { testSql } from '../../../support/sql.js';
+import { createUser, newEmail, newPhone, passwordLogin, wrongCode } from '../../../support/users.js';
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', REGISTRATION: 'on' });
+});
+afterAll(() => postern.close());
+
+const { admin, eventsOf } = createAdministration(() => postern);
+const password = 'nine dull horses';
+const newName = () => `new${randomInt(1e12)}`;
+
+const start = (phone: string | null, on: TestApp = postern) =>
+  on.api<{ id: string }>('POST', '/v1/registrations', { body: { identity: { type: 'phone', value: phone } } });
+const complete = (path: string, body: object) => postern.api<Account>('POST', path, { body });
+async function refusal(path: string, body: object) {
+  const answer = await postern.api<ProblemAnswer>('POST', path, { body });
+  return [
+    answer.status,
+    ...answer.body.errors.map(({ field, code }) => (field === undefined ? code : `${field} ${code}`)),
+  ];
+}
+async function begin(phone: string = newPhone()) {
+  const { body } = await start(phone);
+  return { phone, path: `/v1/registrations/${body.id}`, secret: await codeTo(postern, phone) };
+}
+
+test('creates an account with the confirmed address, which can then log in', async () => {
+  const { phone, path, secret } = await begin();
+  const username = newName();
+  const asked = { secret, username, password, name: 'Ada', locale: 'en', role: 'operator', metadata: { a: 1 } };
+  const { status, body } = await complete(path, asked);
+  expect(status).toBe(201);
+  expect(body).toMatchObject({ username, phone, email: null, name: 'Ada', has_password: true, has_pin: false });
+  expect((await admin('GET', `/users/${body.id}`)).body).toMatchObject({ role: 'user', metadata: {} });
+  const login = await postern.api<{ status: string }>('POST', '/v1/tokens', {
+    body: passwordLogin(username, password),
+  });
+  expect(login.body.status).toBe('approved');
+  expect((await eventsOf(body.id)).map(({ type, actor }) => [type, actor])).toContainEqual(['user.created', 'user']);
+  expect(await refusal(path, { secret })).toEqual([400, 'code_rejected']);
+});
+
+test('needs only the address', async () => {
+  const { phone, path, secret } = await begin();
+  expect((await complete(path, { secret })).body).toMatchObject({ phone, username: null, has_password: false });
+});
+
+test('works by mail as by SMS', async () => {
+  const email = newEmail();
+  const body = { identity: { type: 'email', value: email } };
+  const begun = await postern.api<{ id: string }>('POST', '/v1/registrations', { body });
+  const secret = await codeTo(postern, email);
+  expect((await complete(`/v1/registrations/${begun.body.id}`, { secret })).body).toMatchObject({ email, phone: null });
+});
+
+test('uses the requested language for the code, and the language of the user for the notice', async () => {
+  const server = await startMailServer();
+  const smtp = { SMTP_URL: `smtp://127.0.0.1:${server.port}?tls=none`, MAIL_FROM: 'no-reply@example.org' };
+  const mailing = await startTestApp({ ...smtp, REGISTRATION: 'on' });
+  try {
+    const { email: taken } = await createUser(mailing, { email: newEmail(), locale: 'es-MX' });
+    const fresh = newEmail();
+    for (const [value, locale] of [
+      [fresh, 'es'],
+      [taken, 'en'],
+    ]) {
+      const body = { identity: { type: 'email', value }, locale };
+      expect((await mailing.api('POST', '/v1/registrations', { body })).status).toBe(201);
+    }
+    const mailTo = (email: string | null) =>
+      eventually('a mail', async () => server.received.find(({ to }) => to.includes(email ?? ''))?.text);
+    expect(await mailTo(fresh)).toContain('Su código para registrarse en Postern');
+    expect(await mailTo(taken)).toContain('que ya tiene una cuenta');
+  } finally {
+    await mailing.close();
+    await server.close();
+  }
+});
+
+test('creates one account for 50 parallel requests', async () => {
+  const { phone, path, secret } = await begin();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => complete(path, { secret, username: newName() })));
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+  const { body } = await admin<unknown[]>('GET', `/users?filter=phone:eq:${encodeURIComponent(phone)}`);
+  expect(body).toHaveLength(1);
+});
+
+test('is refused for the second of two requests with one address', async () => {
+  const one = await begin();
+  await postern.database.everyone.query(testSql('delete from message_limits'));
+  const { body } = await start(one.phone);
+  const secret = await codeTo(postern, one.phone, [one.secret]);
+  expect((await complete(one.path, { secret: one.secret })).status).toBe(201);
+  expect(await refusal(`/v1/registrations/${body.id}`, { secret })).toEqual([409, 'phone identity_taken']);
+});
+
+test('a taken username gets 409 and the code stays valid; faults do not count as guesses', async () => {
+  const { username } = await createUser(postern);
+  const { path, secret } = await begin();
+  for (let n = 0; n < 6; n += 1) {
+    expect(await refusal(path, { secret, password: 'password', username: 'a b' })).toEqual([
+      422,
+      'username invalid_identity',
+      'password password_too_common',
+    ]);
+  }
+  expect(await refusal(path, { secret, username })).toEqual([409, 'username identity_taken']);
+  expect((await complete(path, { secret, username: newName() })).status).toBe(201);
+});
+
+test('allows five wrong codes', async () => {
+  const { path, secret } = await begin();
+  for (let n = 0; n < 5; n += 1) {
+    expect(await refusal(path, { secret: wrongCode(secret) })).toEqual([400, 'code_rejected']);
+  }
+  expect(await refusal(path, { secret })).toEqual([423, 'account_temporarily_locked']);
+});
+
+test('for an existing address, the start returns the same response, and no code is valid', async () => {
+  const owner = await createUser(postern, { phone: newPhone() });
+  const [free, taken] = await Promise.all([start(newPhone()), start(owner.phone)]);
+  const shapeOf = ({ status, headers, body }: typeof free) => [status, Object.keys(headers), Object.keys(body)];
+  expect(shapeOf(taken)).toEqual(shapeOf(free));
+  expect(await refusal(`/v1/registrations/${taken.body.id}`, { secret: '000000' })).toEqual([400, 'code_rejected']);
+  // Only the owner gets a notice.
+  await eventually('the notice to the owner', async () => {
+    const notices = postern.printed.filter((line) => line.includes('but it already has an account'));
+    return notices.length === 1 && notices[0]?.includes(owner.phone ?? '') ? true : undefined;
+  });
+  // The owner's guesses and events do not change.
+  const rows = await postern.database.everyone.query(
+    testSql('select 1 from guess_budgets where user_id = $1 union all select 1 from challenges where user_id = $1', [
+      owner.id,
+    ]),
+  );
+  expect(rows).toEqual([]);
+  const limited = await Promise.all([start(newPhone()), start(owner.phone)]);
+  expect(limited.map(({ status }) => status)).toEqual([201, 429]);
+});
+
+test('gets 403 for every request if it is off', async () => {
+  const off = await postern.another({ REGISTRATION: 'off' });
+  try {
+    for (const path of ['/v1/registrations', `/v1/registrations/${randomUUID()}`]) {
+      const body = { identity: { type: 'phone', value: newPhone() }, secret: '000000' };
+      const answer = await off.api<ProblemAnswer>('POST', path, { body });
+      expect([answer.status, answer.body.errors[0]?.code]).toEqual([403, 'registration_off']);
+    }
+  } finally {
+    await off.close();
+  }
+});
+
+test('codes are limited by dial prefix and in total, and further codes are silently not sent', async () => {
+  const limited = await postern.another({ SMS_LIMIT_PER_PREFIX: '2' });
+  try {
+    const phones = Array.from({ length: 4 }, (_, n) => `+4915511${String(randomInt(1e6)).padStart(6, '0')}${n}`);
+    const answers = await Promise.all(phones.map((phone) => start(phone, limited)));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    const [row] = await postern.database.everyone.query<{ sent: number }>(
+      testSql('select count(*)::int as sent from outbox where recipient = any($1)', [phones]),
+    );
+    expect(row?.sent).toBe(2);
+  } finally {
+    await limited.close();
+  }
+});

@@ -1,0 +1,174 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Authentication } from '../../../../src/contract/authentication.js';
+import type { Database } from '../../../../src/database/database.js';
+import { startTestApp, type TestApp } from '../../../support/app.js';
+import { eventually } from '../../../support/eventually.js';
+import { type MailServer, startMailServer, startRudeServer } from '../../../support/mail-server.js';
+import { testSql } from '../../../support/sql.js';
+import { createUser, emailLogin, messageOf, newEmail, newPhone, signIn, smsLogin } from '../../../support/users.js';
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function newServer(): Promise<MailServer> {
+  const server = await startMailServer({ login: { user: 'relay', password: 'a relay password' } });
+  cleanUps.push(() => server.close());
+  return server;
+}
+
+async function newPostern(port: number): Promise<TestApp> {
+  const postern = await startTestApp({
+    SMTP_URL: `smtp://relay:a%20relay%20password@127.0.0.1:${port}`,
+    MAIL_FROM: 'Example <no-reply@example.org>',
+    APP_NAME: 'Example',
+    LOG_LEVEL: 'trace',
+  });
+  cleanUps.push(() => postern.close());
+  return postern;
+}
+
+const start = (postern: TestApp, body: object) => postern.api<Authentication>('POST', '/v1/tokens', { body });
+const answer = (postern: TestApp, id: string, secret: string) =>
+  postern.api<Authentication>('POST', `/v1/tokens/${id}/secret`, { body: { secret, pin: '2468' } });
+
+const mailTo = (server: MailServer, address: string | null) =>
+  eventually(`a mail to ${address}`, async () => server.received.find(({ to }) => to[0] === address));
+const codeIn = (text: string) => /^ {4}(\d{6})$/m.exec(text)?.[1] ?? '';
+
+/** Makes the next attempt due now. */
+async function hurry(database: Database): Promise<void> {
+  await eventually('the next attempt to wait', async () => {
+    const [waiting] = await database.everyone.query(
+      testSql('select 1 from graphile_worker._private_jobs where run_at > now()'),
+    );
+    return waiting;
+  });
+  await database.everyone.query(
+    testSql('update graphile_worker._private_jobs set run_at = now() where locked_by is null'),
+  );
+  await database.everyone.query(testSql(`select pg_notify('jobs:insert', '{"count":10}')`));
+}
+
+describe('a login by mail', () => {
+  test('is approved by the code in the mail, which is in the language of the user', async () => {
+    const server = await newServer();
+    const postern = await newPostern(server.port);
+    for (const [locale, subject] of [
+      [undefined, 'is your Example code'],
+      ['es-MX', 'es su código de Example'],
+      ['fr-CH', 'is your Example code'],
+    ] as const) {
+      const user = await createUser(postern, { email: newEmail(), ...(locale && { locale }) });
+      const { body } = await start(postern, emailLogin(user.email));
+      const mail = await mailTo(server, user.email);
+      const code = codeIn(mail.text);
+      expect(mail.headers.get('subject')).toBe(`${code} ${subject}`);
+      expect(mail.headers.get('from')).toBe('Example <no-reply@example.org>');
+      expect(mail.text).toMatch(/\b5 (minutes|minutos)\b/);
+      expect(mail.text).not.toMatch(/[{}]/);
+      expect((await answer(postern, body.id, code)).body.status).toBe('approved');
+      expect((await answer(postern, body.id, code)).status).toBe(400);
+    }
+  });
+
+  test('shows its code neither in the outbox nor in the log nor in responses to operators', async () => {
+    const server = await newServer();
+    const postern = await newPostern(server.port);
+    const user = await createUser(postern, { email: newEmail() });
+    server.refuse({ status: 451, at: 'DATA' });
+    const { body } = await start(postern, emailLogin(user.email));
+    await hurry(postern.database);
+    const code = codeIn((await mailTo(server, user.email)).text);
+    const message = await messageOf(postern, body.id);
+    expect(message).toMatchObject({ channel: 'email', kind: 'email.code', recipient: user.email, code: null });
+    const stored = await postern.database.everyone.query<{ row: string }>(
+      testSql('select o::text as row from outbox o'),
+    );
+    const places = [...postern.logged, ...postern.printed, ...stored.map(({ row }) => row), JSON.stringify(message)];
+    for (const secret of [code, 'a relay password', 'a%20relay%20password']) {
+      expect(places.filter((text) => new RegExp(`(?<![0-9a-f.])${secret}(?![0-9a-f])`).test(text))).toEqual([]);
+    }
+  });
+});
+
+describe('a mail server', () => {
+  test('that answers 4xx gets the mail again with the same Message-ID while the code is valid', async () => {
+    const server = await newServer();
+    const postern = await newPostern(server.port);
+    const user = await createUser(postern, { email: newEmail() });
+    server.refuse({ status: 450, at: 'RCPT' }, { status: 451, at: 'DATA' });
+    const { body } = await start(postern, emailLogin(user.email));
+    await hurry(postern.database);
+    await hurry(postern.database);
+    const message = await messageOf(postern, body.id);
+    expect(message).toMatchObject({ state: 'sent', attempts: 3, last_error: 'the mail server answered 451 to DATA' });
+    expect((await mailTo(server, user.email)).headers.get('message-id')).toBe(`<${message.id}@example.org>`);
+    expect(server.received).toHaveLength(1);
+  });
+
+  test('that refuses the recipient permanently gets no further attempt, and the login does not change', async () => {
+    const server = await newServer();
+    const postern = await newPostern(server.port);
+    const user = await createUser(postern, { email: newEmail() });
+    server.refuse({ status: 550, at: 'RCPT' });
+    const { body } = await start(postern, emailLogin(user.email));
+    const message = await messageOf(postern, body.id, ['failed']);
+    expect(message).toMatchObject({ attempts: 1, last_error: 'the mail server answered 550 to RCPT TO' });
+    await eventually('an empty queue', async () => {
+      const jobs = await postern.database.everyone.query(testSql('select 1 from graphile_worker._private_jobs'));
+      return jobs.length === 0 ? true : undefined;
+    });
+    expect((await postern.api('GET', `/v1/tokens/${body.id}`)).body).toMatchObject({ status: 'pending' });
+    expect(server.offered).toHaveLength(1);
+  });
+
+  test('that answers 4xx gets a notice again, as the same mail without a code', async () => {
+    const server = await newServer();
+    const postern = await newPostern(server.port);
+    const user = await createUser(postern, { email: newEmail() });
+    await signIn(postern, user);
+    server.refuse({ status: 451, at: 'DATA' });
+    await signIn(postern, user, { make: 'Fairphone', model: 'FP5' });
+    await hurry(postern.database);
+    const { headers, text } = await mailTo(server, user.email);
+    expect(headers.get('subject')).toBe('Example: Somebody logged in to your account on a new device: Fairphone FP5.');
+    expect(text).toMatch(/^When: \d{4}-\d\d-\d\d \d\d:\d\d UTC\nDevice: Fairphone FP5\nNetwork: 127\.0\.0\.0\/24$/m);
+    const [message] = await eventually('the outbox to say so', async () => {
+      const query = `filter=user_id:${user.id},state:sent`;
+      const { body } = await postern.api<object[]>('GET', `/admin/v1/outbox?${query}`, { bearer: postern.adminKey });
+      return body.length > 0 ? body : undefined;
+    });
+    expect(message).toMatchObject({ kind: 'email.new_device', code: null, authentication_id: null, attempts: 2 });
+    expect(server.received).toHaveLength(1);
+  });
+
+  test('that hangs delays no SMS, even if it blocks every worker for mail', async () => {
+    let connections = 0;
+    const hanging = await startRudeServer(() => {
+      connections += 1;
+    });
+    cleanUps.push(() => hanging.close());
+    const postern = await newPostern(hanging.port);
+    for (let count = 0; count < 12; count += 1) {
+      const { email } = await createUser(postern, { email: newEmail(), password: undefined });
+      await start(postern, emailLogin(email));
+    }
+    await eventually('every worker to be caught', async () => (connections >= 10 ? true : undefined));
+    const { phone } = await createUser(postern, { phone: newPhone() });
+    const { body } = await start(postern, smsLogin(phone));
+    expect(await messageOf(postern, body.id)).toMatchObject({ state: 'sent', attempts: 1 });
+    const mails = await postern.database.everyone.query<{ state: string }>(
+      testSql(`select distinct state from outbox where channel = 'email'`),
+    );
+    expect(mails).toEqual([{ state: 'queued' }]);
+  });
+});
+
+test('login by mail is unavailable without a mail server', async () => {
+  const postern = await startTestApp({ MAIL_PROVIDER: 'none' });
+  cleanUps.push(() => postern.close());
+  const { status } = await start(postern, emailLogin(newEmail()));
+  expect(status).toBe(422);
+});

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { AccountUser } from '../../../src/identities/accounts.js';
+import { Problem } from '../../../src/lib/problem.js';
+import type { SelfNaming, SingleStep, TwoStep } from '../../../src/login/authenticators/authenticator.js';
+import { guarded } from '../../../src/login/authenticators/guarded.js';
+import type { Plugin, PluginUser } from '../../../src/login/authenticators/plugin.js';
+
+const user: AccountUser = {
+  ...{ userId: randomUUID(), role: 'user', epoch: 0, passwordHash: 'a hash', pinHash: 'another', lock: undefined },
+  ...{ username: 'ada', email: 'ada@example.com', phone: '+15551234567', locale: 'en' },
+  ...{ nextPinIsDue: false, pinIsGuarded: false, hasTotp: false, hasPasskey: false, secondFactorPolicy: undefined },
+};
+const shown: PluginUser = {
+  ...{ id: user.userId, username: 'ada', email: 'ada@example.com', phone: '+15551234567', locale: 'en' },
+};
+const options = { channels: ['sms'], tick: 20, timeoutMs: 100 } as const;
+
+/** A plug-in of any type, as JavaScript can export it. */
+const anything = (plugin: object) => guarded(plugin as Plugin, options);
+const singleStep = (verify: (...given: unknown[]) => unknown) =>
+  anything({ name: 'single', steps: 1, verify }) as SingleStep;
+const twoSteps = (begin: (...given: unknown[]) => unknown, verify: (...given: unknown[]) => unknown = () => false) =>
+  anything({ name: 'double', steps: 2, begin, verify }) as TwoStep;
+
+/** A value that throws the secret when it is read. */
+const raising = {
+  get: () => expect.unreachable('my secret'),
+  getPrototypeOf: () => expect.unreachable('my secret'),
+};
+const hostile: unknown[] = [
+  Object.assign(new Error(), { name: 'my secret' }),
+  Object.assign(new Error(), { stack: 'Error\n    at my secret (file:///x.js:1:1)' }),
+  Object.defineProperty(new Error(), 'name', { get: raising.get }),
+  Object.defineProperty(new Error(), 'stack', { get: raising.get }),
+  new Proxy(new Error('my secret'), raising),
+  new Proxy({}, raising),
+  null,
+  undefined,
+];
+
+async function problemOf(work: Promise<unknown>): Promise<Problem> {
+  const error = await work.then(
+    () => expect.unreachable('nothing was thrown'),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof Problem)) throw error;
+  expect(error.code).toBe('authenticator_unavailable');
+  expect(error.options.retryAfter).toBeGreaterThan(0);
+  return error;
+}
+
+describe('the verdict of a plug-in', () => {
+  test('approves by exactly true, returned directly or by a promise', async () => {
+    for (const answer of [true, Promise.resolve(true)]) {
+      expect(await singleStep(() => answer).verify(user, 'x', 'an id')).toBe(true);
+    }
+    const others = [false, undefined, null, 1, 'true', {}, [], new Boolean(true), { approved: true }, () => true];
+    for (const answer of others) expect(await singleStep(() => answer).verify(user, 'x', 'an id')).toBe(false);
+    const answered = { kept: {}, authenticationId: randomUUID(), secret: 'x', origin: { actor: 'user' } };
+    expect(await twoSteps(Object, () => true).verify(answered, user)).toBe(true);
+    for (const answer of others) expect(await twoSteps(Object, () => answer).verify(answered, user)).toBe(false);
+  });
+
+  test('is made without hashes, roles and locks', async () => {
+    const seen: unknown[] = [];
+    const note = (...given: unknown[]) => {
+      seen.push(...given);
+      return {};
+    };
+    await singleStep(note).verify(user, 'x', 'an id');
+    await singleStep(note).verify(undefined, 'x', 'an id');
+    await twoSteps(note).begin(user, 'an id');
+    expect(seen).toEqual([shown, 'x', 'an id', undefined, 'x', 'an id', shown, 'an id']);
+  });
+
+  test('is a failure after an error or a timeout, and the log contains nothing of the secret', async () => {
+    const problems = [
+      await problemOf(singleStep(() => expect.unreachable('my secret is wrong')).verify(user, 'my secret', '')),
+      await problemOf(singleStep(() => Promise.reject('my secret')).verify(user, 'my secret', '')),
+      await problemOf(singleStep(() => new Promise(() => undefined)).verify(user, 'my secret', '')),
+      ...(await Promise.all(
+        hostile.map((thrown) => problemOf(singleStep(() => Promise.reject(thrown)).verify(user, '', ''))),
+      )),
+    ];
+    const causes = problems.map(({ options }) => options.cause as Error);
+    for (const { message, stack } of causes) {
+      expect(message).toMatch(/^the authenticator single failed: \w+$/);
+      expect(`${message} ${stack}`).not.toContain('my secret');
+    }
+    expect(causes[2]?.message).toContain('TimeoutError');
+  });
+});
+
+describe('a challenge of a plug-in', () => {
+  test('keeps strings, shows JSON, and lasts five minutes by default', async () => {
+    expect(await twoSteps(() => ({})).begin(user, '')).toEqual({ kept: {}, lifetime: 300 });
+    const challenge = { kept: { a: 'b' }, lifetime: 600, shown: { type: 'map', at: [1, { x: null }] } };
+    expect(await twoSteps(() => ({ ...challenge, more: 1 })).begin(user, '')).toEqual(challenge);
+  });
+
+  test.each([
+    ['nothing', undefined],
+    ['a list', []],
+    ['a number kept', { kept: { a: 1 } }],
+    ['an object kept', { kept: { a: { b: 'c' } } }],
+    ['too much kept', { kept: { a: 'é'.repeat(2048) } }],
+    ['NUL kept', { kept: { a: '\0' } }],
+    ['half a character kept', { kept: { a: '\ud800' } }],
+    ['no whole seconds', { lifetime: 1.5 }],
+    ['no time', { lifetime: 0 }],
+    ['longer than a login is open', { lifetime: 601 }],
+    ['text for seconds', { lifetime: '300' }],
+    ['no type', { shown: { nonce: 'x' } }],
+    ['too much shown', { shown: { type: 'x', text: 'x'.repeat(16_384) } }],
+    ['what is no JSON', { shown: { type: 'x', number: 1n } }],
+    ['an unknown channel', { message: { channel: 'pigeon', code: '123456' } }],
+    ['a channel that is not configured', { message: { channel: 'email', code: '123456' } }],
+    ['a code of other characters', { message: { channel: 'sms', code: 'http://evil.example' } }],
+    ['no code', { message: { channel: 'sms' } }],
+  ])('with %s begins nothing', async (_what, challenge) => {
+    await problemOf(twoSteps(() => challenge).begin(user, ''));
+  });
+
+  test("sends a message to the user's own number only, and to nobody for an unknown user", async () => {
+    const message = { channel: 'sms', code: 'ABC-123', recipient: '+15550000000' };
+    const plugin = twoSteps(() => ({ message }));
+    expect((await plugin.begin(user, '')).message).toEqual({ channel: 'sms', code: 'ABC-123', recipient: user.phone });
+    expect((await plugin.begin(undefined, '')).message?.recipient).toBeUndefined();
+  });
+});
+
+describe('the user that a plug-in identifies', () => {
+  const naming = (answer: unknown) =>
+    anything({ name: 'naming', steps: 2, namesUser: true, begin: () => ({}), identify: () => answer }) as SelfNaming;
+  const answered = { kept: {}, authenticationId: randomUUID(), secret: 'x', origin: { actor: 'user' } };
+
+  test('is found by id, and two factors count only if isMultiFactor is exactly true', async () => {
+    const { userId } = user;
+    expect(await naming({ userId }).identify(answered)).toEqual({ userId, isMultiFactor: false });
+    expect(await naming({ userId, isMultiFactor: 1 }).identify(answered)).toEqual({ userId, isMultiFactor: false });
+    expect(await naming({ userId, isMultiFactor: true }).identify(answered)).toEqual({ userId, isMultiFactor: true });
+    for (const answer of [undefined, null, {}, { userId: 7 }, { userId: 'ada' }]) {
+      expect(await naming(answer).identify(answered)).toBeUndefined();
+    }
+    await problemOf(naming(true).identify(answered));
+  });
+});

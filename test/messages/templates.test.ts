@@ -1,0 +1,133 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ConfigError } from '../../src/config/config.js';
+import { readCustomTemplates } from '../../src/messages/custom-templates.js';
+import { textRules } from '../../src/messages/kinds.js';
+import { builtInTexts, createTemplates, placeholder } from '../../src/messages/templates.js';
+import { temporaryFolder } from '../cli/command.js';
+import { startTestApp } from '../support/app.js';
+
+async function folderWith(files: Readonly<Record<string, string | Buffer>>): Promise<string> {
+  const folder = await temporaryFolder();
+  onTestFinished(() => folder.remove());
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text);
+  return folder.path;
+}
+
+const faultsOf = async (files: Readonly<Record<string, string | Buffer>>) =>
+  (await readCustomTemplates(await folderWith(files))).errors;
+
+const templates = createTemplates({ app: 'Example', own: new Map() });
+const code = { code: '482913', minutes: '5' };
+
+describe('the built-in templates', () => {
+  test('exist for every kind in both languages, and follow the rules for the operator’s templates', async () => {
+    const texts = builtInTexts();
+    expect([...texts.keys()].sort()).toEqual([...textRules.keys()].sort());
+    const files = [...texts].flatMap(([kind, byLanguage]) =>
+      [...byLanguage].map(([language, text]) => [`${kind}.${language}.txt`, text] as const),
+    );
+    expect(files).toHaveLength(2 * textRules.size);
+    expect(await faultsOf(Object.fromEntries(files))).toEqual([]);
+  });
+
+  test.each([
+    [undefined, 'en'],
+    ['en-GB', 'en'],
+    ['es', 'es'],
+    ['es-MX', 'es'],
+    ['ES_mx', 'es'],
+    ['fr', 'en'],
+    ['', 'en'],
+    ['est', 'en'],
+  ])('for the locale %j are in %s', (locale, language) => {
+    const texts = { en: /^Your Example code is 482913\./, es: /^Su código de Example es 482913\./ };
+    expect(templates.render('sms.code', locale, code).text).toMatch(texts[language as 'en' | 'es']);
+  });
+
+  test('render without placeholders, also when a value looks like one', () => {
+    for (const [kind] of textRules) {
+      const values = { ...code, time: 'now', device: '{code} $& \r\nBcc: x', address: '' };
+      const { subject, text } = templates.render(kind, 'es', values);
+      expect(subject).not.toMatch(/[\r\n]/);
+      expect(`${subject} ${text}`.replaceAll('{code} $&', '')).not.toMatch(placeholder);
+    }
+  });
+
+  test('show an unknown device and network as unknown', () => {
+    expect(templates.render('email.password_changed', 'en', { time: 'now' }).text).toContain('Device: unknown');
+    expect(templates.render('email.password_changed', 'es', { time: 'now' }).text).toContain('Red: desconocido');
+  });
+});
+
+describe('TEMPLATES_DIR', () => {
+  test('replaces templates and adds languages', async () => {
+    const folder = await folderWith({
+      'sms.code.en.txt': 'Code: {code}\n',
+      'sms.code.fr.txt': '{app} : {code}',
+      'sms.code.fr-CH.txt': '\uFEFF{app}, Genève : {code}\r\n',
+      'email.code.fr.txt': 'Subject: Le code {code}\n\nVotre code : {code}\n',
+      'README.md': 'not a text',
+      '.hidden.txt': 'neither',
+    });
+    const { texts, errors: faults } = await readCustomTemplates(folder);
+    expect(faults).toEqual([]);
+    const own = createTemplates({ app: 'Example', own: texts });
+    const say = (kind: string, locale: string) => own.render(kind, locale, code);
+    expect(say('sms.code', 'en-US').text).toBe('Code: 482913');
+    expect(say('sms.code', 'it').text).toBe('Code: 482913');
+    expect(say('sms.code', 'fr-FR').text).toBe('Example : 482913');
+    expect(say('sms.code', 'fr-CH').text).toBe('Example, Genève : 482913');
+    expect(say('sms.code', 'es').text).toMatch(/^Su código/);
+    expect(say('email.code', 'fr')).toEqual({ subject: 'Le code 482913', text: 'Votre code : 482913' });
+    expect(say('email.recovery_code', 'fr').subject).toBe('482913 is your Example recovery code');
+  });
+
+  test('reports all errors at once', async () => {
+    const faults = await faultsOf({
+      'sms.code.de.txt': 'Ihr Code',
+      'sms.code.fr.txt': 'Votre code {code}, {cdoe} {name}',
+      'sms.code.it.txt': '{code} { code } {{app}}',
+      'sms.code.txt': '{code}',
+      'sms.cod.en.txt': '{code}',
+      'email.code.de.txt': '{code}',
+      'email.code.fr.txt': 'Subject: {code}\n\nMerci',
+      'email.code.it.txt': 'Subject: \n\n{code}',
+      'push.new_device.en.txt': 'New: {device} {code}',
+      'push.new_device.es.txt': ' \n',
+      'sms.code.nl.txt': Buffer.from([0x7b, 0xff, 0xfe]),
+      'sms.code.pt.txt': 'x'.repeat(16_385),
+    });
+    expect(faults).toEqual([
+      'email.code.de.txt must start with the line "Subject: …", then an empty line, then the text',
+      'email.code.fr.txt lacks {code}',
+      'email.code.it.txt must start with the line "Subject: …", then an empty line, then the text',
+      'push.new_device.en.txt contains {code}, which is not allowed; allowed are {app}, {device}, {time}, {address}',
+      'push.new_device.es.txt is empty',
+      'sms.cod.en.txt has an unknown kind; the nearest is sms.code',
+      'sms.code.de.txt lacks {code}',
+      'sms.code.fr.txt contains {cdoe}, which is not allowed; allowed are {app}, {code}, {minutes}',
+      'sms.code.fr.txt contains {name}, which is not allowed; allowed are {app}, {code}, {minutes}',
+      'sms.code.it.txt contains a brace that is not part of a placeholder',
+      'sms.code.nl.txt cannot be read: it is not UTF-8',
+      'sms.code.pt.txt is longer than 16384 bytes',
+      'sms.code.txt is not named <kind>.<language>.txt, such as sms.code.fr.txt',
+    ]);
+  });
+
+  test('that does not exist, or is not a folder, is an error', async () => {
+    const folder = await folderWith({ 'sms.code.en.txt': '{code}' });
+    expect((await readCustomTemplates(join(folder, 'nowhere'))).errors).toEqual(['cannot be read: ENOENT']);
+    expect((await readCustomTemplates(join(folder, 'sms.code.en.txt'))).errors).toEqual(['cannot be read: ENOTDIR']);
+  });
+
+  test('with an error prevents the start of the service', async () => {
+    const folder = await folderWith({ 'sms.code.de.txt': 'Ihr Code', 'sms.code.fr.txt': 'Votre code' });
+    const started = startTestApp({ TEMPLATES_DIR: folder });
+    await expect(started).rejects.toThrow(ConfigError);
+    await expect(started).rejects.toMatchObject({
+      faults: ['TEMPLATES_DIR: sms.code.de.txt lacks {code}', 'TEMPLATES_DIR: sms.code.fr.txt lacks {code}'],
+    });
+  });
+});

@@ -1,0 +1,104 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { createCostlyReadLimit } from '../../../src/notifications/inbox/costly-reads.js';
+
+afterEach(() => void vi.useRealTimers());
+
+/** Limits with a clock of the test. Each read advances it by some milliseconds. */
+function createCounted(connections = 20) {
+  const clock = { time: 0 };
+  const share = createCostlyReadLimit({ connections, now: () => clock.time });
+  const read = (user: string, milliseconds: number) =>
+    share(user, async () => {
+      clock.time += milliseconds;
+    });
+  return { clock, share, read };
+}
+
+/** Reads that run until the test ends them, and the users whose reads have started. */
+function createHeld(connections: number) {
+  const { share } = createCounted(connections);
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const read = (user: string) =>
+    share(user, () => {
+      begun.push(user);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    });
+  return { read, begun, ends };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('two reads of one user run at a time, independently of other users', async () => {
+  const { read, begun, ends } = createHeld(20);
+  const reads = ['a', 'a', 'a', 'b'].map(read);
+  await settled();
+  expect(begun).toEqual(['a', 'a', 'b']);
+  for (const end of ends.splice(0)) end();
+  await settled();
+  expect(begun).toEqual(['a', 'a', 'b', 'a']);
+  ends[0]?.();
+  await Promise.all(reads);
+});
+
+test('all users together use half of the connections', async () => {
+  const { read, begun, ends } = createHeld(6);
+  const reads = ['a', 'b', 'c', 'd'].map(read);
+  await settled();
+  expect(begun).toEqual(['a', 'b', 'c']);
+  for (let round = 0; round < 2; round += 1) {
+    for (const end of ends.splice(0)) end();
+    await settled();
+  }
+  await Promise.all(reads);
+  expect(begun).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('a read that has waited for its user for a second is refused with a time to retry after', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { read, begun, ends } = createHeld(20);
+  const [first, second, third] = ['a', 'a', 'a'].map(read);
+  const refusal = expect(third).rejects.toMatchObject({ code: 'too_many_requests', options: { retryAfter: 1 } });
+  await vi.advanceTimersByTimeAsync(1000);
+  await refusal;
+  for (const end of ends) end();
+  await Promise.all([first, second]);
+  expect(begun).toEqual(['a', 'a']);
+});
+
+test('at most a hundred reads of one user wait', async () => {
+  const { read, ends } = createHeld(20);
+  const reads = Array.from({ length: 103 }, () => read('a'));
+  await expect(reads[102]).rejects.toMatchObject({ code: 'too_many_requests' });
+  const others = Promise.all(reads.slice(0, 102));
+  for (let round = 0; round < 51; round += 1) {
+    await settled();
+    for (const end of ends.splice(0)) end();
+  }
+  await others;
+});
+
+test('a user who has used up the allowance is refused until some of it is refilled, and other users are not', async () => {
+  const { clock, read } = createCounted();
+  for (let nth = 0; nth < 3; nth += 1) await read('a', 5000);
+  // 15 s, minus what was refilled during the second and the third read: 0.2 of 10 s.
+  const excess = 15_000 - 2000 - 10_000;
+  const retryAfter = Math.ceil((excess + 1) / 0.2 / 1000);
+  await expect(read('a', 1)).rejects.toMatchObject({ code: 'too_many_requests', options: { retryAfter } });
+  await read('b', 1);
+  clock.time += retryAfter * 1000;
+  await read('a', 1);
+});
+
+test('quick reads are never refused: their time is refilled as fast as it is used', async () => {
+  const { clock, read } = createCounted();
+  for (let nth = 0; nth < 10_000; nth += 1) {
+    await read('a', 5);
+    clock.time += 20;
+  }
+});
+
+test('an error of a read is passed on', async () => {
+  const { share } = createCounted();
+  await expect(share('a', () => Promise.reject(new Error('of the read')))).rejects.toThrow('of the read');
+});

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Notification } from '../../../src/contract/notification.js';
+import type { Notifications } from '../../../src/notifications/notifications.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { eventually } from '../../support/eventually.js';
+import { createInboxes, createTestNotifications } from '../../support/inbox.js';
+import { queriesOf } from '../../support/queries.js';
+import { testSql } from '../../support/sql.js';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let db: TestDatabase;
+let notifications: Notifications;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  notifications = createTestNotifications(db.database);
+});
+afterAll(() => db.drop());
+
+const publishTo = (userId: string, description = 'A payment') =>
+  notifications.publishOne({ user_id: userId, notification_type: 'payment', description, actor: 'Ada' });
+
+/** The notifications and the head of a user, as the tables have them. */
+async function inboxOf(userId: string) {
+  const [found] = await db.database.everyone.query<{
+    sequences: string[];
+    in_order: boolean;
+    head: number;
+    total: number;
+  }>(
+    testSql(
+      `select array_agg(n.sequence order by n.sequence) as sequences,
+           array_agg(n.sequence order by n.sequence) = array_agg(n.sequence order by n.created_at) as in_order,
+           i.last_change_sequence as head, i.total
+         from inboxes i join notifications n using (user_id) where i.user_id = $1 group by i.user_id`,
+      [userId],
+    ),
+  );
+  return found && { ...found, sequences: found.sequences.map(Number) };
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+describe('single notifications that are published at the same time', () => {
+  test('are numbered without a gap in every inbox, 20 times', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const [busy = '', ...others] = await createInboxes(db.database, 10);
+      const to = upTo(40).flatMap((nth) => [busy, others[nth % others.length] ?? '']);
+      const made = await Promise.all(to.map((userId, place) => publishTo(userId, `number ${place}`)));
+      expect(made.map(({ user_id, description }) => [user_id, description])).toEqual(
+        to.map((userId, place) => [userId, `number ${place}`]),
+      );
+      for (const userId of [busy, ...others]) {
+        const count = to.filter((each) => each === userId).length;
+        const own = made.filter(({ user_id }) => user_id === userId).map(({ sequence }) => sequence);
+        expect(own.sort((a, b) => a - b)).toEqual(upTo(count));
+        expect(await inboxOf(userId)).toEqual({
+          sequences: upTo(count),
+          in_order: true,
+          head: count,
+          total: count,
+        });
+      }
+    }
+  });
+
+  test('are refused one by one: an unknown user does not affect the others', async () => {
+    const users = await createInboxes(db.database, 10);
+    const asked = users.flatMap((userId) => [publishTo(userId), publishTo(randomUUID())]);
+    const outcomes = await Promise.allSettled(asked);
+    for (const [index, outcome] of outcomes.entries()) {
+      expect(outcome).toMatchObject(
+        index % 2 === 0
+          ? { status: 'fulfilled', value: { user_id: users[index / 2], sequence: 1 } }
+          : {
+              reason: { code: 'validation_failed', options: { errors: [{ field: 'user_id', code: 'unknown_user' }] } },
+            },
+      );
+    }
+  });
+
+  test('are inserted while one inbox is locked, and the one for that inbox when it is unlocked', async () => {
+    const [locked = '', ...others] = await createInboxes(db.database, 20);
+    const holder = new pg.Client(db.target);
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from inboxes where user_id = $1 for update', [locked]);
+      const first = publishTo(others[0] ?? '');
+      const late = publishTo(locked);
+      const rest = others.map((userId) => publishTo(userId));
+      await Promise.all([first, ...rest]);
+      await eventually('the notification for the locked inbox to wait', async () => {
+        const { rowCount } = await holder.query(
+          'select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0',
+        );
+        return rowCount === 1 ? true : undefined;
+      });
+      await holder.query('commit');
+      expect(await late).toMatchObject({ user_id: locked, sequence: 1 });
+    } finally {
+      await holder.end();
+    }
+  });
+
+  test('take one statement each when they arrive alone, and share one when they arrive together', async () => {
+    const users = await createInboxes(db.database, 11);
+    const namesOf = async (userIds: readonly string[]) =>
+      (await queriesOf(() => Promise.all(userIds.map((userId) => publishTo(userId))))).map(({ name }) => name);
+    expect(await namesOf(users.slice(0, 1))).toEqual(['notifications_publish_one']);
+    expect(await namesOf(users)).toEqual(['notifications_publish_one', 'notifications_publish_together']);
+  });
+});
+
+describe('single notifications that are published to one inbox at once', () => {
+  test('share statements, in order of arrival, with times at least a microsecond apart', async () => {
+    const [inbox = ''] = await createInboxes(db.database, 1);
+    const places = upTo(64);
+    let made: Notification[] = [];
+    const queries = await queriesOf(async () => {
+      made = await Promise.all(places.map((place) => publishTo(inbox, `number ${place}`)));
+    });
+    expect(queries.map(({ name }) => name)).toEqual(['notifications_publish_one', 'notifications_publish_inbox']);
+    expect(made.map(({ description }) => description)).toEqual(places.map((place) => `number ${place}`));
+    expect(made.map(({ sequence }) => sequence)).toEqual(places);
+    expect(new Set(made.map(({ created_at: at }) => at)).size).toBe(places.length);
+    expect(await inboxOf(inbox)).toMatchObject({ sequences: places, in_order: true, head: 64, total: 64 });
+  });
+
+  test('by several instances, with transactions that lock the inbox, are numbered without gaps or duplicates', async () => {
+    const [inbox = ''] = await createInboxes(db.database, 1);
+    const instances = [notifications, createTestNotifications(db.database), createTestNotifications(db.database)];
+    const input = { user_id: inbox, notification_type: 'payment' };
+    const made = await Promise.all(
+      upTo(192).map(async (nth) => {
+        const each = instances[nth % instances.length] ?? notifications;
+        const description = `number ${nth}`;
+        const own = nth % 16 === 0;
+        const [found] = own
+          ? await db.database.everyone.transaction((tx) => each.publish(tx, { ...input, description }))
+          : [await each.publishOne({ ...input, description })];
+        expect(found?.description).toBe(description);
+        return found?.sequence ?? 0;
+      }),
+    );
+    expect(made.toSorted((a, b) => a - b)).toEqual(upTo(192));
+    expect(await inboxOf(inbox)).toMatchObject({ sequences: upTo(192), in_order: true, head: 192, total: 192 });
+  });
+
+  test('that does not exist are refused one by one', async () => {
+    const nobody = randomUUID();
+    const outcomes = await Promise.allSettled(upTo(20).map(() => publishTo(nobody)));
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({ reason: { code: 'validation_failed' } });
+    }
+  });
+
+  test('count a block that they fill once', async () => {
+    const [inbox = ''] = await createInboxes(db.database, 1);
+    await db.database.everyone.query(
+      testSql('update inboxes set last_change_sequence = 1000, counted_blocks = 0 where user_id = $1', [inbox]),
+    );
+    const queries = await queriesOf(() => Promise.all(upTo(64).map(() => publishTo(inbox))));
+    expect(queries.filter(({ name }) => name === 'blocks_count')).toHaveLength(1);
+  });
+
+  test('wait for a lock together, and fail together when it is not released', async () => {
+    const [inbox = ''] = await createInboxes(db.database, 1);
+    const holder = new pg.Client(db.target);
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from inboxes where user_id = $1 for update', [inbox]);
+      const outcomes = await Promise.allSettled(upTo(64).map(() => publishTo(inbox)));
+      const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'made'));
+      // The first waits for the lock until the timeout. The others wait for the first.
+      expect(codes).toEqual(['storage_unavailable', ...upTo(63).map(() => 'overloaded')]);
+      await holder.query('commit');
+      expect(await publishTo(inbox)).toMatchObject({ sequence: 1 });
+    } finally {
+      await holder.end();
+    }
+  });
+});

@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../../src/database/database.js';
+import { startRelay } from '../../../src/database/relay.js';
+import {
+  deletePushToken,
+  findPushTarget,
+  findReachableDevices,
+  listDeviceStates,
+} from '../../../src/devices/push-devices.js';
+import { createPacer } from '../../../src/lib/pacing.js';
+import { notificationFilterFields } from '../../../src/notifications/inbox/filter-fields.js';
+import { createNotifications, type Notifications } from '../../../src/notifications/notifications.js';
+import { fanOutPushes } from '../../../src/notifications/push/fan-out.js';
+import type { PushOptions } from '../../../src/notifications/push/plan.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { eventually } from '../../support/eventually.js';
+import { createInboxes, imageUrlsOf, types } from '../../support/inbox.js';
+import { testSql } from '../../support/sql.js';
+
+let fresh: TestDatabase;
+let database: Database;
+/** Publishes without a relay, like a process that dies right after its commit. */
+let notifications: Notifications;
+
+beforeAll(async () => {
+  fresh = await createTestDatabase();
+  database = fresh.database;
+  notifications = createNotifications({
+    database,
+    types,
+    checkUrl: () => undefined,
+    imageUrlsOf,
+    changed: () => undefined,
+    published: () => undefined,
+    batching: true,
+    pacer: createPacer(),
+    connections: 20,
+  });
+});
+afterAll(() => fresh.drop());
+
+const startPushRelay = (pushing: PushOptions) =>
+  startRelay(
+    () => fanOutPushes(database, pushing),
+    () => undefined,
+  );
+
+const options: PushOptions = {
+  devices: {
+    reachable: findReachableDevices,
+    target: findPushTarget,
+    forget: deletePushToken,
+    states: listDeviceStates,
+  },
+  channels: ['fcm'],
+  fields: notificationFilterFields(types),
+};
+
+/** Users who are logged in on a device with a token. */
+async function createReachable(count: number): Promise<string[]> {
+  const ids = await createInboxes(database, count);
+  await database.everyone.query(
+    testSql(
+      `insert into devices (user_id, id, gcm_device_token, created_at, updated_at)
+         select id, id, 'token of ' || id, now(), now() from unnest($1::uuid[]) id`,
+      [ids],
+    ),
+  );
+  await database.everyone.query(
+    testSql(
+      `insert into authentications (user_id, id, device_id, authenticator, status, epoch, expires_at, created_at, updated_at)
+         select id, id, id, 'password', 'approved', 0, now() + interval '1 day', now(), now() from unnest($1::uuid[]) id`,
+      [ids],
+    ),
+  );
+  return ids;
+}
+
+const publish = (userIds: readonly string[]) =>
+  database.everyone.transaction((tx) =>
+    notifications.publish(tx, { user_ids: [...userIds], notification_type: 'pool', description: 'A new pool' }),
+  );
+
+/** Publishes an item for each user. */
+const publishEach = (userIds: readonly string[]) =>
+  database.everyone.transaction((tx) =>
+    notifications.publish(
+      tx,
+      userIds.map((userId) => ({
+        user_id: userId,
+        notification_type: 'pool',
+        description: `A new pool for ${userId}`,
+      })),
+    ),
+  );
+
+interface Counts {
+  readonly pushes: number;
+  readonly different: number;
+  readonly jobs: number;
+  readonly publications: number;
+}
+
+async function counts(userIds: readonly string[]): Promise<Counts | undefined> {
+  const [row] = await database.everyone.query<Counts>(
+    testSql(
+      `select (select count(*) from push_deliveries where user_id = any ($1::uuid[])) as pushes,
+                (select count(distinct (user_id, device_id, notification_id)) from push_deliveries
+                 where user_id = any ($1::uuid[])) as different,
+                (select count(*) from graphile_worker._private_jobs
+                 where (payload->>'user_id')::uuid = any ($1::uuid[])) as jobs,
+                (select count(*) from publications) as publications`,
+      [userIds],
+    ),
+  );
+  return row;
+}
+
+describe('a publication', () => {
+  test.each([
+    ['one item to many', publish],
+    ['an item for each', publishEach],
+  ])('adds one row for the relay, however many notifications it has: %s', async (_, publishTo) => {
+    const users = await createReachable(500);
+    await publishTo(users);
+    expect(await counts(users)).toEqual({ pushes: 0, different: 0, jobs: 0, publications: 1 });
+    expect(await fanOutPushes(database, options)).toBe(true);
+    expect(await counts(users)).toEqual({ pushes: 500, different: 500, jobs: 500, publications: 0 });
+    expect(await fanOutPushes(database, options)).toBe(false);
+  });
+
+  test('of a process that has died is pushed by another process, without a signal', async () => {
+    const users = await createReachable(3);
+    const relay = startPushRelay(options);
+    try {
+      await publish(users);
+      await eventually('the jobs to be added', async () => ((await counts(users))?.jobs === 3 ? true : undefined));
+    } finally {
+      await relay.stop();
+    }
+    expect(await counts(users)).toEqual({ pushes: 3, different: 3, jobs: 3, publications: 0 });
+  });
+
+  test('is pushed once, however many instances read it at once, and even if some of them fail', async () => {
+    const users = await createReachable(20);
+    for (let round = 0; round < 30; round += 1) await publish(users);
+    let failures = 0;
+    const failing: PushOptions = {
+      ...options,
+      devices: {
+        ...options.devices,
+        async reachable(...given) {
+          const devices = await findReachableDevices(...given);
+          failures += 1;
+          if (failures % 2 === 0) throw new Error('the process dies here');
+          return devices;
+        },
+      },
+    };
+    const relays = [options, failing, options, failing].map((each) => startPushRelay(each));
+    try {
+      await eventually('the fan-out of all publications', async () => {
+        const [row] = await database.everyone.query<{ rows: number }>(
+          testSql('select count(*) as rows from publications'),
+        );
+        return row?.rows === 0 ? true : undefined;
+      });
+    } finally {
+      await Promise.all(relays.map((relay) => relay.stop()));
+    }
+    expect(await counts(users)).toEqual({ pushes: 600, different: 600, jobs: 600, publications: 0 });
+  });
+
+  test('to ten thousand users is fanned out in statements that stay below the timeout', async () => {
+    const users = await createReachable(10_000);
+    await publish(users);
+    await fanOutPushes(database, options);
+    expect(await counts(users)).toEqual({ pushes: 10_000, different: 10_000, jobs: 10_000, publications: 0 });
+  });
+
+  test('in a transaction that fails is not pushed', async () => {
+    const users = await createReachable(1);
+    const doomed = database.everyone.transaction(async (tx) => {
+      await notifications.publish(tx, { user_id: users[0] ?? '', notification_type: 'pool', description: 'x' });
+      throw new Error('rolled back');
+    });
+    await expect(doomed).rejects.toThrow('rolled back');
+    expect(await fanOutPushes(database, options)).toBe(false);
+  });
+});
+
+test('users without a login, deactivated users and users with a revoked login get no push', async () => {
+  const users = await createReachable(4);
+  const [ended, deactivated, before] = users;
+  await database.everyone.query(testSql('update authentications set ended_at = now() where user_id = $1', [ended]));
+  await database.everyone.query(testSql("update users set status = 'deactivated' where id = $1", [deactivated]));
+  await database.everyone.query(testSql('update users set epoch = epoch + 1 where id = $1', [before]));
+  const reachable = await findReachableDevices(
+    database.everyone,
+    [...users, randomUUID()],
+    ['apns', 'fcm', 'web_push'],
+  );
+  expect(reachable.map(({ user_id }) => user_id)).toEqual([users[3]]);
+});

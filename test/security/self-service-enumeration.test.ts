@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { testSql } from '../support/sql.js';
+import { createTiming, timingSettings } from '../support/timing.js';
+import { createUser, newEmail, newPhone } from '../support/users.js';
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp({ ...timingSettings, REGISTRATION: 'on' });
+});
+afterAll(() => postern.close());
+
+const { expectAlike } = createTiming();
+
+const addresses = [
+  { type: 'phone', next: newPhone },
+  { type: 'email', next: newEmail },
+] as const;
+
+async function start(path: string, type: string, value: string | null, more: object = {}): Promise<string> {
+  await postern.database.everyone.query(testSql('delete from message_limits'));
+  const body = { identity: { type, value }, ...more };
+  const answer = await postern.api<{ id: string }>('POST', path, { body });
+  expect(answer.status).toBe(201);
+  return answer.body.id;
+}
+
+test.each(addresses)(
+  'starting a recovery by $type takes the same time for known, unknown and deactivated users, and without a secret',
+  { timeout: 600_000 },
+  async ({ type, next }) => {
+    const known = await createUser(postern, { [type]: next() });
+    const gone = await createUser(postern, { [type]: next() });
+    const bare = await createUser(postern, { [type]: next(), password: undefined });
+    const body = { status: 'deactivated' };
+    await postern.api('PATCH', `/admin/v1/users/${gone.id}`, { bearer: postern.adminKey, body });
+    const unknown = next();
+    const ask = (value: string | null) => () => start('/v1/recoveries', type, value, { purpose: 'password' });
+    await expectAlike({ known: ask(known[type]), unknown: ask(unknown), gone: ask(gone[type]), bare: ask(bare[type]) });
+  },
+);
+
+test.each(addresses)(
+  'starting a registration by $type takes the same time for a free and a taken address',
+  { timeout: 600_000 },
+  async ({ type, next }) => {
+    const owner = await createUser(postern, { [type]: next() });
+    const free = next();
+    const ask = (value: string | null) => () => start('/v1/registrations', type, value);
+    await expectAlike({ taken: ask(owner[type]), free: ask(free) });
+  },
+);
+
+test('a wrong code of a recovery takes the same time for a known and an unknown number', {
+  timeout: 600_000,
+}, async () => {
+  const { phone } = await createUser(postern, { phone: newPhone() });
+  const begun = { known: phone, unknown: newPhone() };
+  const answer = (id: string) => async () => {
+    // High, so that every guess is evaluated.
+    await postern.database.everyone.query(testSql('update challenges set guesses = 0'));
+    const body = { secret: 'abcdef', password: 'nine dull horses' };
+    expect((await postern.api('POST', `/v1/recoveries/${id}`, { body })).status).toBe(400);
+  };
+  const known = answer(await start('/v1/recoveries', 'phone', begun.known, { purpose: 'password' }));
+  const unknown = answer(await start('/v1/recoveries', 'phone', begun.unknown, { purpose: 'password' }));
+  await expectAlike({ known, unknown });
+});
+
+test('the responses to wrong codes are identical, including headers', async () => {
+  const { phone } = await createUser(postern, { phone: newPhone() });
+  const ids = [
+    await start('/v1/recoveries', 'phone', phone, { purpose: 'password' }),
+    await start('/v1/recoveries', 'phone', newPhone(), { purpose: 'password' }),
+    randomUUID(),
+  ];
+  const answers = await Promise.all(
+    ids.map((id) =>
+      postern.api('POST', `/v1/recoveries/${id}`, { body: { secret: '1', password: 'nine dull horses' } }),
+    ),
+  );
+  const shapes = answers.map(({ status, headers, text }) => {
+    const { date: _, 'request-id': id = '', ...others } = headers;
+    return { status, others, text: text.replace(id, '') };
+  });
+  expect(shapes[1]).toEqual(shapes[0]);
+  expect(shapes[2]).toEqual(shapes[0]);
+});

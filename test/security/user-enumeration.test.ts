@@ -1,0 +1,176 @@
+import { hash as argon2 } from '@node-rs/argon2';
+import { hash as bcrypt } from '@node-rs/bcrypt';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Authentication } from '../../src/contract/authentication.js';
+import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
+import { testSql } from '../support/sql.js';
+import { createTiming, timingSettings } from '../support/timing.js';
+import { codeLogins, createUser, newPhone, passwordLogin, smsLogin } from '../support/users.js';
+
+const { expectAlike, boundBy } = createTiming();
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp(timingSettings);
+});
+afterAll(() => postern.close());
+
+const post = (path: string, body: object) => postern.api<Authentication>('POST', path, { body });
+
+test('step 1 takes the same time for unknown, deactivated and passwordless users, a wrong secret and a wrong PIN', {
+  timeout: 600_000,
+}, async () => {
+  const known = await createUser(postern, { pin: '2468' });
+  const deactivated = await createUser(postern, { pin: '2468' });
+  await postern.api('PATCH', `/admin/v1/users/${deactivated.id}`, {
+    bearer: postern.adminKey,
+    body: { status: 'deactivated' },
+  });
+  const passwordless = await createUser(postern, { password: undefined });
+  const login = (username: string | null, secret?: string) => () =>
+    post('/v1/tokens', { ...passwordLogin(username, secret), pin: '1357' });
+  await expectAlike({
+    unknown: login('nobody-at-all'),
+    deactivated: login(deactivated.username),
+    passwordless: login(passwordless.username),
+    wrongSecret: login(known.username, 'not the password'),
+    wrongPin: login(known.username),
+  });
+});
+
+test.each(codeLogins)(
+  'a two-step start by $authenticator takes the same time for a known and an unknown identity',
+  {
+    timeout: 600_000,
+  },
+  async ({ field, newAddress, loginOf }) => {
+    const user = await createUser(postern, { [field]: newAddress() });
+    const unknown = newAddress();
+    const start = (address: string | null) => async () => {
+      await postern.database.everyone.query(testSql('delete from message_limits'));
+      expect((await post('/v1/tokens', loginOf(address))).status).toBe(201);
+    };
+    await expectAlike({ known: start(user[field]), unknown: start(unknown) });
+  },
+);
+
+test('step 2 takes the same time for a wrong code of a known and of an unknown number', {
+  timeout: 600_000,
+}, async () => {
+  const { phone } = await createUser(postern, { phone: newPhone(), pin: '2468' });
+  const open = async (number: string | null) => {
+    const { body } = await post('/v1/tokens', smsLogin(number));
+    await postern.database.everyone.query(testSql('delete from message_limits'));
+    return body.id;
+  };
+  const [known, unknown] = [await open(phone), await open(newPhone())];
+  const answer = (id: string) => async () => {
+    // High, so that every guess is evaluated.
+    await postern.database.everyone.query(testSql('update authentications set guesses = 0'));
+    const { status } = await post(`/v1/tokens/${id}/secret`, { secret: 'abcdef', pin: '1357' });
+    expect(status).toBe(400);
+  };
+  await expectAlike({ known: answer(known), unknown: answer(unknown) });
+});
+
+test.each([
+  ['argon2id', () => argon2('an imported password', { algorithm: 2, memoryCost: 32_768, timeCost: 3, parallelism: 1 })],
+  ['bcrypt', () => bcrypt('an imported password', 9)],
+])(
+  'the time of a failed login does not show an expensive imported hash of %s',
+  { timeout: 600_000 },
+  async (_, make) => {
+    const dear = await make();
+    const imported = await createUser(postern, { password: undefined, password_hash: dear });
+    const usual = await createUser(postern);
+    const login = (username: string | null) => () => post('/v1/tokens', passwordLogin(username, 'not the password'));
+    // Detects a missing verification of the expensive scheme.
+    await boundBy(dear);
+    await expectAlike({
+      imported: login(imported.username),
+      usual: login(usual.username),
+      unknown: login('nobody-at-all'),
+    });
+  },
+);
+
+describe('an account locked by guesses and an unknown identity', () => {
+  let limited: TestApp;
+  beforeAll(async () => {
+    limited = await startTestApp({
+      ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', GUESS_LOCK: '30m', LOG_LEVEL: 'silent' },
+    });
+  });
+  afterAll(() => limited.close());
+
+  const ask = (path: string, body: object) => limited.api('POST', path, { body });
+  const guess = (username: string | null) => () => ask('/v1/tokens', passwordLogin(username, 'not the password'));
+  /** Sets the count of wrong secrets of every guessed account. */
+  const setFailures = (failures: number) =>
+    limited.database.everyone.query(
+      testSql(`update guess_budgets set failures = $1, total_failures = $1, locks = 0, locked_until = null`, [
+        failures,
+      ]),
+    );
+
+  /** What two responses must have in common: everything except new values and the seconds between them. */
+  function shapeOf({ status, headers, body }: ApiAnswer<Record<string, unknown>>) {
+    const fresh = new Set(['id', 'device_id', 'request_id', 'created_at', 'updated_at', 'expires_at']);
+    const shape = JSON.parse(JSON.stringify(body, (key, value) => (fresh.has(key) ? typeof value : value))) as object;
+    const { date: _, 'request-id': __, 'retry-after': seconds, ...others } = headers;
+    return { status, shape, others, retries: seconds === undefined ? undefined : Math.round(Number(seconds) / 60) };
+  }
+
+  test('get the same responses before, at and after the lock', async () => {
+    const known = await createUser(limited);
+    const phone = (await createUser(limited, { phone: newPhone() })).phone;
+    const passwords = async (username: string | null) => {
+      const answers = [];
+      for (let count = 0; count < 7; count += 1) answers.push(shapeOf(await guess(username)()));
+      return answers;
+    };
+    const ofKnown = await passwords(known.username);
+    expect(ofKnown.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 423, 423]);
+    expect(await passwords('nobody-to-lock')).toEqual(ofKnown);
+
+    const codes = async (number: string | null) => {
+      const { body } = await ask('/v1/tokens', smsLogin(number));
+      const answers = [];
+      for (let count = 0; count < 7; count += 1) {
+        answers.push(shapeOf(await ask(`/v1/tokens/${body.id}/secret`, { secret: 'abcdef', pin: '1357' })));
+      }
+      return answers;
+    };
+    const ofPhone = await codes(phone);
+    expect(ofPhone.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 423, 423]);
+    expect(await codes(newPhone())).toEqual(ofPhone);
+  });
+
+  test('take the same time for the secret that locks', { timeout: 600_000 }, async () => {
+    const { username } = await createUser(limited);
+    const lock = (name: string | null) => async () => {
+      await setFailures(4);
+      expect((await guess(name)()).status).toBe(201);
+    };
+    await expectAlike({ known: lock(username), unknown: lock('nobody-at-the-lock') });
+  });
+
+  test('take the same time while they are locked', { timeout: 600_000 }, async () => {
+    const { username } = await createUser(limited);
+    const { phone } = await createUser(limited, { phone: newPhone() });
+    const step2 = async (number: string | null) => {
+      const { body } = await ask('/v1/tokens', smsLogin(number));
+      return () => ask(`/v1/tokens/${body.id}/secret`, { secret: 'abcdef', pin: '1357' });
+    };
+    const [ofPhone, ofNobody] = [await step2(phone), await step2(newPhone())];
+    const names = { known: guess(username), unknown: guess('nobody-behind-the-lock') };
+    const codes = { known: ofPhone, unknown: ofNobody };
+    for (const request of [...Object.values(names), ...Object.values(codes)]) {
+      for (let count = 0; count < 5; count += 1) await request();
+    }
+    const locked = (request: () => Promise<{ status: number }>) => async () =>
+      expect((await request()).status).toBe(423);
+    await expectAlike({ known: locked(names.known), unknown: locked(names.unknown) });
+    await expectAlike({ known: locked(codes.known), unknown: locked(codes.unknown) });
+  });
+});

@@ -1,0 +1,369 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Session } from '../../../src/contract/session.js';
+import type { User } from '../../../src/contract/user.js';
+import type { Database } from '../../../src/database/database.js';
+import { expiryTasks } from '../../../src/database/maintenance/expiry.js';
+import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
+import { newToken, parseToken } from '../../../src/lib/crypto/token-strings.js';
+import { sessionChangesTask } from '../../../src/sessions/fast-path/session-invalidation.js';
+import { createSnapshotVerifier } from '../../../src/sessions/fast-path/snapshot-verifier.js';
+import { createSessions } from '../../../src/sessions/sessions.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { queriesOf } from '../../support/queries.js';
+import { testSql } from '../../support/sql.js';
+import { createUser, login, password, passwordLogin, signIn } from '../../support/users.js';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const rounds = 20;
+
+let one: TestApp;
+let other: TestApp;
+beforeAll(async () => {
+  one = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '100000' });
+  other = await one.another();
+});
+afterAll(async () => {
+  await other.close();
+  await one.close();
+});
+
+const statusOn = async (on: TestApp, token: string) =>
+  (await on.api('POST', '/v1/sessions/verify', { bearer: token })).status;
+/** The statuses of both instances, twice each: the second time from their caches. */
+async function statuses(token: string): Promise<number[]> {
+  const first = await Promise.all([one, other].map((on) => statusOn(on, token)));
+  const second = await Promise.all([one, other].map((on) => statusOn(on, token)));
+  return [...new Set([...first, ...second])];
+}
+
+const run = (text: string, values: readonly unknown[] = []) => one.database.everyone.query(testSql(text, values));
+
+interface Signed {
+  readonly user: User;
+  readonly token: string;
+  readonly session: Session & { readonly token: string };
+}
+
+async function signedIn(): Promise<Signed> {
+  const user = await createUser(one);
+  return { user, ...(await signIn(one, user)) };
+}
+
+const admin = (method: string, path: string, body?: object) =>
+  one.api(method, path, { bearer: one.adminKey, ...(body && { body }) });
+
+describe('a session in the cache of both instances is refused by their next response, 20 times', () => {
+  const ends: Record<string, (signed: Signed) => Promise<{ status: number }>> = {
+    'after its token is deleted': ({ token }) => one.api('DELETE', '/v1/tokens', { basic: token }),
+    'after its user is locked': ({ user }) => admin('POST', `/admin/v1/users/${user.id}/lock`, { permanent: true }),
+    'after its user is deactivated': ({ user }) =>
+      admin('PATCH', `/admin/v1/users/${user.id}`, { status: 'deactivated' }),
+    'after its user is logged out everywhere': ({ user }) => admin('POST', `/admin/v1/users/${user.id}/logout`),
+    'after its user is deleted': ({ user }) => admin('DELETE', `/admin/v1/users/${user.id}`),
+    'after an operator changes its password': ({ user }) =>
+      admin('PATCH', `/admin/v1/users/${user.id}`, { password: `${password} and more` }),
+    'after a later login of its device is used': async ({ user, session }) => {
+      const { body } = await login(one, user, { id: session.device_id });
+      return one.api('POST', '/v1/sessions', { basic: body.token ?? '' });
+    },
+  };
+  test.each(Object.entries(ends))('%s', async (_, end) => {
+    for (let round = 0; round < rounds; round += 1) {
+      const signed = await signedIn();
+      expect(await statuses(signed.session.token)).toEqual([200]);
+      expect((await end(signed)).status).toBeLessThan(300);
+      expect(await statuses(signed.session.token)).toEqual([401]);
+    }
+  });
+});
+
+describe('a change by SQL to a row that a session depends on', () => {
+  const changes = [
+    [`update users set status = 'deactivated' where id = $1`, `update users set status = 'active' where id = $1`],
+    ['update users set epoch = epoch + 1 where id = $1', 'update users set epoch = epoch - 1 where id = $1'],
+    [
+      `update users set lock_kind = 'temporary', locked_until = db_now() + interval '1 day' where id = $1`,
+      `update users set locked_until = db_now() where id = $1`,
+    ],
+    [
+      `update authentications set ended_at = db_now() where user_id = $1`,
+      'update authentications set ended_at = null where user_id = $1',
+    ],
+    [
+      `update authentications set status = 'rejected' where user_id = $1`,
+      `update authentications set status = 'approved' where user_id = $1`,
+    ],
+    [
+      'update authentications set epoch = epoch - 1 where user_id = $1',
+      'update authentications set epoch = epoch + 1 where user_id = $1',
+    ],
+    [
+      `update sessions set expires_at = expires_at - interval '1 year' where user_id = $1`,
+      `update sessions set expires_at = expires_at + interval '1 year' where user_id = $1`,
+    ],
+    [
+      `update sessions set token_digest = sha256(token_digest) where user_id = $1`,
+      `update sessions set token_digest = (select token_digest from kept_sessions k where k.id = sessions.id) where user_id = $1`,
+    ],
+    ['delete from sessions where user_id = $1', 'insert into sessions select * from kept_sessions where user_id = $1'],
+    [
+      'delete from authentications where user_id = $1',
+      'insert into authentications select * from kept_authentications where user_id = $1',
+    ],
+    ['delete from users where id = $1', 'insert into users select * from kept_users where id = $1'],
+  ] as const;
+
+  test.each(changes)('takes effect at once, and so does its reversal: %s', async (there, back) => {
+    const { user, session } = await signedIn();
+    expect(await statuses(session.token)).toEqual([200]);
+    for (const table of ['users', 'authentications', 'sessions']) {
+      await run(`drop table if exists kept_${table}`);
+      await run(`create table kept_${table} as select * from ${table}`);
+    }
+    await run(there, [user.id]);
+    expect(await statuses(session.token)).toEqual([401]);
+    await run(back, [user.id]);
+    expect(await statuses(session.token)).toEqual([200]);
+  });
+});
+
+test('a change takes effect at once even if its transaction began before others and commits after them, 20 times', async () => {
+  const client = new pg.Client({ connectionString: one.config.DATABASE_URL });
+  await client.connect();
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      const [slow, quick] = [await signedIn(), await signedIn()];
+      await client.query('begin');
+      await client.query('update authentications set ended_at = db_now() where user_id = $1', [slow.user.id]);
+      for (const { session } of [slow, quick]) expect(await statuses(session.token)).toEqual([200]);
+      await run('update authentications set ended_at = db_now() where user_id = $1', [quick.user.id]);
+      expect(await statuses(quick.session.token)).toEqual([401]);
+      expect(await statuses(slow.session.token)).toEqual([200]);
+      await client.query('commit');
+      expect(await statuses(slow.session.token)).toEqual([401]);
+    }
+  } finally {
+    await client.end();
+  }
+});
+
+test('checks during a logout never return 200 again after a 401, 20 times', async () => {
+  for (let round = 0; round < rounds; round += 1) {
+    const { token, session } = await signedIn();
+    let ended = false;
+    const ask = async (on: TestApp) => {
+      const answers: number[] = [];
+      // A few more checks after the logout.
+      for (let more = 5; more > 0; more -= ended ? 1 : 0) answers.push(await statusOn(on, session.token));
+      return answers;
+    };
+    const asked = [one, other, one, other].map(ask);
+    await one.api('DELETE', '/v1/tokens', { basic: token });
+    ended = true;
+    for (const answers of await Promise.all(asked)) {
+      expect(answers.at(-1)).toBe(401);
+      expect(answers.slice(answers.indexOf(401))).not.toContain(200);
+    }
+  }
+});
+
+/** A verifier whose query results a test can hold back. */
+function createHeldVerifier() {
+  const held: (() => void)[] = [];
+  let holding = false;
+  const everyone: Database['everyone'] = {
+    ...one.database.everyone,
+    async query(statement) {
+      const wait = holding;
+      const rows = await one.database.everyone.query(statement);
+      if (wait) await new Promise<void>((resolve) => held.push(resolve));
+      return rows;
+    },
+  };
+  const { verify } = createSnapshotVerifier({ everyone });
+  return {
+    verify: (token: string) => verify(token).then(({ id }) => id),
+    /** Begins a check and holds its query result back until the returned function is called. */
+    async hold(token: string): Promise<() => Promise<string>> {
+      holding = true;
+      const answer = verify(token).then(({ id }) => id);
+      answer.catch(() => undefined);
+      await eventually('the query result', async () => (held.length > 0 ? true : undefined));
+      holding = false;
+      return () => {
+        held.shift()?.();
+        return answer;
+      };
+    },
+  };
+}
+
+describe('a query result that a later one overtakes', () => {
+  const refused = expect.objectContaining({ code: 'invalid_session_token' });
+
+  test('is not cached if the later one reported a change', async () => {
+    const { verify, hold } = createHeldVerifier();
+    const [{ user, session }, bystander] = [await signedIn(), await signedIn()];
+    await verify(bystander.session.token);
+    const release = await hold(session.token);
+    await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
+    expect(await verify(bystander.session.token)).toBe(bystander.session.id);
+    // The check began before the change.
+    expect(await release()).toBe(session.id);
+    await expect(verify(session.token)).rejects.toEqual(refused);
+  });
+
+  test('is not answered from the cache if the later one reported a change', async () => {
+    const { verify, hold } = createHeldVerifier();
+    const [{ user, session }, bystander] = [await signedIn(), await signedIn()];
+    for (const known of [bystander, { session }, bystander, { session }]) await verify(known.session.token);
+    const release = await hold(session.token);
+    await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
+    expect(await verify(bystander.session.token)).toBe(bystander.session.id);
+    await expect(release()).rejects.toEqual(refused);
+    await expect(verify(session.token)).rejects.toEqual(refused);
+  });
+
+  test('is not answered from the cache if a change was reported before its query was sent', async () => {
+    const { verify, hold } = createHeldVerifier();
+    const [{ user, session }, bystander] = [await signedIn(), await signedIn()];
+    for (const known of [bystander, { session }, bystander, { session }]) await verify(known.session.token);
+    await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
+    const release = await hold(bystander.session.token);
+    const asked = verify(session.token);
+    expect(await release()).toBe(bystander.session.id);
+    await expect(asked).rejects.toEqual(refused);
+  });
+});
+
+describe('the session cache', () => {
+  test('saves the look-up: a check of a cached session reads only changes, in one round trip', async () => {
+    const { session } = await signedIn();
+    const { verify } = createSnapshotVerifier(one.database);
+    const namesOf = async () => (await queriesOf(() => verify(session.token))).map(({ name }) => name);
+    // The first query has no earlier snapshot.
+    expect([await namesOf(), await namesOf(), await namesOf()]).toEqual([
+      ['session_verify_many'],
+      ['session_verify_many'],
+      ['session_changes'],
+    ]);
+    await run('update sessions set expires_at = expires_at where user_id = $1', [session.user_id]);
+    expect(await namesOf()).toEqual(['session_changes', 'session_verify_many']);
+    expect(await namesOf()).toEqual(['session_changes']);
+  });
+
+  test('is used for the exact token only', async () => {
+    const { session } = await signedIn();
+    expect(await statuses(session.token)).toEqual([200]);
+    for (let count = 0; count < 10; count += 1) {
+      expect(await statuses(newToken('session', [session.user_id, session.id]).token)).toEqual([401]);
+    }
+    expect(await statuses(session.token)).toEqual([200]);
+  });
+
+  test('honours the end of a session, by the clock of the database', async () => {
+    const { token } = await signedIn();
+    const { create } = createSessions(one.database, { lifetime: 400, batching: true });
+    const { verify } = createSnapshotVerifier(one.database);
+    const held = parseToken('authentication', token);
+    if (held === undefined) throw new Error('no token');
+    const session = await create(held);
+    for (let count = 0; count < 3; count += 1) await verify(session.token);
+    await eventually('the session to end', async () =>
+      verify(session.token).then(
+        () => undefined,
+        () => true,
+      ),
+    );
+    const [{ is_over } = { is_over: undefined }] = await one.database.everyone.query<{ is_over: boolean }>(
+      testSql('select expires_at <= db_now() as is_over from sessions where id = $1', [session.id]),
+    );
+    expect(is_over).toBe(true);
+  });
+
+  test('is forgotten where notes of changes may be gone', async () => {
+    const { user, session } = await signedIn();
+    expect(await statuses(session.token)).toEqual([200]);
+    await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
+    // A transaction of another test's database may hold the numbers back for a moment.
+    await eventually('the notes to be gone', async () => {
+      await runMaintenanceOnce(one.database, [sessionChangesTask]);
+      return (await run('select from session_changes where user_id = $1', [user.id])).length === 0 ? true : undefined;
+    });
+    expect(await statuses(session.token)).toEqual([401]);
+  });
+
+  test('is forgotten when another server answers, or the same one after a restart', async () => {
+    const { user, session } = await signedIn();
+    let server = 'one';
+    const everyone: Database['everyone'] = {
+      ...one.database.everyone,
+      async query<Row extends object>(...given: Parameters<typeof one.database.everyone.query<Row>>) {
+        const rows = await one.database.everyone.query<Row>(...given);
+        return rows.map((row) => {
+          if (!('changes' in row) || !Array.isArray(row.changes)) return row;
+          const [now, snapshot, , ...more] = row.changes;
+          return { ...row, changes: [now, snapshot, server, ...more] };
+        });
+      },
+    };
+    const { verify } = createSnapshotVerifier({ everyone });
+    for (let count = 0; count < 3; count += 1) await verify(session.token);
+    await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
+    await run('delete from session_changes where user_id = $1', [user.id]);
+    // No row reports the change, as on a server that was restored from a copy. Only its start time differs.
+    expect((await verify(session.token)).id).toBe(session.id);
+    server = 'other';
+    await expect(verify(session.token)).rejects.toThrow('invalid_session_token');
+  });
+
+  test('is right on tables copied from a server with higher transaction numbers, and is used again after two rests', async () => {
+    const { user, session } = await signedIn();
+    await run(`insert into session_changes (user_id, xid) values ($1, '99999999999')`, [randomUUID()]);
+    await run(`update session_changes_floor set floor = '99999999999', next_floor = '99999999999'`);
+    expect(await statuses(session.token)).toEqual([200]);
+    await run('update users set epoch = epoch + 1 where id = $1', [user.id]);
+    expect(await statuses(session.token)).toEqual([401]);
+    for (let rest = 0; rest < 2; rest += 1) await runMaintenanceOnce(one.database, [sessionChangesTask]);
+    expect(await run(`select from session_changes where xid >= '99999999999'`)).toEqual([]);
+    const next = await signedIn();
+    expect(await statuses(next.session.token)).toEqual([200]);
+    const queries = await queriesOf(() => statusOn(one, next.session.token));
+    expect(queries.map(({ name }) => name)).toEqual(['session_changes']);
+  });
+});
+
+describe('rows of session_changes', () => {
+  const changeRows = () => run('select xid::text, user_id from session_changes');
+
+  test('are not written by logins, new sessions, checks and expiry', async () => {
+    const { user, token } = await signedIn();
+    await runMaintenanceOnce(one.database, [sessionChangesTask]);
+    const before = await changeRows();
+    await one.api('POST', '/v1/tokens', { body: passwordLogin(user.username) });
+    await one.api('POST', '/v1/tokens', { body: passwordLogin(user.username, 'wrong') });
+    const { body } = await one.api<Session>('POST', '/v1/sessions', { basic: token });
+    await run(`insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
+      select user_id, gen_random_uuid(), authentication_id, device_id, token_digest, created_at, db_now() - interval '2 days'
+      from sessions where id = '${body.id}'`);
+    expect(await runMaintenanceOnce(one.database, expiryTasks(60_000))).toBeGreaterThan(0);
+    // The service's own maintenance task may have deleted some meanwhile.
+    expect(before).toEqual(expect.arrayContaining(await changeRows()));
+  });
+
+  test('are one for each user and transaction, however many rows change', async () => {
+    const { user, token } = await signedIn();
+    for (let count = 0; count < 5; count += 1) await one.api('POST', '/v1/sessions', { basic: token });
+    await run(
+      `with s as (update sessions set expires_at = db_now() where user_id = $1),
+            a as (update authentications set ended_at = db_now() where user_id = $1)
+       update users set epoch = epoch + 1 where id = $1`,
+      [user.id],
+    );
+    expect(await run('select from session_changes where user_id = $1', [user.id])).toHaveLength(1);
+  });
+});

@@ -1,0 +1,14 @@
+import type { Database } from '../../src/database/database.js';
+import { testSql } from './sql.js';
+
+/**
+ * Steps the clock of a database: from now on `db_now()` is the real time plus an interval.
+ * @param interval such as `-1 day`; `0` resets the clock
+ */
+export async function stepClock(database: Database, interval: string): Promise<void> {
+  if (!/^-?[\w ]+$/.test(interval)) throw new Error(`"${interval}" is not an interval`);
+  await database.everyone.query(
+    testSql(`create or replace function db_now() returns timestamptz language sql volatile
+         as $$ select clock_timestamp() + interval '${interval}' $$`),
+  );
+}

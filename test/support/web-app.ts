@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fencesOf } from '../docs/markdown.js';
+import { eventually } from './eventually.js';
+
+/** The code block of docs/web-apps.md that contains this text. */
+export function codeOfPage(name: string): string {
+  const codes = fencesOf('docs/web-apps.md').flatMap(({ language, text }) => (language === 'js' ? [text] : []));
+  const [code, ...others] = codes.filter((text) => text.includes(name));
+  if (code === undefined || others.length > 0) throw new Error(`docs/web-apps.md needs exactly one block with ${name}`);
+  return code;
+}
+
+/** The backend of docs/web-apps.md, in its own process. */
+export interface WebApp {
+  readonly port: number;
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export async function startWebApp(postern: string): Promise<WebApp> {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-web-app-'));
+  const file = join(folder, 'server.mjs');
+  await writeFile(file, codeOfPage('createServer'));
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const child = spawn(process.execPath, [file], {
+    env: { POSTERN: postern, ORIGIN: url, PORT: String(port) },
+    stdio: 'inherit',
+  });
+  const ended = once(child, 'close');
+  await eventually('the backend to listen', async () => {
+    if (child.exitCode !== null) throw new Error(`the backend ended with ${child.exitCode}`);
+    return fetch(url).catch(() => undefined);
+  });
+  return {
+    port,
+    url,
+    async stop() {
+      child.kill();
+      await ended;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
