@@ -28,3 +28,16 @@ export const NewSession = Type.Object(
   { title: 'NewSession' },
 );
 export type NewSession = Static<typeof NewSession>;
+
+/** The headers of `GET /v1/sessions/verify`, for reverse proxies: the member of the session in each. */
+const sessionHeaders = {
+  'postern-user-id': 'user_id',
+  'postern-device-id': 'device_id',
+  'postern-session-id': 'id',
+  'postern-session-expires-at': 'expires_at',
+} as const satisfies Readonly<Record<string, keyof Session>>;
+
+/** The values of `sessionHeaders`, in their order. */
+export function sessionHeadersOf(session: Session): Record<string, string> {
+  return Object.fromEntries(Object.entries(sessionHeaders).map(([name, member]) => [name, session[member]]));
+}

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Session } from '../../contract/session.js';
+import { type Session, sessionHeadersOf } from '../../contract/session.js';
 import { isPlainJsonType, maxCredentials } from '../../lib/http-headers.js';
 import type { SessionVerifier } from '../verifier.js';
 
@@ -29,15 +29,16 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
   let { isOpen } = options;
   const headers = Object.entries(options.headers).flat();
   const checks = new WeakMap<IncomingMessage, Promise<Session>>();
-  const jsonOf = createJsonCache();
+  const formOf = createFormCache();
 
-  function respond(session: Session, response: ServerResponse): void {
+  function respond(session: Session, request: IncomingMessage, response: ServerResponse): void {
     try {
-      const json = jsonOf(session);
+      const { json, sessionHeaders } = formOf(session);
       response.writeHead(200, [
         ...headers,
         'request-id',
         randomUUID(),
+        ...(request.method === 'GET' ? sessionHeaders : []),
         'content-type',
         'application/json; charset=utf-8',
         'content-length',
@@ -63,7 +64,7 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
         checks.set(request, check);
         routes(request, response);
       };
-      check.then((session) => (isOpen ? respond(session, response) : passOn()), passOn);
+      check.then((session) => (isOpen ? respond(session, request, response) : passOn()), passOn);
     },
     checkOf: (request) => checks.get(request),
     close() {
@@ -72,15 +73,22 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
   };
 }
 
-/** A cached session is the same object at each check, so its JSON is made once. It is ASCII only: see `sessionOf`. */
-function createJsonCache(): (session: Session) => string {
-  const cache = new WeakMap<Session, string>();
+interface SessionForm {
+  /** ASCII only, as a session has nothing else: see `sessionOf`. */
+  readonly json: string;
+  /** Names and values in turn. */
+  readonly sessionHeaders: readonly string[];
+}
+
+/** A cached session is the same object at each check, so its JSON and its headers are made once. */
+function createFormCache(): (session: Session) => SessionForm {
+  const cache = new WeakMap<Session, SessionForm>();
   return (session) => {
     const cached = cache.get(session);
     if (cached !== undefined) return cached;
-    const json = JSON.stringify(session);
-    cache.set(session, json);
-    return json;
+    const form = { json: JSON.stringify(session), sessionHeaders: Object.entries(sessionHeadersOf(session)).flat() };
+    cache.set(session, form);
+    return form;
   };
 }
 

@@ -23,6 +23,15 @@ const { token } = newToken('session', [session.user_id, session.id]);
 const { token: refused } = newToken('session', [session.user_id, newId()]);
 const path = '/v1/sessions/verify';
 
+/** The header lines of a response that describe its session. */
+const sessionHeadersIn = (head: string) => head.split('\r\n').filter((line) => line.startsWith('postern-'));
+const headersOfSession = ({ id, user_id, device_id, expires_at }: Session) => [
+  `postern-user-id: ${user_id}`,
+  `postern-device-id: ${device_id}`,
+  `postern-session-id: ${id}`,
+  `postern-session-expires-at: ${expires_at}`,
+];
+
 describe('the verify handler in front of the routes', () => {
   const verified: string[] = [];
   const handler = createVerifyHandler(
@@ -89,6 +98,7 @@ describe('the verify handler in front of the routes', () => {
     expect(head).toContain('\r\nx-always: there\r\n');
     expect(head).toMatch(new RegExp(`\r\ncontent-length: ${body.length}\r\n`));
     expect(head).toMatch(/\r\nrequest-id: [0-9a-f-]{36}\r\n/);
+    expect(sessionHeadersIn(head)).toEqual(method === 'GET' ? headersOfSession(session) : []);
     expect(routed).toBeUndefined();
     expect(verified).toEqual([token]);
   });
@@ -276,6 +286,21 @@ describe.each(environments)('the verify handler sends the same bytes as the rout
   ])('for %s', async (_name, headers, status) => {
     const bytes = await expectSameBytes((target) => `POST ${target} HTTP/1.1`, headers());
     expect(bytes).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  });
+
+  test('for a GET, with the session in headers', async () => {
+    const headers = ['Host: x', `Authorization: Bearer ${tokens.valid}`];
+    const bytes = await expectSameBytes((target) => `GET ${target} HTTP/1.1`, headers);
+    const [head = '', body = ''] = bytes.split('\r\n\r\n');
+    const json = body.slice(0, body.indexOf('}') + 1);
+    expect(sessionHeadersIn(head)).toEqual(headersOfSession(JSON.parse(json)));
+  });
+
+  test('for a GET with an ended session, without headers of a session', async () => {
+    const headers = ['Host: x', `Authorization: Bearer ${tokens.ended}`];
+    const bytes = await expectSameBytes((target) => `GET ${target} HTTP/1.1`, headers);
+    expect(bytes).toMatch(/^HTTP\/1\.1 401 /);
+    expect(sessionHeadersIn(bytes)).toEqual([]);
   });
 
   test('for HTTP/1.0', async () => {

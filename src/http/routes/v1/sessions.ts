@@ -1,4 +1,5 @@
-import { NewSession, Session } from '../../../contract/session.js';
+import { Type } from 'typebox';
+import { NewSession, Session, sessionHeadersOf } from '../../../contract/session.js';
 import type { Sessions } from '../../../sessions/sessions.js';
 import { type App, authenticationTokenOf, sessionOf } from '../../requests/route.js';
 
@@ -21,20 +22,46 @@ export function sessionRoutes(app: App, { sessions }: { sessions: Sessions }): v
     },
   });
 
-  for (const method of ['POST', 'GET'] as const) {
-    app.route({
-      method,
-      url: '/v1/sessions/verify',
-      schema: {
-        operationId: method === 'POST' ? 'verifySession' : 'getSession',
-        summary: 'Check a session token',
-        description: 'Every instance checks the token in the database, with the clock of the database.',
-        tags: ['Sessions'],
-        response: { 200: { ...Session, description: 'The session token is valid and active.' } },
-      },
-      config: { access: 'session', isBounded: true },
-      // The authorization has verified the session already.
-      handler: sessionOf,
-    });
-  }
+  const response = { ...Session, description: 'The session token is valid and active.' };
+  const summary = 'Check a session token';
+  const config = { access: 'session', isBounded: true } as const;
+  app.route({
+    method: 'POST',
+    url: '/v1/sessions/verify',
+    schema: {
+      operationId: 'verifySession',
+      summary,
+      description: 'Every instance checks the token in the database, with the clock of the database.',
+      tags: ['Sessions'],
+      response: { 200: response },
+    },
+    config,
+    // The authorization has verified the session already.
+    handler: sessionOf,
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/sessions/verify',
+    schema: {
+      operationId: 'getSession',
+      summary,
+      description:
+        'The same check, with the session in headers too. Reverse proxies can copy them to a request: nginx with auth_request, Caddy and Traefik with forward_auth, Envoy with ext_authz. Let the proxy remove these headers from requests of clients first.',
+      tags: ['Sessions'],
+      response: { 200: { ...response, headers: headerSchemas } },
+    },
+    config,
+    handler: (request, reply) => {
+      const session = sessionOf(request);
+      reply.headers(sessionHeadersOf(session)).send(session);
+    },
+  });
 }
+
+const headerSchemas = {
+  'Postern-User-Id': Type.String({ description: 'The `user_id` of the session.' }),
+  'Postern-Device-Id': Type.String({ description: 'The `device_id` of the session.' }),
+  'Postern-Session-Id': Type.String({ description: 'The `id` of the session.' }),
+  'Postern-Session-Expires-At': Type.String({ description: 'The `expires_at` of the session.' }),
+};
