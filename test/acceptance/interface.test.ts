@@ -97,11 +97,11 @@ describe('1 What the service does', () => {
     afterAll(() => short?.stop());
 
     test('a client whose session has expired gets a new one, until its authentication token expires too', async () => {
-      short = await startTestService({ SESSION_TTL: '1s', AUTHENTICATION_TTL: '6s' });
+      short = await startTestService({ SESSION_TTL: '1s', AUTHENTICATION_TTL: '12s' });
       const { createUser, signIn, verify, newSession, start } = createClient(short);
       const { user, token, session, authentication } = await signIn(await createUser());
       expect(secondsBetween(session.created_at, session.expires_at)).toBe(1);
-      expect(secondsBetween(authentication.created_at, authentication.expires_at)).toBe(6);
+      expect(secondsBetween(authentication.created_at, authentication.expires_at)).toBe(12);
       const expired = await eventually('the session to expire', async () => {
         const checked = await verify(session.token);
         return checked.status === 200 ? undefined : checked;

@@ -255,15 +255,15 @@ describe('a stop', () => {
         () => true,
         () => false,
       );
-    await expect.poll(isTakingRequests, { timeout: 10_000 }).toBe(false);
+    await expect.poll(isTakingRequests).toBe(false);
     socket.write(body);
     await received.until('authorization_rejected');
-    const exitCode = await Promise.race([stopped, wait(25_000, 'not in time')]);
+    const exitCode = await Promise.race([stopped, wait(60_000, 'not in time')]);
     // Lets everything that waits for this client continue, so that the database stops too.
     socket.destroy();
     await stopped;
     expect(exitCode).toBe(0);
-  }, 60_000);
+  });
 });
 
 /** Collects what a socket receives. */
@@ -273,5 +273,5 @@ function receive(socket: Socket) {
   socket.on('data', (chunk: string) => {
     text += chunk;
   });
-  return { until: (part: string) => expect.poll(() => text, { timeout: 15_000 }).toContain(part) };
+  return { until: (part: string) => expect.poll(() => text).toContain(part) };
 }

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   BUILD_TIMEOUT,
   buildService,
@@ -25,8 +25,6 @@ import {
   secondsBetween,
   smsLogin,
 } from './client.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
@@ -205,13 +203,13 @@ describe('a service of two workers', () => {
     const before = workersOf(service);
     await writeFile(join(cwd, '.env'), settings('soon'));
     process.kill(service.pid, 'SIGUSR2');
-    await expect.poll(said('the rolling restart was refused'), { timeout: 15_000 }).toBe(true);
+    await expect.poll(said('the rolling restart was refused')).toBe(true);
     expect(workersOf(service)).toEqual(before);
 
     // The port is not one of what changes.
     await writeFile(join(cwd, '.env'), `${settings('30m')}HOST=127.0.0.2\nWORKERS=5\n`);
     process.kill(service.pid, 'SIGUSR2');
-    await expect.poll(said('the rolling restart is done'), { timeout: 25_000 }).toBe(true);
+    await expect.poll(said('the rolling restart is done')).toBe(true);
     await newWorkers(service, 2, before);
     expect(await lifetime()).toBe(1800);
   });
@@ -221,7 +219,7 @@ test('a single process reports that it has nothing to restart, and keeps running
   const service = await startTestService({ WORKERS: '1' });
   try {
     process.kill(service.pid, 'SIGUSR2');
-    await expect.poll(service.stderr, { timeout: 15_000 }).toMatch(/WORKERS is 1/);
+    await expect.poll(service.stderr).toMatch(/WORKERS is 1/);
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
   } finally {
     expect(await service.stop()).toBe(0);

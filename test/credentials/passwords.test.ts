@@ -44,7 +44,7 @@ describe('many passwords at once', () => {
   /** Starts `count` threads and resolves when each was sent a hash. `sent` is called for every further hash. */
   async function warm(hasher: PasswordHasher, count: number) {
     const sent = vi.spyOn(Worker.prototype, 'postMessage');
-    const until = performance.now() + 20_000;
+    const until = performance.now() + 120_000;
     while (new Set(sent.mock.contexts).size < count) {
       await Promise.all([1, 2, 3].map(() => hasher.verify(undefined, 'x')));
       expect(performance.now()).toBeLessThan(until);

@@ -1,11 +1,9 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { User } from '../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { queriesOf, type SentQuery } from '../support/queries.js';
 import { createUser, passwordLogin, signIn } from '../support/users.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let app: TestApp;
 let client: pg.Client;

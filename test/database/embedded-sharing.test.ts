@@ -3,13 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from '
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.js';
 import { eventually } from '../support/eventually.js';
 import { type Installation, install } from './embedded-installation.js';
 import { commandLine, PosternProcess, processesWith, query, serverPid } from './embedded-postern.js';
-
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 const ENDLESS = 'do $$ begin loop perform 1; end loop; end $$';
 

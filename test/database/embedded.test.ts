@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { serverAccount } from '../../src/database/embedded/account.js';
 import { locateBinaries, PUBLIC_PLACES, SERVER_ENVIRONMENT } from '../../src/database/embedded/binaries.js';
 import { openDataDirectory } from '../../src/database/embedded/data-directory.js';
@@ -27,8 +27,6 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database
 import { eventually } from '../support/eventually.js';
 import { type InstallationOptions, install } from './embedded-installation.js';
 import { PosternProcess, publicNode, query, serverPid } from './embedded-postern.js';
-
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 const isRoot = process.getuid?.() === 0;
 /** In bytes. */

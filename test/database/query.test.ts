@@ -74,11 +74,17 @@ test('a result that arrives while the process is blocked counts, and a missing o
       client.query(new Query(new Map(), testSql(text), timeoutMs, answered));
     });
 
-  const asked = ask('select 1 as one', 50);
-  await new Promise(setImmediate);
-  const until = performance.now() + 1000;
-  while (performance.now() < until);
-  expect(await asked).toEqual([{ one: 1 }]);
+  /** Blocks the process until long after the time-out. On a busy machine PostgreSQL may not have answered by then. */
+  const askAndBlock = async () => {
+    const asked = ask('select 1 as one', 50).catch((error: Error) => error.message);
+    await new Promise(setImmediate);
+    const until = performance.now() + 1000;
+    while (performance.now() < until);
+    return asked;
+  };
+  let answer = await askAndBlock();
+  for (let time = 1; time < 10 && typeof answer === 'string'; time += 1) answer = await askAndBlock();
+  expect(answer).toEqual([{ one: 1 }]);
 
   await expect(ask('select pg_sleep(60)', 50)).rejects.toThrow('no answer within 50 ms');
   await client.end();

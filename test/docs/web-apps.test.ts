@@ -142,7 +142,7 @@ describe('the backend of the page', () => {
   });
 
   test('replaces an expired session without the page noticing', async () => {
-    const { app } = await startAnother({ SESSION_TTL: '1s' });
+    const { app } = await startAnother({ SESSION_TTL: '6s' });
     const { user, browser } = await loggedIn(app);
     const sessions = new Set<string>();
     await eventually('a second session', async () => {
@@ -341,7 +341,7 @@ describe('the client of the page without a backend', () => {
   }
 
   test('stores only the device id, shares one session, and replaces it after it expires', async () => {
-    const brief = await postern.another({ SESSION_TTL: '1s' });
+    const brief = await postern.another({ SESSION_TTL: '6s' });
     onTestFinished(() => brief.close());
     const user = await createUser(postern);
     const stored = new Map<string, string>();

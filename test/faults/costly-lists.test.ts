@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { User } from '../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { testSql } from '../support/sql.js';
 import { createUser, passwordLogin, signIn } from '../support/users.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 /** The notifications of the listing user. Each has a long text to search. */
 const rows = 20_000;

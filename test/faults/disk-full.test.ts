@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { Image } from '../../src/contract/notification.js';
 import type { NewSession } from '../../src/contract/session.js';
@@ -12,8 +12,6 @@ import { createPlace, type FaultyService, type Place } from '../support/fault-in
 import { noise } from '../support/image-fixtures.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createUser, newPhone, password, passwordLogin, signIn, smsLogin } from '../support/users.js';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const batchSize = 50;
 /** A refused write: storage_unavailable, or the HTTP status of a full disk. */
@@ -150,15 +148,11 @@ test('a full disk refuses writes, allows reads, leaves nothing incomplete, and r
     refused: 0,
   });
   const recovered = (written: Written) =>
-    eventually(
-      'every write to succeed',
-      async () => {
-        const before = written.refused;
-        await write(user, written);
-        return written.refused === before ? true : undefined;
-      },
-      30_000,
-    );
+    eventually('every write to succeed', async () => {
+      const before = written.refused;
+      await write(user, written);
+      return written.refused === before ? true : undefined;
+    });
 
   const written = newWritten();
   await write(user, written);

@@ -5,7 +5,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { processesWith } from '../database/embedded-postern.js';
 import { createTestDatabase } from '../support/database.js';
@@ -14,8 +14,6 @@ import { startLoad } from '../support/fault-injection/load.js';
 import { createPlace, type FaultyService, type Place } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createUser, passwordLogin, signIn } from '../support/users.js';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
@@ -190,7 +188,7 @@ describe('a service that is stopped while it starts', () => {
     const place = await newPlace();
     const { child, output } = launch(place);
     const ended = once(child, 'exit');
-    await eventually('its start', async () => (line.test(output()) ? true : undefined), 30_000);
+    await eventually('its start', async () => (line.test(output()) ? true : undefined));
     child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
     expect(existsSync(join(place.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);

@@ -80,7 +80,7 @@ test(
     expect(ledger.facts.length).toBeGreaterThan(leastFacts * killRounds);
 
     // The data of deleted users is removed, and no job is lost or locked by a killed worker.
-    await eventually('an empty queue', async () => ((await leftOver(place.dataDir)) === 0 ? true : undefined), 30_000);
+    await eventually('an empty queue', async () => ((await leftOver(place.dataDir)) === 0 ? true : undefined));
 
     // The killed instances left their server running. The last one stops it.
     expect(await service.stop()).toBe(0);

@@ -1,19 +1,10 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { User } from '../../src/contract/user.js';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { median } from '../support/fault-injection/service.js';
 import { testSql } from '../support/sql.js';
 import { createUser, passwordLogin, signIn } from '../support/users.js';
-
-vi.setConfig({ testTimeout: 90_000 });
-
-/** Milliseconds that the service waits for a lock. */
-const lockWait = 2000;
-/** The same, with a margin for a busy machine. */
-const longestAnswer = 8000;
-const samples = 30;
 
 let postern: TestApp;
 let other: { readonly user: User; readonly bearer: string };
@@ -75,33 +66,35 @@ const cases: readonly Case[] = [
   },
 ];
 
-async function timed<T>(work: () => Promise<T>): Promise<{ answer: T; time: number }> {
-  const startedAt = performance.now();
-  const answer = await work();
-  return { answer, time: performance.now() - startedAt };
-}
-
-/** The duration of requests of another user, one after the other. They must succeed. */
-async function othersTimes(): Promise<number[]> {
-  const times = [];
-  for (let sample = 0; sample < samples; sample += 1) {
-    const { answer, time } = await timed(async () => [
-      (await verify(other.bearer)).status,
-      (await publish(other.user.id)).status,
-    ]);
-    expect(answer).toEqual([200, 201]);
-    times.push(time);
-  }
-  return times;
-}
-
-const waiting = async (): Promise<number> => {
-  const [row] = await postern.database.everyone.query<{ count: number }>(
-    testSql(`select count(*)::int as count from pg_stat_activity
+/** The statements that wait for a lock. Each is one wait: a later one of the same connection starts at another time. */
+const waiting = async (): Promise<readonly string[]> => {
+  const rows = await postern.database.everyone.query<{ wait: string }>(
+    testSql(`select concat_ws(' ', pid, query_start) as wait from pg_stat_activity
          where datname = current_database() and application_name = 'postern' and wait_event_type = 'Lock'`),
   );
-  return row?.count ?? 0;
+  return rows.map(({ wait }) => wait);
 };
+
+/**
+ * Sends requests of another user, which must succeed, while statements wait for the lock.
+ * @returns whether all of them still waited when the last request was answered. If the requests needed a connection of
+ *   theirs, they would be answered only after one gave up.
+ */
+async function areOthersAnsweredMeanwhile(): Promise<boolean> {
+  const before = await eventually('requests to wait', async () => {
+    const found = await waiting();
+    return found.length > 0 ? found : undefined;
+  });
+  for (let count = 0; count < 3; count += 1) {
+    expect((await verify(other.bearer)).status).toBe(200);
+    expect((await publish(other.user.id)).status).toBe(201);
+  }
+  const after = new Set(await waiting());
+  return before.every((wait) => after.has(wait));
+}
+
+/** On a busy machine the others may be answered too late to tell. If they wait for the lock, they are late in every round. */
+const rounds = 10;
 
 describe.each(cases)('a locked $what', ({ lock, blocked }) => {
   async function lockedUser() {
@@ -112,25 +105,21 @@ describe.each(cases)('a locked $what', ({ lock, blocked }) => {
   }
 
   test.each([1, 100])(
-    'answers %i requests that need it with 503 in bounded time, and slows no other user',
+    'answers %i requests that need it with 503 before it is released, and delays no other user',
     async (count) => {
       const { user, token } = await lockedUser();
-      const before = median(await othersTimes());
-      const stuck = Array.from({ length: count }, () => timed(() => blocked(user, token)));
-      await eventually('requests to wait', async () => ((await waiting()) > 0 ? true : undefined));
-      const meanwhile = await othersTimes();
-      for (const { answer, time } of await Promise.all(stuck)) {
-        expect(answer.status).toBe(503);
-        expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-        expect(time).toBeLessThan(longestAnswer);
+      let areOthersAnswered = false;
+      for (let round = 0; round < rounds && !areOthersAnswered; round += 1) {
+        const stuck = Array.from({ length: count }, () => blocked(user, token));
+        areOthersAnswered = await areOthersAnsweredMeanwhile();
+        for (const answer of await Promise.all(stuck)) {
+          expect(answer.status).toBe(503);
+          expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+        }
       }
+      expect(areOthersAnswered).toBe(true);
       await release();
       expect((await blocked(user, token)).status).toBeLessThan(300);
-      // Measured before and afterwards, since the machine may get busier in between.
-      const otherwise = Math.max(before, median(await othersTimes()));
-      expect(median(meanwhile) / otherwise).toBeLessThan(3);
-      // If every connection waited for the lock, the first request would wait too, and the others would not.
-      expect(Math.max(...meanwhile)).toBeLessThan(lockWait / 2);
     },
   );
 });

@@ -14,7 +14,7 @@ import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { testSql } from '../support/sql.js';
 import { createUser, signIn } from '../support/users.js';
 
-vi.setConfig({ testTimeout: isLong ? 900_000 : 120_000 });
+vi.setConfig({ testTimeout: isLong ? 900_000 : 300_000 });
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
@@ -200,7 +200,7 @@ test('a restart of the database closes no stream and loses nothing', async () =>
   for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     await publish();
     process.kill(Number.parseInt(readFileSync(join(place.dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10), signal);
-    await eventually('the database to be back', publish, 30_000);
+    await eventually('the database to be back', publish);
     await publish();
     const received = await eventsOf<Notification>(stream, 'message', published.length);
     expect(received.map(({ id }) => id)).toEqual(published);

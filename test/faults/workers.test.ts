@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { commandLine, processesWith } from '../database/embedded-postern.js';
 import { eventually } from '../support/eventually.js';
@@ -18,8 +18,6 @@ import {
   workerOf,
   workersOf,
 } from '../support/workers.js';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 beforeAll(buildService, BUILD_TIMEOUT);
 
@@ -214,14 +212,10 @@ describe('workers that repeatedly die before they are ready', () => {
     // A worker is missing in both cases.
     kill(first[0] ?? 0, 'SIGKILL');
     let ended = false;
-    const hunt = eventually(
-      'the end of the service',
-      async () => {
-        for (const pid of workerProcesses(service)) if (isVictim(pid, first)) kill(pid, 'SIGKILL');
-        return ended || undefined;
-      },
-      60_000,
-    );
+    const hunt = eventually('the end of the service', async () => {
+      for (const pid of workerProcesses(service)) if (isVictim(pid, first)) kill(pid, 'SIGKILL');
+      return ended || undefined;
+    });
     expect(await service.ended()).toBe(1);
     ended = true;
     await hunt;
@@ -334,7 +328,7 @@ describe('a rolling restart', () => {
     // A second restart request during the first one is ignored.
     process.kill(service.pid, 'SIGUSR2');
     const done = () => linesOf(service).filter(({ msg }) => msg === 'the rolling restart is done');
-    await eventually('the rolling restart', async () => done().length > 0 || undefined, 60_000);
+    await eventually('the rolling restart', async () => done().length > 0 || undefined);
     await newWorkers(service, 2, before);
     expect(before.filter(isAlive)).toEqual([]);
     const answeredBefore = clients.answered();

@@ -120,7 +120,7 @@ export class FakeProject {
     });
     const finished = once(child, 'close').then(() => ({ code: child.exitCode, ...output }));
     const said = async (text: string) => {
-      const deadline = performance.now() + 10_000;
+      const deadline = performance.now() + 60_000;
       while (!output.stderr.includes(text)) {
         if (performance.now() > deadline || child.exitCode !== null) throw new Error(`not said: ${text}`);
         await pause(5);

@@ -197,8 +197,12 @@ describe('a service of the operator', () => {
         quickest[kind] = Math.min(quickest[kind], performance.now() - since);
       };
       const unknown = nobody();
-      for (let round = 0; round < 4; round += 1) await Promise.all([time('known', username), time('unknown', unknown)]);
-      expect(Math.abs(quickest.known - quickest.unknown), JSON.stringify(quickest)).toBeLessThan(150);
+      const difference = () => Math.abs(quickest.known - quickest.unknown);
+      // On a busy machine more rounds find the time of the work.
+      for (let round = 0; round < 4 || (round < 40 && difference() >= 150); round += 1) {
+        await Promise.all([time('known', username), time('unknown', unknown)]);
+      }
+      expect(difference(), JSON.stringify(quickest)).toBeLessThan(150);
     },
   );
 

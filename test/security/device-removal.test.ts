@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
@@ -6,8 +6,6 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { testSql } from '../support/sql.js';
 import { codeOf, createUser, login, newPhone, signIn, smsLogin } from '../support/users.js';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const rounds = 20;
 

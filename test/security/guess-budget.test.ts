@@ -52,7 +52,7 @@ describe('wrong secrets in a row', () => {
       const refused = await attempt(user.username, password);
       expect(refused.status).toBe(423);
       expect(refused.body.errors[0]?.code).toBe('account_temporarily_locked');
-      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(expected - 5);
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(expected - 15);
       expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(expected);
       await endLock();
     }
@@ -97,15 +97,13 @@ describe('wrong secrets in a row', () => {
   test('lock an unknown identity in the same way', async () => {
     const [known, unknown] = [(await createUser(postern)).username, `nobody${randomUUID().slice(0, 8)}`];
     for (let lock = 0; lock < 3; lock += 1) {
-      // In parallel, so that both are locked at about the same time even if logins are slow.
+      // In parallel, so that both are locked at about the same time. Locks differ by at least 30 s in their length.
       const [ofUnknown, ofKnown] = await Promise.all([wrong(unknown, 5), wrong(known, 5)]);
       expect(ofUnknown).toEqual(ofKnown);
       const [one, other] = [await attempt(known, 'x'), await attempt(unknown, 'x')];
       expect(other.status).toBe(one.status);
       expect(other.body.errors).toEqual(one.body.errors);
-      expect(Math.abs(Number(other.headers['retry-after']) - Number(one.headers['retry-after']))).toBeLessThanOrEqual(
-        2,
-      );
+      expect(Math.abs(Number(other.headers['retry-after']) - Number(one.headers['retry-after']))).toBeLessThan(20);
       await endLock();
     }
   });

@@ -42,7 +42,7 @@ const harm = (what: string) => login(postern, 'hostile', `${what}; ${canary}`);
 
 /** The plug-in approves again. Its thread was restarted if necessary. */
 const recovered = () =>
-  eventually('the plug-in to answer', async () => ((await harm('right')) === 'approved' ? true : undefined), 25_000);
+  eventually('the plug-in to answer', async () => ((await harm('right')) === 'approved' ? true : undefined));
 
 describe('a harmful plug-in', () => {
   test.each([

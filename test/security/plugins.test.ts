@@ -102,7 +102,7 @@ describe.concurrent.each(kinds)('a plug-in $kind', ({ attempt, refused }) => {
 
   /**
    * Sends all requests in parallel, repeatedly, and compares the fastest of each kind. The plug-in takes 250 ms longer
-   * for an existing user than for an unknown one.
+   * for an existing user than for an unknown one. On a busy machine more rounds find the time of the work.
    */
   test.each(['wrong', 'slow for somebody', 'secret-that-throws-later'])(
     'takes the same time for %j of a known and an unknown user',
@@ -126,9 +126,11 @@ describe.concurrent.each(kinds)('a plug-in $kind', ({ attempt, refused }) => {
         expect([201, 400, 503]).toContain(status);
         quickest[kind] = Math.min(quickest[kind] ?? Number.POSITIVE_INFINITY, performance.now() - since);
       };
-      for (let round = 0; round < 4; round += 1) await Promise.all(Object.entries(kinds).map(time));
-      const times = Object.values(quickest);
-      expect(Math.max(...times) - Math.min(...times), JSON.stringify(quickest)).toBeLessThan(150);
+      const difference = () => Math.max(...Object.values(quickest)) - Math.min(...Object.values(quickest));
+      for (let round = 0; round < 4 || (round < 40 && difference() >= 150); round += 1) {
+        await Promise.all(Object.entries(kinds).map(time));
+      }
+      expect(difference(), JSON.stringify(quickest)).toBeLessThan(150);
     },
   );
 });

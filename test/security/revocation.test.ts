@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
 import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { createUser, login } from '../support/users.js';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const rounds = 20;
 

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NewSession } from '../../src/contract/session.js';
 import { newToken, parseToken } from '../../src/lib/crypto/token-strings.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { queriesOf } from '../support/queries.js';
 import { testSql } from '../support/sql.js';
 import { createUser, login, signIn } from '../support/users.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let app: TestApp;
 beforeAll(async () => {

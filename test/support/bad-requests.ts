@@ -48,7 +48,7 @@ export interface BadRequests {
 /** One address sends more bad requests than any client may. */
 export const noLimits = { GUESS_LIMIT: '1000', GUESS_LIMIT_PERMANENT: '0', LOGIN_LIMIT_PER_ADDRESS: '0' };
 
-const deadline = 20_000;
+const deadline = 60_000;
 
 export function createBadRequests(postern: TestApp): BadRequests {
   const { url, app, database, adminKey, logged } = postern;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** Polls until `look` returns a value. After the deadline it fails with the description. */
-export async function eventually<T>(what: string, look: () => Promise<T | undefined>, deadline = 15_000): Promise<T> {
+export async function eventually<T>(what: string, look: () => Promise<T | undefined>, deadline = 60_000): Promise<T> {
   const end = performance.now() + deadline;
   for (;;) {
     const found = await look();

@@ -9,7 +9,7 @@ import { createPasswordHasher } from '../../src/credentials/passwords.js';
  */
 const isLong = process.env.FAULTS === 'long';
 const samples = isLong ? 300 : 40;
-const rounds = isLong ? 1 : 8;
+const rounds = isLong ? 1 : 20;
 /** While other tests run, only the fastest sample shows the work of the request. */
 const quantiles = isLong ? [0.1, 0.5] : [0];
 

@@ -60,7 +60,7 @@ export interface Connection {
 }
 
 /** Milliseconds. Longer than any request may take: a request that waits for longer hangs. */
-const timeoutMs = 20_000;
+const timeoutMs = 60_000;
 
 export function openConnection(url: string, { keepAlive = true } = {}): Connection {
   const agent = new Agent({ keepAlive, maxSockets: 1 });

@@ -165,5 +165,6 @@ it.each([
   }, 1);
   await parseHash(dummyHashFor(scheme) ?? '')?.verify('x');
   clearInterval(timer);
-  expect(turns).toBeGreaterThan(5);
+  // None, if the process were blocked meanwhile.
+  expect(turns).toBeGreaterThan(1);
 });

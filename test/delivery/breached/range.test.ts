@@ -37,7 +37,7 @@ describe('a file of hashes', () => {
     ['lines with CRLF', `${hashes.map(lineOf).join('\r\n')}\r\n`],
     ['lines without a count', `${hashes.join('\n')}\n`],
     ['lower case', `${hashes.join('\n').toLowerCase()}\n`],
-  ])('contains exactly its passwords: %s', { timeout: 60_000 }, async (name, text) => {
+  ])('contains exactly its passwords: %s', async (name, text) => {
     const list = listAt(await fileOf(`${name}.txt`, text));
     const [first = '', last = ''] = [hashes[0], hashes.at(-1)];
     const ends = passwords.filter((password) => [first, last].includes(sha1(password)));

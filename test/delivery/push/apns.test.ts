@@ -118,7 +118,7 @@ describe('APNs', () => {
   });
 
   it('times out if the service hangs, and keeps the connection', async () => {
-    const kept = sender({ timeouts: { total: 200 } });
+    const kept = sender({ timeouts: { total: 4000 } });
     apns.behave('hang');
     expect(await kept.send(token(), pushMessage())).toEqual({
       outcome: 'retry',

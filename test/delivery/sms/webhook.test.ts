@@ -118,14 +118,14 @@ describe('the SMS webhook', () => {
     const server = await startHttp((_request, response) => {
       response.writeHead(200).write('.');
     });
-    await expect(sender(server.url, { totalTimeoutMs: 200 }).send(message)).resolves.toBeUndefined();
+    await expect(sender(server.url, { totalTimeoutMs: 4000 }).send(message)).resolves.toBeUndefined();
   });
 
   it('treats an error status as failure although its body never ends', async () => {
     const server = await startHttp((_request, response) => {
       response.writeHead(500).write('482913');
     });
-    const failure = await failureOf(sender(server.url, { totalTimeoutMs: 200 }).send(message));
+    const failure = await failureOf(sender(server.url, { totalTimeoutMs: 4000 }).send(message));
     expect(failure).toContain('the SMS webhook answered 500');
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseFilter } from '../../../src/lib/filter/parse.js';
 import type { Notifications } from '../../../src/notifications/notifications.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -13,8 +13,6 @@ import {
   publishAll,
 } from '../../support/inbox.js';
 import { testSql } from '../../support/sql.js';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let db: TestDatabase;
 let notifications: Notifications;

@@ -208,7 +208,7 @@ describe('list', () => {
 });
 
 describe('a page far down that is asked for by number', () => {
-  it('is found by the counts of blocks after changes and deletions', { timeout: 120_000 }, async () => {
+  it('is found by the counts of blocks after changes and deletions', async () => {
     const user = await createInbox(test.database);
     const created: Notification[] = [];
     for (const type of ['payment', 'pool', 'payment', 'request'])

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Notification } from '../../../src/contract/notification.js';
 import type { Notifications } from '../../../src/notifications/notifications.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -8,8 +8,6 @@ import { eventually } from '../../support/eventually.js';
 import { createInboxes, createTestNotifications } from '../../support/inbox.js';
 import { queriesOf } from '../../support/queries.js';
 import { testSql } from '../../support/sql.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let db: TestDatabase;
 let notifications: Notifications;

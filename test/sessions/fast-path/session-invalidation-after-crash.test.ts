@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createDatabase } from '../../../src/database/database.js';
 import { startEmbeddedPostgres } from '../../../src/database/embedded.js';
 import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
@@ -13,8 +13,6 @@ import { sessionChangesTask } from '../../../src/sessions/fast-path/session-inva
 import { createSnapshotVerifier } from '../../../src/sessions/fast-path/snapshot-verifier.js';
 import { eventually } from '../../support/eventually.js';
 import { testSql } from '../../support/sql.js';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runMaintenanceOnce } from '../../../src/database/maintenance/tasks.js';
 import { sessionChangesTask } from '../../../src/sessions/fast-path/session-invalidation.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { queriesOf } from '../../support/queries.js';
 import { testSql } from '../../support/sql.js';
 import { createUser, signIn } from '../../support/users.js';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 let one: TestApp;
 let other: TestApp;

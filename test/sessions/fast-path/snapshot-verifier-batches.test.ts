@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../../src/contract/authentication.js';
 import type { NewSession } from '../../../src/contract/session.js';
 import type { User } from '../../../src/contract/user.js';
@@ -19,8 +19,6 @@ import {
   smsLogin,
   wrongCode,
 } from '../../support/users.js';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const rounds = 20;
 

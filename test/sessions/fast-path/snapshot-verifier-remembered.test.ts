@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Session } from '../../../src/contract/session.js';
 import type { User } from '../../../src/contract/user.js';
 import type { Database } from '../../../src/database/database.js';
@@ -15,8 +15,6 @@ import { eventually } from '../../support/eventually.js';
 import { queriesOf } from '../../support/queries.js';
 import { testSql } from '../../support/sql.js';
 import { createUser, login, password, passwordLogin, signIn } from '../../support/users.js';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const rounds = 20;
 
