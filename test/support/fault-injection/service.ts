@@ -55,9 +55,3 @@ export async function createPlace(env: Readonly<Record<string, string>> = {}): P
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }
-
-/** The median of measured times. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
