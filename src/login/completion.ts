@@ -25,10 +25,20 @@ export interface LoginCompletion {
     user: AccountUser,
     login: Pick<NewAuthentication, 'userId' | 'id' | 'authenticator' | 'origin'>,
   ): Promise<void>;
-  /** Moves the device's push tokens to this user: the device may have belonged to another user before. */
-  claimTokens(user: AccountUser, device: NewAuthentication['device']): Promise<void>;
-  /** Stores the PIN of the first approved login as the user's PIN, where that is configured. */
-  enrolFirstPin(user: AccountUser, pin: string | undefined): Promise<void>;
+  /**
+   * Does the work that follows an approval. It never throws: the approval is committed, so its response must not be lost. A
+   * part that fails is reported, and the next login does it.
+   */
+  finish(user: AccountUser, approved: ApprovedLogin): Promise<void>;
+}
+
+/** A login that was just approved. */
+export interface ApprovedLogin {
+  readonly device: NewAuthentication['device'];
+  /** The correct PIN; undefined if the login has none. */
+  readonly pin: string | undefined;
+  /** More work of the authenticator. */
+  readonly rehash?: (() => Promise<void> | undefined) | undefined;
 }
 
 export interface LoginCompletionOptions {
@@ -37,6 +47,8 @@ export interface LoginCompletionOptions {
   readonly pinPolicy: PinPolicy;
   /** Whether the PIN of the first approved login becomes the user's PIN. */
   readonly enrolPin: boolean;
+  /** Called when a part of the work after an approval has failed. */
+  readonly onUnfinished: (error: unknown) => void;
 }
 
 const setFirstPin = userStatement<{ userId: string; pinHash: string }>(
@@ -46,7 +58,22 @@ const setFirstPin = userStatement<{ userId: string; pinHash: string }>(
 );
 
 export function createLoginCompletion(options: LoginCompletionOptions): LoginCompletion {
-  const { database, pins, pinPolicy, enrolPin } = options;
+  const { database, pins, pinPolicy, enrolPin, onUnfinished } = options;
+
+  /** Moves the device's push tokens to this user: the device may have belonged to another user before. */
+  async function claimTokens({ userId }: AccountUser, device: NewAuthentication['device']): Promise<void> {
+    const { apn_device_token, gcm_device_token } = device;
+    if (!apn_device_token && !gcm_device_token) return;
+    await claimPushTokens(database.spanningFor(userId), userId, device.id, { apn_device_token, gcm_device_token });
+  }
+
+  /** Stores the PIN of the first approved login as the user's PIN, where that is configured. */
+  async function enrolFirstPin({ userId, pinHash }: AccountUser, pin: string | undefined): Promise<void> {
+    if (!enrolPin || pinPolicy === 'off' || pin === undefined || pinHash !== undefined) return;
+    const hash = await pins.hash(userId, pin);
+    await database.user(userId).query(setFirstPin({ userId, pinHash: hash }));
+  }
+
   return {
     async refuseLocked({ lock }, { userId, id, authenticator, origin }) {
       if (lock === undefined) return;
@@ -54,15 +81,14 @@ export function createLoginCompletion(options: LoginCompletionOptions): LoginCom
       await recordEvent(database.user(userId), { userId, type: 'login.refused_locked', origin, data });
       throw lockProblem(lock);
     },
-    async claimTokens({ userId }, device) {
-      const { apn_device_token, gcm_device_token } = device;
-      if (!apn_device_token && !gcm_device_token) return;
-      await claimPushTokens(database.spanningFor(userId), userId, device.id, { apn_device_token, gcm_device_token });
-    },
-    async enrolFirstPin({ userId, pinHash }, pin) {
-      if (!enrolPin || pinPolicy === 'off' || pin === undefined || pinHash !== undefined) return;
-      const hash = await pins.hash(userId, pin);
-      await database.user(userId).query(setFirstPin({ userId, pinHash: hash }));
+    async finish(user, { device, pin, rehash }) {
+      for (const part of [() => claimTokens(user, device), rehash, () => enrolFirstPin(user, pin)]) {
+        try {
+          await part?.();
+        } catch (error) {
+          onUnfinished(error);
+        }
+      }
     },
   };
 }

@@ -90,9 +90,7 @@ export function createLogin(options: LoginOptions): Login {
     );
     // The user was changed between look-up and approval, so the secret no longer counts.
     if (approved === undefined) return reject(login);
-    await completion.claimTokens(user, login.device);
-    await authenticator.approved?.(user, secret);
-    await completion.enrolFirstPin(user, pin);
+    await completion.finish(user, { device: login.device, pin, rehash: () => authenticator.approved?.(user, secret) });
     return { ...approved, token };
   }
 

@@ -63,7 +63,7 @@ interface Evaluated {
 export function createSecondStep(
   options: SecondStepOptions,
   registry: ReadonlyMap<string, Authenticator>,
-  { refuseLocked, claimTokens, enrolFirstPin }: LoginCompletion,
+  { refuseLocked, finish }: LoginCompletion,
 ): (id: string, answer: Answer, origin: Origin) => Promise<LoginResult> {
   const { database, keys, pins, pinPolicy, limits, secondFactors } = options;
   const lookup = createAccountLookup(options);
@@ -104,7 +104,7 @@ export function createSecondStep(
     await refuseLocked(user, { ...evaluated.open, userId, origin });
     if (second !== undefined) return askSecondFactor(user, evaluated.open, second);
     const approved = await approve(user, evaluated, guess, { secret: given.secret, key: approvalKey, origin });
-    if (checksPin) await enrolFirstPin(user, given.pin);
+    await finish(user, { device: evaluated.open.device, pin: checksPin ? given.pin : undefined });
     return approved;
   }
 
@@ -140,7 +140,6 @@ export function createSecondStep(
       approveAuthentication(database.user(user.userId), open, { issued, approval, origin, guess: taken }),
     );
     if (approved === undefined) throw rejection(open.id);
-    await claimTokens(user, open.device);
     return { ...approved, token };
   }
 

@@ -3,8 +3,6 @@ import { hash as argon2 } from '@node-rs/argon2';
 import { hash as bcrypt } from '@node-rs/bcrypt';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
-import { createPasswordHasher } from '../../src/credentials/passwords.js';
-import { passwordAuthenticator } from '../../src/login/authenticators/password.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { testSql } from '../support/sql.js';
 import { createUser, passwordLogin } from '../support/users.js';
@@ -77,19 +75,4 @@ describe('a bcrypt hash, which covers 72 bytes', () => {
     expect(await login(username, of(71))).toBe('rejected');
     expect(await storedHash(id)).toBe(hash);
   });
-});
-
-test('a login is approved even if the rehash is refused because of overload', async () => {
-  const hash = django(secret);
-  const { id, username } = await imported(hash);
-  const hasher = createPasswordHasher({ concurrency: 1, queue: 0 });
-  const { approved } = passwordAuthenticator(postern.database, hasher);
-  const busy = hasher.verify(undefined, 'x');
-  const others = { username: username ?? undefined, email: undefined, phone: undefined, locale: undefined };
-  const candidate = { userId: id, passwordHash: hash, ...others };
-  await expect(approved?.(candidate, secret)).resolves.toBeUndefined();
-  await busy;
-  expect(await storedHash(id)).toBe(hash);
-  expect(await login(username, secret)).toBe('approved');
-  expect(await storedHash(id)).toMatch(todays);
 });

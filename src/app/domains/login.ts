@@ -13,7 +13,7 @@ import type { Messaging } from './messages.js';
 
 /** The login flow and its tokens. */
 export function createLoginServices(
-  { config, database, keys, hasher, outbound }: Base,
+  { config, database, keys, hasher, outbound, log }: Base,
   parts: {
     readonly messaging: Messaging;
     readonly pins: Pins;
@@ -52,6 +52,7 @@ export function createLoginServices(
     noticeChannels: messaging.notices.channels,
     written: messaging.written,
     defaultRegion: config.DEFAULT_REGION,
+    onUnfinished: (error) => log.warn({ err: error }, 'work after a login failed; the login stays approved'),
   });
   return { login, pinIsRequired: config.PIN_POLICY === 'required', tokens: createTokens(database) };
 }

@@ -24,7 +24,7 @@ export interface SingleStep extends Named {
   readonly steps: 1;
   /** Must take the same time for every candidate (together with `refused`), and must not throw for a wrong secret. */
   verify(candidate: Candidate | undefined, secret: string, authenticationId: string): Promise<boolean>;
-  /** Called with the right secret after the login is approved. Use it to rehash the secret. */
+  /** Called with the right secret after the login is approved. Use it to rehash the secret. A failure is only logged. */
   approved?(candidate: Candidate, secret: string): Promise<void>;
 }
 

@@ -2,7 +2,6 @@ import { createPasswordSchemes } from '../../credentials/password-schemes.js';
 import { needsRehash, type PasswordHasher } from '../../credentials/passwords.js';
 import type { Database } from '../../database/database.js';
 import { sql, userStatement } from '../../database/sql.js';
-import { Problem } from '../../lib/problem.js';
 import type { SingleStep } from './authenticator.js';
 
 /** Replaces only the hash that was verified: a password that was changed meanwhile stays changed. */
@@ -21,13 +20,8 @@ export function passwordAuthenticator(database: Database, hasher: PasswordHasher
     refused: (candidate) => schemes.verifyOtherSchemes(candidate?.passwordHash),
     async approved({ userId, passwordHash }, secret) {
       if (passwordHash === undefined || !needsRehash(passwordHash, secret)) return;
-      try {
-        const hash = await hasher.hash(secret);
-        await database.user(userId).query(replaceHash({ userId, verified: passwordHash, hash }));
-      } catch (error) {
-        // The login is approved already, and its response must not be lost: the next login can rehash the password.
-        if (!(error instanceof Problem && error.code === 'overloaded')) throw error;
-      }
+      const hash = await hasher.hash(secret);
+      await database.user(userId).query(replaceHash({ userId, verified: passwordHash, hash }));
     },
   };
 }
