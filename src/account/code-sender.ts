@@ -18,16 +18,19 @@ export interface CodeSender {
   supports(type: AddressType): boolean;
   /**
    * Counts a requested code.
-   * @returns undefined if a limit forbids to send it. Do not report it to the client: that would show others' requests.
    * @throws Problem `too_many_requests`, also for addresses without an account
    */
-  countRequest(asked: CodeRequest): Promise<AllowedCode | undefined>;
+  countRequest(asked: CodeRequest): Promise<CountedCode>;
   /** Queues a message in the transaction that inserts its challenge. Without a recipient it is dropped later. */
   send(tx: Transaction<'user'>, message: CodeToSend): Promise<void>;
 }
 
-/** A code that may be sent. */
-export interface AllowedCode {
+/** A code that was counted. */
+export interface CountedCode {
+  /** Undefined if a limit forbids to send it. Do not report it to the client: that would show others' requests. */
+  readonly recipient: string | undefined;
+  /** When the next code may be requested. */
+  readonly resendAt: string;
   /** How many codes the client's address requested recently. */
   readonly turn: number;
 }
@@ -76,7 +79,7 @@ export function createCodeSender({ keys, limits, channels, onQueued: written }: 
     supports: (type) => channels.includes(channelOf[type]),
     async countRequest({ userId, address, recipient, knownDevice, clientAddress: from }) {
       const turn = await limits.countMessageByAddress(from);
-      await limits.countMessageByIdentity(identityDigest(address), knownDevice);
+      const resendAt = await limits.countMessageByIdentity(identityDigest(address), knownDevice);
       const channel = address.type === 'email' ? 'email' : 'sms';
       const maySend = await limits.countMessageToRecipient({
         userId,
@@ -85,7 +88,7 @@ export function createCodeSender({ keys, limits, channels, onQueued: written }: 
         address: recipient,
         knownDevice,
       });
-      return maySend ? { turn } : undefined;
+      return { recipient: maySend ? recipient : undefined, resendAt, turn };
     },
     async send(tx, { type, ...message }) {
       await enqueueCode(tx, keys, { lifetime: codeLifetime, ...message, channel: channelOf[type] });

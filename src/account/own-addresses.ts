@@ -63,7 +63,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     await limits.countMessageByIdentity(sha256(`new address\n${userId}`), undefined);
     const recipient = address.canonical;
     const asked = { userId, address, recipient, knownDevice: undefined, clientAddress: origin.address };
-    return (await codes.countRequest(asked)) ? recipient : undefined;
+    return (await codes.countRequest(asked)).recipient;
   }
 
   async function begin(

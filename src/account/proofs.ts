@@ -1,11 +1,12 @@
 import { recordEvent } from '../audit/events.js';
-import type { Proof, ProofStart, ProofType, StartedProof } from '../contract/account.js';
+import type { Proof, ProofOption, ProofStart, ProofType, StartedProof } from '../contract/account.js';
 import type { ChallengeAnswer, ChallengeState } from '../credentials/challenge.js';
 import { endChallenge, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
 import type { PendingPins } from '../credentials/pins/pending-pin.js';
 import type { Database, Queryable } from '../database/database.js';
 import { sql, userStatement } from '../database/sql.js';
 import { type AccountUser, getAccount } from '../identities/accounts.js';
+import { maskAddress } from '../identities/identity.js';
 import { newId, parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { choiceFault, type FieldError, Problem, refuseFaults } from '../lib/problem.js';
@@ -13,7 +14,8 @@ import type { GuessBudget } from '../limits/guess-budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import { validSession } from '../sessions/sessions.js';
 import { findEpochForUpdate } from '../users/queries.js';
-import type { AddressType, CodeSender } from './code-sender.js';
+import type { AddressType, CodeSender, CountedCode } from './code-sender.js';
+import { proofOptions } from './proof-options.js';
 
 /**
  * A method of re-authentication: a plug-in, like an authenticator. The core handles limits, the guess budget and
@@ -83,6 +85,8 @@ export interface Proofs {
    *   `too_many_requests`
    */
   check(prover: CallingSession, proof: Proof | undefined, allowed: AllowedProofs): Promise<VerifiedProof>;
+  /** The ways to prove that the user has, and what they count for now. Nothing is sent or counted. */
+  options(userId: string): Promise<readonly ProofOption[]>;
 }
 
 /** The types of proof that count for an action. See `check` for users with a second factor. */
@@ -142,27 +146,27 @@ export function createProofs(options: ProofsOptions): Proofs {
     }
     const { kept, lifetime, challenge, message } = proofChallenge;
     const state = { ...kept, type: method.type };
-    const recipient = message === undefined ? undefined : await admit(prover, message);
+    const counted = message === undefined ? undefined : await admit(prover, message);
     const { expires_at } = await database.user(userId).transaction(async (tx) => {
       await holdProver(tx, prover);
       const started = await startChallenge(tx, { userId, id, purpose: 'proof', kept: state, lifetime, deviceId });
       if (message !== undefined) {
         const { type, code } = message;
-        await codes.send(tx, { userId, type, kind: 'proof_code', recipient, code });
+        await codes.send(tx, { userId, type, kind: 'proof_code', recipient: counted?.recipient, code });
       }
       await recordEvent(tx, { userId, type: 'proof.started', origin, data: { proof: start, device_id: deviceId } });
       return started;
     });
-    return { id, type: method.type, ...(challenge && { challenge }), expires_at };
+    const sent = message && counted && { destination: maskOf(message), resend_at: counted.resendAt };
+    return { id, type: method.type, ...(challenge && { challenge }), ...sent, expires_at };
   }
 
   async function admit(
     { userId, deviceId, origin }: CallingSession,
     { type, to }: NonNullable<ProofChallenge['message']>,
-  ): Promise<string | undefined> {
+  ): Promise<CountedCode> {
     const address = { type, canonical: to };
-    const asked = { userId, address, recipient: to, knownDevice: deviceId, clientAddress: origin.address };
-    return (await codes.countRequest(asked)) ? to : undefined;
+    return codes.countRequest({ userId, address, recipient: to, knownDevice: deviceId, clientAddress: origin.address });
   }
 
   async function check(
@@ -210,8 +214,17 @@ export function createProofs(options: ProofsOptions): Proofs {
     return hasSecondFactor(user) && !onlyPin ? secondFactorProofs : types;
   }
 
-  return { begin, check };
+  async function proofsOf(userId: string): Promise<readonly ProofOption[]> {
+    const { user } = await getAccount(database.user(userId), userId);
+    // Deactivated or deleted after the session was checked.
+    if (user === undefined) throw new Problem('invalid_session_token');
+    return proofOptions(user, { hasSecondFactor, supports: codes.supports });
+  }
+
+  return { begin, check, options: proofsOf };
 }
+
+const maskOf = ({ type, to }: NonNullable<ProofChallenge['message']>) => maskAddress({ type, canonical: to });
 
 /**
  * Locks the user's row and checks that the session is still valid.

@@ -56,7 +56,7 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
     // Only an existing secret can be recovered. A code alone must not add a way to log in.
     const forgotten = purpose === 'password' ? user?.passwordHash : user?.pinHash;
     const recipient = forgotten === undefined ? undefined : address.canonical;
-    const admitted = await codes.countRequest({
+    const counted = await codes.countRequest({
       userId,
       address,
       recipient,
@@ -81,8 +81,8 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
           type,
         },
       });
-      const to = { recipient: admitted && recipient, turn: admitted?.turn };
-      await codes.send(tx, { userId, type, kind: 'recovery_code', ...to, code });
+      const { recipient: to, turn } = counted;
+      await codes.send(tx, { userId, type, kind: 'recovery_code', recipient: to, turn, code });
       await recordEvent(tx, { userId, type: 'recovery.started', origin, data: { recovers: purpose } });
       return started;
     });

@@ -55,19 +55,18 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     // Runs for an address without an account too, so that both take the same time.
     const [user] = await database.users.query(findLocale({ userId: owner?.user_id ?? userId }));
     const request = { userId, address, recipient: canonical, knownDevice: undefined, clientAddress: origin.address };
-    const admitted = await codes.countRequest(request);
+    const { recipient, turn } = await codes.countRequest(request);
     const id = newId();
     const code = newCode();
     const kept = { code: codeDigest(keys, id, code), type, address: canonical };
     return database.user(userId).transaction(async (tx) => {
       const started = await startChallenge(tx, { userId, id, purpose: 'registration', lifetime: codeLifetime, kept });
-      const to = { recipient: admitted && canonical, turn: admitted?.turn };
       // An existing owner of the address gets a notice of the attempt instead of a code.
       const message =
         owner === undefined
           ? ({ kind: 'registration_code', code, locale: locale ?? undefined } as const)
           : ({ kind: 'registration_taken', code: undefined, locale: user?.locale ?? undefined } as const);
-      await codes.send(tx, { userId, type, ...to, ...message });
+      await codes.send(tx, { userId, type, recipient, turn, ...message });
       await recordEvent(tx, { userId, type: 'registration.started', origin, data: { field: type } });
       return started;
     });

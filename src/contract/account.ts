@@ -34,6 +34,7 @@ export type ProofStart = (typeof proofStarts)[number];
 export const ProofRequest = Type.Object(
   {
     type: Type.Enum(proofStarts, {
+      title: 'ProofStart',
       description: "sms and email send a code to the account's own phone or mail address. passkey returns a challenge.",
     }),
   },
@@ -45,6 +46,12 @@ export const StartedProof = Type.Object(
     id: Id,
     type: { ...ProofType, description: 'The `type` of the proof that completes it.' },
     challenge: Type.Optional(AnyObject("For a passkey: the browser's request options.")),
+    destination: Type.Optional(
+      Type.String({ description: 'For a code: where it was sent, in part, such as `+15…67` or `a…@example.com`.' }),
+    ),
+    resend_at: Type.Optional(
+      Type.Unsafe<string>({ ...Time, description: 'For a code: when the next one may be requested.' }),
+    ),
     expires_at: Time,
   },
   {
@@ -53,6 +60,8 @@ export const StartedProof = Type.Object(
       {
         id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
         type: 'code',
+        destination: '+15…67',
+        resend_at: '2017-10-19T17:03:03.181879Z',
         expires_at: '2017-10-19T17:07:03.181879Z',
       },
     ],
@@ -101,6 +110,50 @@ export const Account = Type.Object(
   },
 );
 export type Account = Static<typeof Account>;
+
+/** A way to re-authenticate, and what it counts for now. */
+export const ProofOption = Type.Object(
+  {
+    type: ProofType,
+    start: Type.Unsafe<ProofStart | null>({
+      type: ['string', 'null'],
+      enum: [...proofStarts, null],
+      title: 'ProofStart',
+      description: 'The type to send to POST /v1/account/proofs first. null: the secret alone proves.',
+    }),
+    destination: Type.Unsafe<string | null>({
+      ...NullableString,
+      description: 'Where a code goes, in part, such as `+15…67`. null if the account has no such address.',
+    }),
+    accepted_for: Type.Array(
+      Type.Enum(['account', 'pin'], {
+        description: 'account: changes of the account, as each operation describes. pin: a new or changed PIN.',
+      }),
+    ),
+    reason: Type.Unsafe<'not_set' | 'not_offered' | 'second_factor_required' | null>({
+      type: ['string', 'null'],
+      enum: ['not_set', 'not_offered', 'second_factor_required', null],
+      title: 'ProofRefusal',
+      description:
+        'Why it counts for nothing. not_set: the account does not have it. not_offered: this service cannot send such codes. second_factor_required: the account has a second factor, so only totp and passkey count.',
+    }),
+  },
+  {
+    title: 'ProofOption',
+    examples: [{ type: 'password', start: null, destination: null, accepted_for: ['account', 'pin'], reason: null }],
+  },
+);
+export type ProofOption = Static<typeof ProofOption>;
+
+/** The answer of `GET /v1/account`. */
+export const AccountDetails = Type.Object(
+  {
+    ...Account.properties,
+    proofs: Type.Array(ProofOption, { description: 'Every way to re-authenticate, and what it counts for now.' }),
+  },
+  { title: 'AccountDetails' },
+);
+export type AccountDetails = Static<typeof AccountDetails>;
 
 const proof = { type: 'password', secret: 'correct horse battery' };
 

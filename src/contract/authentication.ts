@@ -1,12 +1,14 @@
 import { type Static, Type } from 'typebox';
-import { DeviceIdInput, Id, NullableText, pinPattern, Time } from './common.js';
+import { DeviceIdInput, Id, NullableString, NullableText, pinPattern, Time } from './common.js';
 import { authenticationErrors } from './errors.js';
 
 export const identityTypes = ['email', 'phone', 'username'] as const;
 
+const IdentityType = Type.Enum(identityTypes, { title: 'IdentityType' });
+
 const Identity = Type.Object(
   {
-    type: Type.Enum(identityTypes, { title: 'IdentityType' }),
+    type: IdentityType,
     value: Type.String({ minLength: 1, maxLength: 320, description: 'Used to look up the user.' }),
   },
   { title: 'Identity' },
@@ -152,6 +154,19 @@ export const Authentication = Type.Object(
           'The challenge for the next secret, by `type`: `totp`, `passkey` (with the WebAuthn request options), `oidc` (with the nonce). Absent if a code was sent.',
       }),
     ),
+    destination: Type.Optional(
+      Type.Unsafe<string | null>({
+        ...NullableString,
+        description:
+          'Where the code was sent, in part, such as `+15…67` or `a…@example.com`: the identity of the request, if it is an address of this channel, else null. The same for identities that no user has.',
+      }),
+    ),
+    resend_at: Type.Optional(
+      Type.Unsafe<string>({
+        ...Time,
+        description: 'When this identity may request the next code. Present if a code was sent.',
+      }),
+    ),
     expires_at: Type.Unsafe<string>({
       ...Time,
       description: 'When an open authentication expires, or when the token of an approved one expires.',
@@ -168,6 +183,8 @@ export const Authentication = Type.Object(
         status: 'created',
         error_code: '',
         error_message: '',
+        destination: '+15…67',
+        resend_at: '2017-10-19T17:03:03.181879Z',
         expires_at: '2017-10-19T17:12:03.181879Z',
         created_at: '2017-10-19T17:02:03.181879Z',
         updated_at: '2017-10-19T17:02:03.181879Z',
@@ -194,3 +211,69 @@ export const RejectedAuthentication = Type.Object(
 );
 
 export const DeletedToken = Type.Object({ id: Id }, { title: 'DeletedToken' });
+
+const IdentityTypeList = (description: string) => Type.Array(IdentityType, { description });
+
+const LoginOption = Type.Object(
+  {
+    authenticator: Type.String({ description: 'Send it as `authenticator` to POST /v1/tokens.' }),
+    steps: Type.Integer({
+      minimum: 1,
+      maximum: 2,
+      description: '1: step 1 takes the secret. 2: step 1 sends a code or a challenge, and step 2 takes the answer.',
+    }),
+    identity_types: IdentityTypeList('The types of identity that step 1 takes. Empty: it takes none.'),
+    takes_pin: Type.Boolean({ description: 'Whether a login by it checks the PIN.' }),
+  },
+  { title: 'LoginOption' },
+);
+
+/** What a page needs to offer the right fields. It says nothing about users. */
+export const LoginOptions = Type.Object(
+  {
+    logins: Type.Array(LoginOption, { description: 'Every way to log in.' }),
+    pin: Type.Object(
+      {
+        policy: Type.Enum(['required', 'optional', 'off'], { description: 'PIN_POLICY.' }),
+        min_length: Type.Integer(),
+        max_length: Type.Integer(),
+      },
+      { title: 'PinRules' },
+    ),
+    password: Type.Object(
+      {
+        min_length: Type.Integer({ description: 'Of a new password, in characters.' }),
+        max_length: Type.Integer(),
+      },
+      { title: 'PasswordRules' },
+    ),
+    registration: Type.Object(
+      {
+        is_on: Type.Boolean({ description: 'Whether people can create accounts themselves.' }),
+        identity_types: IdentityTypeList('The addresses that can register.'),
+      },
+      { title: 'RegistrationOptions' },
+    ),
+    recovery: Type.Object(
+      { identity_types: IdentityTypeList('The addresses that a recovery code can be sent to.') },
+      { title: 'RecoveryOptions' },
+    ),
+  },
+  {
+    title: 'LoginOptions',
+    examples: [
+      {
+        logins: [
+          { authenticator: 'password', steps: 1, identity_types: ['email', 'phone', 'username'], takes_pin: true },
+          { authenticator: 'sms', steps: 2, identity_types: ['email', 'phone', 'username'], takes_pin: true },
+          { authenticator: 'passkey', steps: 2, identity_types: [], takes_pin: false },
+        ],
+        pin: { policy: 'required', min_length: 4, max_length: 12 },
+        password: { min_length: 8, max_length: 1024 },
+        registration: { is_on: true, identity_types: ['phone'] },
+        recovery: { identity_types: ['phone'] },
+      },
+    ],
+  },
+);
+export type LoginOptions = Static<typeof LoginOptions>;

@@ -9,6 +9,7 @@ import { openApiPlugin } from './openapi/routes.js';
 import { adminRequestsPlugin } from './plugins/admin-requests.js';
 import { authorizationPlugin } from './plugins/authorization.js';
 import { corsPlugin } from './plugins/cors.js';
+import { forwardedHeadersPlugin } from './plugins/forwarded-headers.js';
 import { handlerLimitPlugin } from './plugins/handler-limit.js';
 import { alwaysHeaders, headersPlugin } from './plugins/headers.js';
 import { jsonBodyPlugin } from './plugins/json-body.js';
@@ -87,6 +88,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   handlerLimitPlugin(app, timeouts.handler);
   problemsPlugin(app);
   headersPlugin(app, headers);
+  forwardedHeadersPlugin(app, options.log);
   if (options.corsOrigins.length > 0) corsPlugin(app, options.corsOrigins);
   notFoundPlugin(app);
   await openApiPlugin(app, options);

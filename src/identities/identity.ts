@@ -132,3 +132,10 @@ function canonicalPhone(value: string, defaultRegion: string | undefined): strin
 export function identityDigest({ type, canonical }: Identity): Buffer {
   return sha256(`${type}\n${canonical}`);
 }
+
+/** A part of a mail address or a phone number: enough for its owner to recognise it. */
+export function maskAddress({ type, canonical }: Pick<Identity, 'canonical'> & { type: 'email' | 'phone' }): string {
+  if (type === 'phone') return `${canonical.slice(0, 3)}…${canonical.slice(-2)}`;
+  const [first = ''] = canonical;
+  return `${first}…${canonical.slice(canonical.lastIndexOf('@'))}`;
+}

@@ -31,9 +31,10 @@ export interface RequestLimits {
   /**
    * Counts a code that an identity requests: one a minute, five an hour, ten a day. Known devices are counted apart: others
    * cannot use up the limit of the owner. Unknown identities are counted in the same way.
+   * @returns when the identity may request the next code
    * @throws Problem `too_many_requests` with the seconds to wait
    */
-  countMessageByIdentity(identity: Buffer, knownDevice: string | undefined): Promise<void>;
+  countMessageByIdentity(identity: Buffer, knownDevice: string | undefined): Promise<string>;
   /**
    * Counts a code before it is sent to a recipient.
    * @returns false if it must not be sent. Do not tell the client: that would link the account's identities.
@@ -113,9 +114,9 @@ const takeTurn = directoryStatement<RequestCount & { turnKey: Buffer }, WaitRow 
          set_config('synchronous_commit', 'off', true) as flush
   from counted`,
 );
-const takeMessage = directoryStatement<{ key: Buffer }, WaitRow>(
+const takeMessage = directoryStatement<{ key: Buffer }, WaitRow & { readonly free_at: string }>(
   'limit_message',
-  (p) => sql`select take_message(${p.key}) as wait`,
+  (p) => sql`select wait, free_at from take_message_slot(${p.key})`,
 );
 
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
@@ -134,9 +135,10 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     const [row] = await database.directory.query(takeRequest(count));
     return row?.wait ?? 0;
   }
-  async function messageWait(kind: string, subject: string): Promise<number> {
+  async function countMessage(kind: string, subject: string) {
     const [row] = await database.directory.query(takeMessage({ key: keyOf(kind, subject) }));
-    return row?.wait ?? 0;
+    if (row === undefined) throw new Error('a function returned no row');
+    return row;
   }
 
   const ofAddress: RequestLimits['ofAddress'] = (address) =>
@@ -165,12 +167,15 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
       return row?.turn ?? 0;
     },
     async countMessageByIdentity(identity, knownDevice) {
-      refuseOverLimit(await messageWait('message-of', `${identity.toString('hex')} ${knownDevice ?? ''}`));
+      const { wait, free_at } = await countMessage('message-of', `${identity.toString('hex')} ${knownDevice ?? ''}`);
+      refuseOverLimit(wait);
+      return free_at;
     },
     async countMessageToRecipient({ userId, channel, identity, address, knownDevice }) {
       // Messages of unknown identities are counted too, so that they take the same time.
       const kind = address === undefined ? 'message-to-nobody' : 'message-to';
-      const free = (await messageWait(kind, `${address ?? userId} ${knownDevice ?? ''}`)) === 0;
+      const { wait: waitOfRecipient } = await countMessage(kind, `${address ?? userId} ${knownDevice ?? ''}`);
+      const free = waitOfRecipient === null;
       // The limits for SMS limit their cost; mail has none.
       if (channel !== 'sms') return free;
       const wait = await secondsToWait(counted('sms-prefix', prefixOf(identity), options.messagesPerPrefix, hour));

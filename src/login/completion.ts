@@ -9,7 +9,12 @@ import { type AccountUser, lockProblem } from '../identities/accounts.js';
 import type { AuthenticationRecord, NewAuthentication } from './authentications.js';
 
 /** The token is shown once, in the response that approves. `challenge` describes the secret that the login waits for. */
-export type LoginResult = AuthenticationRecord & { readonly token?: string; readonly challenge?: ShownChallenge };
+export type LoginResult = AuthenticationRecord & {
+  readonly token?: string;
+  readonly challenge?: ShownChallenge;
+  readonly destination?: string | null;
+  readonly resend_at?: string;
+};
 
 export function withChallenge(record: AuthenticationRecord, { shown }: Challenge): LoginResult {
   return shown === undefined ? record : { ...record, challenge: shown };

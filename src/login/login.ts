@@ -1,7 +1,7 @@
 import type { TokenRequest } from '../contract/authentication.js';
 import type { Challenge, CodeMessage } from '../credentials/challenge.js';
 import { isPinCorrect } from '../credentials/pins/pin-check.js';
-import { type Identity, identityDigest } from '../identities/identity.js';
+import { type Identity, identityDigest, maskAddress } from '../identities/identity.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
@@ -112,7 +112,9 @@ export function createLogin(options: LoginOptions): Login {
     const message =
       challenge.message === undefined ? undefined : await admitMessage(challenge.message, login, identity);
     const pinRefused = pin !== undefined && !(await isPinCorrect(pins, pinPolicy, user, pin));
-    return open(login, challenge, { factor: 1, pinRefused, message });
+    const opened = await open(login, challenge, { factor: 1, pinRefused, message });
+    if (message === undefined) return opened;
+    return { ...opened, destination: destinationOf(message.channel, identity), resend_at: message.resendAt };
   }
 
   /** The answer will identify the user. Until then the login has a temporary user id. */
@@ -142,7 +144,7 @@ export function createLogin(options: LoginOptions): Login {
     identity: Identity,
   ) {
     const turn = await limits.countMessageByAddress(origin.address);
-    await limits.countMessageByIdentity(identityDigest(identity), knownDevice);
+    const resendAt = await limits.countMessageByIdentity(identityDigest(identity), knownDevice);
     const mayBeSent = await limits.countMessageToRecipient({
       userId,
       channel,
@@ -158,8 +160,18 @@ export function createLogin(options: LoginOptions): Login {
       recipient: mayBeSent ? recipient : undefined,
       sealedCode: keys.encrypt(code, id),
       turn,
+      resendAt,
     };
   }
 
   return { start, answer: createSecondStep(options, registry, completion) };
+}
+
+/**
+ * The destination that the response shows. It comes from the request and not from the account: otherwise it would reveal
+ * whether the identity has an account, and link its identities.
+ */
+function destinationOf(channel: CodeMessage['channel'], { type, canonical }: Identity): string | null {
+  const addressType = channel === 'sms' ? 'phone' : 'email';
+  return type === addressType ? maskAddress({ type: addressType, canonical }) : null;
 }

@@ -5,6 +5,7 @@ import type { RequestLimits } from '../../limits/request-limits.js';
 import type { IdTokens } from '../../login/authenticators/oidc.js';
 import type { Plugin } from '../../login/authenticators/plugin.js';
 import { createLogin } from '../../login/login.js';
+import { loginOptions } from '../../login/login-options.js';
 import { createTokens } from '../../login/tokens.js';
 import type { Base } from '../base/base.js';
 import { createAuthenticators } from './authenticators.js';
@@ -24,7 +25,7 @@ export function createLoginServices(
     readonly plugins: readonly Plugin[];
     readonly account: Pick<Services, 'pinRecoveries'>;
   },
-): Pick<Services, 'login' | 'pinIsRequired' | 'tokens'> {
+): Pick<Services, 'login' | 'loginOptions' | 'pinIsRequired' | 'tokens'> {
   const { messaging, pins, guesses, limits, factors, idTokens, plugins, account } = parts;
   const authenticators = createAuthenticators({
     config,
@@ -54,5 +55,16 @@ export function createLoginServices(
     defaultRegion: config.DEFAULT_REGION,
     onUnfinished: (error) => log.warn({ err: error }, 'work after a login failed; the login stays approved'),
   });
-  return { login, pinIsRequired: config.PIN_POLICY === 'required', tokens: createTokens(database) };
+  return {
+    login,
+    loginOptions: loginOptions({
+      authenticators,
+      channels: messaging.channels,
+      pinPolicy: config.PIN_POLICY,
+      passwordMin: config.PASSWORD_MIN,
+      registrationIsOn: config.REGISTRATION === 'on',
+    }),
+    pinIsRequired: config.PIN_POLICY === 'required',
+    tokens: createTokens(database),
+  };
 }

@@ -7,6 +7,7 @@ import type { PinRecoveries } from '../../account/pin-recoveries.js';
 import type { Proofs } from '../../account/proofs.js';
 import type { Recoveries } from '../../account/recoveries.js';
 import type { Registrations } from '../../account/registrations.js';
+import type { LoginOptions } from '../../contract/authentication.js';
 import type { Database } from '../../database/database.js';
 import type { Devices } from '../../devices/devices.js';
 import type { DevicePushTokens } from '../../devices/push-tokens.js';
@@ -62,6 +63,7 @@ import { accountTotpRoutes } from './v1/account/totp.js';
 import { deviceRoutes } from './v1/devices.js';
 import { deviceTokenRoutes } from './v1/devices-tokens.js';
 import { imageRoutes } from './v1/images.js';
+import { loginOptionRoutes } from './v1/login-options.js';
 import { markerRoutes } from './v1/marker.js';
 import { changesRoutes } from './v1/notification-changes.js';
 import { notificationRoutes } from './v1/notifications.js';
@@ -84,6 +86,7 @@ export interface Services {
   readonly login: Login;
   /** Whether step 2 of a login needs a PIN. */
   readonly pinIsRequired: boolean;
+  readonly loginOptions: LoginOptions;
   readonly tokens: Tokens;
   readonly sessions: Sessions;
   readonly devices: Devices;
@@ -117,6 +120,7 @@ export interface Services {
 /** Every route of the service, in the order of the documentation. */
 export function registerRoutes(app: App, services: Services): void {
   tokenRoutes(app, services);
+  loginOptionRoutes(app, services);
   sessionRoutes(app, services);
   deviceRoutes(app, services);
   accountRoutes(app, services);

@@ -5,7 +5,18 @@ import type { NewSession } from '../../../../src/contract/session.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { testSql } from '../../../support/sql.js';
-import { codeLogins, codeOf, createUser, messageOf, password, wrongCode } from '../../../support/users.js';
+import {
+  codeLogins,
+  codeOf,
+  createUser,
+  emailLogin,
+  messageOf,
+  newEmail,
+  newPhone,
+  password,
+  smsLogin,
+  wrongCode,
+} from '../../../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -24,6 +35,50 @@ const status = (id: string) => postern.api<{ id: string; status: string }>('GET'
 const newSession = (token: string | undefined) =>
   postern.api<NewSession & Pick<ProblemAnswer, 'errors'>>('POST', '/v1/sessions', { basic: token ?? '' });
 
+/** The time until the next code may be requested, rounded: the limit counts a moment before the login is created. */
+const minutesToResend = ({ resend_at, created_at }: Authentication) =>
+  Math.round((Date.parse(resend_at ?? '') - Date.parse(created_at)) / 60_000);
+
+test('the masked destination of a code comes from the request, so that it shows nothing about an account', async () => {
+  const user = await createUser(postern, { phone: newPhone(), email: newEmail() });
+  const byUsername = (value: string | null, authenticator: string) =>
+    start({ identity: { type: 'username', value }, authenticator, device: {} });
+  for (const authenticator of ['sms', 'email']) {
+    await postern.database.everyone.query(testSql('delete from message_limits'));
+    const known = await byUsername(user.username, authenticator);
+    const unknown = await byUsername(`nobody${user.username}`, authenticator);
+    expect(known.body).toMatchObject({ destination: null });
+    expect(Object.keys(unknown.body)).toEqual(Object.keys(known.body));
+    expect(unknown.body).toMatchObject({ destination: null });
+  }
+  const byMail = await start({ ...smsLogin(null), identity: { type: 'email', value: user.email } });
+  expect(byMail.body).toMatchObject({ destination: null });
+  const { body } = await start(emailLogin(newEmail()));
+  expect(body.destination).toBe('u…@example.com');
+});
+
+describe.each(codeLogins)('when another code may be requested after one by $authenticator', (login) => {
+  test.each(['known', 'unknown'])('is shown for %s identities, as the limits count', async (kind) => {
+    const address = login.newAddress();
+    if (kind === 'known') await createUser(postern, { [login.field]: address });
+    const waits: number[] = [];
+    for (let count = 1; count <= 5; count += 1) {
+      const { status, body } = await start(login.loginOf(address));
+      expect(status).toBe(201);
+      waits.push(minutesToResend(body));
+      await postern.database.everyone.query(
+        testSql(`update message_limits set sent_at = array(
+          select t - interval '61 s' from unnest(sent_at) with ordinality u (t, at) order by at)`),
+      );
+    }
+    // One a minute and five an hour: the fifth one waits for the first, which was sent four minutes before.
+    expect(waits).toEqual([1, 1, 1, 1, 56]);
+    const refused = await start(login.loginOf(address));
+    expect(refused.status).toBe(429);
+    expect(Math.round(Number(refused.headers['retry-after']) / 60)).toBe(55);
+  });
+});
+
 describe.each(codeLogins)('a two-step login by $authenticator', ({ field, newAddress, loginOf }) => {
   const newUser = (fields: object = {}) => createUser(postern, { [field]: newAddress(), ...fields });
 
@@ -39,11 +94,13 @@ describe.each(codeLogins)('a two-step login by $authenticator', ({ field, newAdd
     expect(code).toBe(201);
     expect(Object.keys(body).sort()).toEqual([
       'created_at',
+      'destination',
       'device_id',
       'error_code',
       'error_message',
       'expires_at',
       'id',
+      'resend_at',
       'status',
       'updated_at',
     ]);
@@ -134,6 +191,8 @@ describe.each(codeLogins)('a two-step login by $authenticator', ({ field, newAdd
     expect(unknown.status).toBe(201);
     expect(Object.keys(unknown.body)).toEqual(Object.keys(known.body));
     expect(unknown.body).toMatchObject({ status: 'created', error_code: '', error_message: '' });
+    expect(unknown.body.destination).toMatch(/^(?:\+1\d…\d\d|u…@example\.com)$/);
+    expect(minutesToResend(unknown.body)).toBe(minutesToResend(known.body));
     const message = await messageOf(postern, unknown.body.id, ['dropped']);
     expect(message).toMatchObject({ recipient: null, attempts: 1 });
     expect((await status(unknown.body.id)).body.status).toBe('pending');

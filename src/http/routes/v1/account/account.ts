@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
 import type { OwnAccount } from '../../../../account/account.js';
-import { Account, AccountChange, ProvenRequest } from '../../../../contract/account.js';
+import type { Proofs } from '../../../../account/proofs.js';
+import { Account, AccountChange, AccountDetails, ProvenRequest } from '../../../../contract/account.js';
 import { freshProof, proofProblems, proverOf } from '../../../requests/prover.js';
 import { type App, sessionOf } from '../../../requests/route.js';
 
 /** Routes that read, change and delete a user's own account. */
-export function accountRoutes(app: App, { account }: { account: OwnAccount }): void {
+export function accountRoutes(app: App, { account, proofs }: { account: OwnAccount; proofs: Proofs }): void {
   app.route({
     method: 'GET',
     url: '/v1/account',
@@ -13,11 +14,13 @@ export function accountRoutes(app: App, { account }: { account: OwnAccount }): v
       operationId: 'getAccount',
       summary: 'Get your account',
       tags: ['Account'],
-      response: { 200: { ...Account, description: 'The account.' } },
+      response: { 200: { ...AccountDetails, description: 'The account.' } },
     },
     config: { access: 'session' },
     async handler(request) {
-      return account.get(sessionOf(request).user_id);
+      const { user_id: userId } = sessionOf(request);
+      const [own, options] = await Promise.all([account.get(userId), proofs.options(userId)]);
+      return { ...own, proofs: [...options] };
     },
   });
 

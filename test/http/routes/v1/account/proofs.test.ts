@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StartedProof } from '../../../../../src/contract/account.js';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { AccountDetails, StartedProof } from '../../../../../src/contract/account.js';
+import type { Person } from '../../../../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
-import { createUser, newPhone, signIn } from '../../../../support/users.js';
+import { createFactors } from '../../../../support/factors.js';
+import { testSql } from '../../../../support/sql.js';
+import { createUser, newPhone, password, signIn } from '../../../../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -17,7 +20,14 @@ test('a proof by code starts, and the code goes to the account’s phone', async
     body: { type: 'sms' },
   });
   expect(started.status).toBe(201);
-  expect(started.body).toEqual({ id: expect.any(String), type: 'code', expires_at: expect.any(String) });
+  const { phone } = user;
+  expect(started.body).toEqual({
+    ...{ id: expect.any(String), type: 'code', expires_at: expect.any(String), resend_at: expect.any(String) },
+    destination: `${phone?.slice(0, 3)}…${phone?.slice(-2)}`,
+  });
+  // A code lives five minutes, and the next one may be requested after one. The limit counts a moment before.
+  const { resend_at, expires_at } = started.body;
+  expect(Math.round((Date.parse(expires_at) - Date.parse(resend_at ?? '')) / 60_000)).toBe(4);
 });
 
 test.each(['sms', 'email', 'passkey'])('a proof by %s is 422 for a user without it', async (type) => {
@@ -39,4 +49,102 @@ test('codes are limited: a second one within a minute is 429', async () => {
   const second = await start();
   expect(second.status).toBe(429);
   expect(Number(second.headers['retry-after'])).toBeGreaterThan(30);
+});
+
+describe('the proofs that GET /v1/account lists', () => {
+  const { person, ask, enrolTotp, enrolPasskey } = createFactors(() => postern);
+  const proofsOf = async (who: Person) => (await ask<AccountDetails>(who, 'GET', '')).body.proofs;
+  const shortOf = async (who: Person) =>
+    (await proofsOf(who)).map(({ type, start, accepted_for: uses, reason }) =>
+      [start ?? type, ...(reason === null ? uses : [reason])].join(' '),
+    );
+
+  test('are all that the user has, with the destination of each code', async () => {
+    const who = await person({ email: 'ada@example.com' });
+    const { phone } = who.user;
+    expect(await proofsOf(who)).toEqual([
+      { type: 'password', start: null, destination: null, accepted_for: ['account', 'pin'], reason: null },
+      {
+        ...{ type: 'code', start: 'sms', destination: `${phone?.slice(0, 3)}…${phone?.slice(-2)}` },
+        ...{ accepted_for: ['account', 'pin'], reason: null },
+      },
+      { type: 'code', start: 'email', destination: 'a…@example.com', accepted_for: ['account', 'pin'], reason: null },
+      { type: 'passkey', start: 'passkey', destination: null, accepted_for: [], reason: 'not_set' },
+      { type: 'totp', start: null, destination: null, accepted_for: [], reason: 'not_set' },
+      { type: 'pin', start: null, destination: null, accepted_for: [], reason: 'not_set' },
+    ]);
+  });
+
+  test('change the PIN without a code once there is a PIN', async () => {
+    const who = await person({ pin: '2468' });
+    expect(await shortOf(who)).toEqual([
+      'password account pin',
+      'sms account',
+      'email not_set',
+      'passkey not_set',
+      'totp not_set',
+      'pin pin',
+    ]);
+  });
+
+  test('are only those that include the second factor, also in a session from before it was enrolled', async () => {
+    const who = await person({ pin: '2468' });
+    await enrolTotp(who);
+    expect(await shortOf(who)).toEqual([
+      'password second_factor_required',
+      'sms second_factor_required',
+      'email not_set',
+      'passkey not_set',
+      'totp account pin',
+      'pin second_factor_required',
+    ]);
+  });
+
+  test('change a guarded PIN by the PIN alone', async () => {
+    const who = await person({ pin: '2468' });
+    await enrolPasskey(who);
+    await postern.database.everyone.query(
+      testSql(`update users set pin_guarded_until = db_now() + interval '1 hour' where id = $1`, [who.user.id]),
+    );
+    expect(await shortOf(who)).toEqual([
+      'password account',
+      'sms account',
+      'email not_set',
+      'passkey account',
+      'totp not_set',
+      'pin pin',
+    ]);
+  });
+
+  test('are accepted and refused as listed', async () => {
+    const secrets: Readonly<Record<string, string>> = { password, pin: '2468' };
+    for (const enrols of [false, true]) {
+      const who = await person({ pin: '2468' });
+      if (enrols) await enrolTotp(who);
+      for (const { type, accepted_for: uses } of await proofsOf(who)) {
+        const secret = secrets[type];
+        if (secret === undefined) continue;
+        const proof = { type, secret };
+        const { status: ofAccount } = await ask(who, 'PATCH', '', { username: who.user.username, proof });
+        const { status: ofPin } = await ask(who, 'PUT', '/pin', { pin: '2468', proof });
+        expect([type, ofAccount, ofPin]).toEqual([
+          type,
+          uses.includes('account') ? 200 : 422,
+          uses.includes('pin') ? 200 : 422,
+        ]);
+      }
+    }
+  });
+});
+
+test('a service without a provider offers no codes as proofs', async () => {
+  const silent = await startTestApp({ SMS_PROVIDER: 'none', MAIL_PROVIDER: 'none' });
+  onTestFinished(() => silent.close());
+  const { session } = await signIn(silent, await createUser(silent, { phone: newPhone() }));
+  const { body } = await silent.api<AccountDetails>('GET', '/v1/account', { bearer: session.token });
+  const codes = body.proofs.filter(({ type }) => type === 'code');
+  expect(codes.map(({ start, reason }) => [start, reason])).toEqual([
+    ['sms', 'not_offered'],
+    ['email', 'not_offered'],
+  ]);
 });

@@ -1,0 +1,54 @@
+import type { ProofOption } from '../contract/account.js';
+import type { AccountUser } from '../identities/accounts.js';
+import { maskAddress } from '../identities/identity.js';
+import type { AddressType } from './code-sender.js';
+
+/** What decides which proofs count, besides the user. */
+export interface ProofRules {
+  readonly hasSecondFactor: (user: AccountUser) => boolean;
+  /** Whether this installation can send codes to addresses of this type. */
+  readonly supports: (type: AddressType) => boolean;
+}
+
+type Reason = NonNullable<ProofOption['reason']>;
+
+/** Every type of proof, with what it counts for now, or the reason why it counts for nothing. */
+export function proofOptions(user: AccountUser, { hasSecondFactor, supports }: ProofRules): ProofOption[] {
+  const needsFactor = hasSecondFactor(user);
+  const { pinIsGuarded, pinHash } = user;
+  const hasPin = pinHash !== undefined;
+
+  function option(
+    of: Pick<ProofOption, 'type' | 'start' | 'destination'>,
+    missing: Reason | undefined,
+    changesPin: boolean,
+  ): ProofOption {
+    const isFactor = of.type === 'totp' || of.type === 'passkey';
+    const reason = missing ?? (needsFactor && !isFactor ? 'second_factor_required' : null);
+    const pin = changesPin && !pinIsGuarded;
+    return { ...of, accepted_for: reason === null ? (pin ? ['account', 'pin'] : ['account']) : [], reason };
+  }
+  function code(start: 'sms' | 'email', type: AddressType): ProofOption {
+    const address = user[type];
+    const destination = address === undefined ? null : maskAddress({ type, canonical: address });
+    const missing = supports(type) ? (address === undefined ? 'not_set' : undefined) : 'not_offered';
+    return option({ type: 'code', start, destination }, missing, !hasPin);
+  }
+  const oneStep = { start: null, destination: null };
+  return [
+    option({ type: 'password', ...oneStep }, user.passwordHash === undefined ? 'not_set' : undefined, true),
+    code('sms', 'phone'),
+    code('email', 'email'),
+    option({ type: 'passkey', start: 'passkey', destination: null }, user.hasPasskey ? undefined : 'not_set', true),
+    option({ type: 'totp', ...oneStep }, user.hasTotp ? undefined : 'not_set', needsFactor),
+    pinOption(),
+  ];
+
+  /** It proves changes of the PIN only. While the PIN is guarded, nothing else does. */
+  function pinOption(): ProofOption {
+    const of = { type: 'pin', ...oneStep } as const;
+    if (!hasPin) return { ...of, accepted_for: [], reason: 'not_set' };
+    if (needsFactor && !pinIsGuarded) return { ...of, accepted_for: [], reason: 'second_factor_required' };
+    return { ...of, accepted_for: ['pin'], reason: null };
+  }
+}

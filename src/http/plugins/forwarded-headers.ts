@@ -1,0 +1,43 @@
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import type { App } from '../requests/route.js';
+
+/** Milliseconds until a peer is reported again, and how many peers are reported in that time. */
+const pause = 3_600_000;
+const maxPeers = 10;
+
+/**
+ * Warns operators of X-Forwarded-For or Forwarded from a peer that TRUST_PROXY does not name. The headers are ignored then, so
+ * all clients behind that peer share one address and its limits.
+ */
+export function forwardedHeadersPlugin(app: App, log: Pick<FastifyBaseLogger, 'warn'>): void {
+  const reported = new Set<string>();
+  let since = performance.now();
+
+  app.addHook('onRequest', (request, _reply, done) => {
+    const header = ignoredHeader(request);
+    if (header !== undefined) report(request.socket.remoteAddress ?? 'unknown', header);
+    done();
+  });
+
+  function report(peer: string, header: string): void {
+    if (performance.now() - since > pause) {
+      reported.clear();
+      since = performance.now();
+    }
+    // The number is limited, because any client can send these headers.
+    if (reported.has(peer) || reported.size >= maxPeers) return;
+    reported.add(peer);
+    log.warn(
+      { peer, header },
+      `${peer} sends ${header}, but TRUST_PROXY does not name it: its clients share one address and its limits. If it is your proxy or backend, add it to TRUST_PROXY`,
+    );
+  }
+}
+
+/** The header of a request that names another client, if it is ignored. */
+function ignoredHeader({ headers, ips = [] }: FastifyRequest): string | undefined {
+  // Of a trusted peer, the list also has the address that the peer names.
+  if (ips.length > 1) return undefined;
+  if (headers['x-forwarded-for'] !== undefined) return 'X-Forwarded-For';
+  return headers.forwarded === undefined ? undefined : 'Forwarded';
+}

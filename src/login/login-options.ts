@@ -1,0 +1,31 @@
+import type { MessageChannel } from '../contract/administration.js';
+import { identityTypes, type LoginOptions } from '../contract/authentication.js';
+import type { PinPolicy } from '../credentials/pins/pin-check.js';
+import { type Authenticator, namesUser } from './authenticators/authenticator.js';
+
+/** What clients can offer before anybody logs in, from the configuration alone. */
+export function loginOptions(parts: {
+  readonly authenticators: readonly Authenticator[];
+  /** The channels with a provider. */
+  readonly channels: readonly MessageChannel[];
+  readonly pinPolicy: PinPolicy;
+  readonly passwordMin: number;
+  readonly registrationIsOn: boolean;
+}): LoginOptions {
+  const { channels, pinPolicy } = parts;
+  const addresses: LoginOptions['recovery']['identity_types'] = [];
+  if (channels.includes('email')) addresses.push('email');
+  if (channels.includes('sms')) addresses.push('phone');
+  return {
+    logins: parts.authenticators.map((authenticator) => ({
+      authenticator: authenticator.name,
+      steps: authenticator.steps,
+      identity_types: namesUser(authenticator) ? [] : [...identityTypes],
+      takes_pin: pinPolicy !== 'off' && !namesUser(authenticator),
+    })),
+    pin: { policy: pinPolicy, min_length: 4, max_length: 12 },
+    password: { min_length: parts.passwordMin, max_length: 1024 },
+    registration: { is_on: parts.registrationIsOn, identity_types: parts.registrationIsOn ? [...addresses] : [] },
+    recovery: { identity_types: addresses },
+  };
+}

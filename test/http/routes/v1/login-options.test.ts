@@ -1,0 +1,90 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { LoginOptions } from '../../../../src/contract/authentication.js';
+import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
+import { createUser, newEmail } from '../../../support/users.js';
+
+const path = '/v1/login-options';
+const optionsOf = async ({ api }: TestApp) => (await api<LoginOptions>('GET', path)).body;
+
+describe('GET /v1/login-options', () => {
+  let postern: TestApp;
+  beforeAll(async () => {
+    postern = await startTestApp({ REGISTRATION: 'on', PIN_POLICY: 'optional', PASSWORD_MIN: '12' });
+  });
+  afterAll(() => postern.close());
+
+  test('needs no credentials and shows the ways to log in, in a response that may be cached for a minute', async () => {
+    const answer = await postern.api<LoginOptions>('GET', path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['cache-control']).toBe('public, max-age=60');
+    const byIdentity = { identity_types: ['email', 'phone', 'username'], takes_pin: true };
+    expect(answer.body).toEqual({
+      logins: [
+        { authenticator: 'password', steps: 1, ...byIdentity },
+        { authenticator: 'sms', steps: 2, ...byIdentity },
+        { authenticator: 'email', steps: 2, ...byIdentity },
+        { authenticator: 'passkey', steps: 2, identity_types: [], takes_pin: false },
+      ],
+      pin: { policy: 'optional', min_length: 4, max_length: 12 },
+      password: { min_length: 12, max_length: 1024 },
+      registration: { is_on: true, identity_types: ['email', 'phone'] },
+      recovery: { identity_types: ['email', 'phone'] },
+    });
+  });
+
+  test('says the same whoever is registered', async () => {
+    const before = await optionsOf(postern);
+    await createUser(postern, { email: newEmail(), password: 'a longer battery of horses' });
+    expect(await optionsOf(postern)).toEqual(before);
+  });
+
+  test('names the authenticators that step 1 of a login takes', async () => {
+    const { logins } = await optionsOf(postern);
+    const body = { identity: { type: 'username', value: 'x' }, authenticator: 'none', device: {} };
+    const refused = await postern.api<ProblemAnswer>('POST', '/v1/tokens', { body });
+    for (const { authenticator } of logins) expect(refused.body.errors[0]?.message).toContain(authenticator);
+  });
+
+  test('states the lengths that the service enforces', async () => {
+    const { password, pin } = await optionsOf(postern);
+    const create = async (fields: object) => {
+      const body = { username: `user${randomInt(1e12)}`, ...fields };
+      return (await postern.api('POST', '/admin/v1/users', { bearer: postern.adminKey, body })).status;
+    };
+    const passwords = [password.min_length - 1, password.min_length, password.max_length, password.max_length + 1];
+    const unusual = (length: number) => randomBytes(1024).toString('hex').slice(0, length);
+    const ofPasswords = [];
+    for (const length of passwords) ofPasswords.push(await create({ password: unusual(length) }));
+    expect(ofPasswords).toEqual([422, 201, 201, 422]);
+    const ofPins = [];
+    for (const length of [pin.min_length - 1, pin.min_length, pin.max_length, pin.max_length + 1]) {
+      ofPins.push(await create({ pin: '2468135790246'.slice(0, length) }));
+    }
+    expect(ofPins).toEqual([422, 201, 201, 422]);
+  });
+});
+
+test('a service without registration, PINs and code providers offers none of them', async () => {
+  const badge = { badge: { url: 'https://badge.example.com', secret: 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX' } };
+  const oidc = { google: { issuer: 'https://accounts.google.com', client_ids: ['an-app'] } };
+  const postern = await startTestApp({
+    ...{ SMS_PROVIDER: 'none', MAIL_PROVIDER: 'none', PIN_POLICY: 'off' },
+    ...{ CUSTOM_AUTHENTICATORS: JSON.stringify(badge), OIDC_PROVIDERS: JSON.stringify(oidc) },
+  });
+  onTestFinished(() => postern.close());
+  const { logins, registration, recovery, pin } = await optionsOf(postern);
+  expect(logins.map(({ authenticator, takes_pin }) => [authenticator, takes_pin])).toEqual([
+    ...[
+      ['password', false],
+      ['passkey', false],
+      ['oidc:google', false],
+      ['custom:badge', false],
+    ],
+  ]);
+  expect({ registration, recovery, policy: pin.policy }).toEqual({
+    registration: { is_on: false, identity_types: [] },
+    recovery: { identity_types: [] },
+    policy: 'off',
+  });
+});
