@@ -117,7 +117,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   });
   pool.on('error', options.onConnectionError);
 
-  const queueOf = createKeyedLimiter({ ...userQueue, concurrency: connectionsPerUser(options.size) });
+  const inQueue = createKeyedLimiter({ ...userQueue, concurrency: connectionsPerUser(options.size) });
   const connections: Connections = { pool, readers: new Map() };
   const deadline = () => performance.now() + timeouts.answer;
   const unlimited: ScopedDatabase<Scope> = {
@@ -127,11 +127,11 @@ export function createDatabase(options: DatabaseOptions): Database {
   const user = (userId: string): ScopedDatabase<Scope> => ({
     query: (statement) => {
       const by = deadline();
-      return queueOf(userId)(() => queryOnce(connections, by, statement));
+      return inQueue(userId, () => queryOnce(connections, by, statement));
     },
     transaction: (work) => {
       const by = deadline();
-      return queueOf(userId)(() => inTransaction(connections, by, work));
+      return inQueue(userId, () => inTransaction(connections, by, work));
     },
   });
   return {

@@ -56,7 +56,7 @@ export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
     };
     // Not the library's own timeout: if the process itself was blocked, this one first reads the input that has arrived.
     const timer = setTimeout(() => setImmediate(answer, new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-    super(text, [...values], (error) => answer(error ?? this?.failure));
+    super(text, values, (error) => answer(error ?? this?.failure));
     this.name = name;
     this.found = found;
   }

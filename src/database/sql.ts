@@ -48,7 +48,8 @@ export interface Statement<Row extends object = object, Of extends Scope = Scope
   /** Prepared under this name, once for each connection; names are unique within the service. Undefined: planned at each use. */
   readonly name?: string;
   readonly text: string;
-  readonly values: readonly unknown[];
+  /** For this use of the statement alone. */
+  readonly values: unknown[];
   /** Never set: it carries the type of the rows. */
   readonly row?: Row;
 }

@@ -10,64 +10,76 @@ export interface ConcurrencyLimiterOptions {
   readonly maxWaiting: number;
   /** The maximum wait in milliseconds. Absent: no limit. */
   readonly timeoutMs?: number;
-  /** Called when no task is running. */
-  readonly onIdle?: () => void;
 }
 
 /** @returns a limiter that throws Problem `overloaded` if too many tasks wait already, or a task has waited too long */
-export function createConcurrencyLimiter({
-  concurrency: width,
-  maxWaiting: length,
-  timeoutMs,
-  onIdle,
-}: ConcurrencyLimiterOptions): ConcurrencyLimiter {
-  const waiting = new Set<() => void>();
-  let running = 0;
+export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): ConcurrencyLimiter {
+  const limiter = new Limiter(options);
+  return (task) => limiter.run(task);
+}
 
-  function waitForTurn(): Promise<void> {
-    if (waiting.size >= length) throw new Problem('overloaded', { retryAfter: 1 });
+/** As `createConcurrencyLimiter`, separately for each key. A key without a task takes no memory. */
+export function createKeyedLimiter(
+  options: ConcurrencyLimiterOptions,
+): <T>(key: string, task: () => Promise<T>) => Promise<T> {
+  const limiters = new Map<string, Limiter>();
+  return (key, task) => {
+    let limiter = limiters.get(key);
+    if (limiter === undefined) {
+      limiter = new Limiter(options, () => limiters.delete(key));
+      limiters.set(key, limiter);
+    }
+    return limiter.run(task);
+  };
+}
+
+/** A class: most queries of a request pass one that was made for them, so making one must be cheap. */
+class Limiter {
+  private running = 0;
+  /** Created when the first task has to wait. */
+  private waiting: Set<() => void> | undefined;
+
+  /** @param onIdle called when no task is running any more */
+  constructor(
+    private readonly options: ConcurrencyLimiterOptions,
+    private readonly onIdle?: () => void,
+  ) {}
+
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.running >= this.options.concurrency) await this.waitForTurn();
+    else this.running += 1;
+    try {
+      return await task();
+    } finally {
+      this.endTask();
+    }
+  }
+
+  private waitForTurn(): Promise<void> {
+    const { maxWaiting, timeoutMs } = this.options;
+    this.waiting ??= new Set();
+    const { waiting } = this;
+    if (waiting.size >= maxWaiting) throw new Problem('overloaded', { retryAfter: 1 });
     return new Promise((resolve, reject) => {
       const go = () => {
         clearTimeout(timer);
         waiting.delete(go);
         resolve();
       };
-      const timer =
-        timeoutMs === undefined
-          ? undefined
-          : setTimeout(() => {
-              waiting.delete(go);
-              reject(new Problem('overloaded', { retryAfter: 1 }));
-            }, timeoutMs);
+      const refuse = () => {
+        waiting.delete(go);
+        reject(new Problem('overloaded', { retryAfter: 1 }));
+      };
+      const timer = timeoutMs === undefined ? undefined : setTimeout(refuse, timeoutMs);
       waiting.add(go);
     });
   }
 
-  return async (task) => {
-    if (running >= width) await waitForTurn();
-    else running += 1;
-    try {
-      return await task();
-    } finally {
-      // A waiting task takes the place of this one, so the count does not change.
-      const [next] = waiting;
-      if (next === undefined) running -= 1;
-      else next();
-      if (running === 0) onIdle?.();
-    }
-  };
-}
-
-/** A limiter for each key. It is deleted when it has no task. */
-export function createKeyedLimiter(
-  options: Omit<ConcurrencyLimiterOptions, 'onIdle'>,
-): (key: string) => ConcurrencyLimiter {
-  const limiters = new Map<string, ConcurrencyLimiter>();
-  return (key) => {
-    const known = limiters.get(key);
-    if (known !== undefined) return known;
-    const limiter = createConcurrencyLimiter({ ...options, onIdle: () => limiters.delete(key) });
-    limiters.set(key, limiter);
-    return limiter;
-  };
+  /** A waiting task takes the place of the ended one, so the count does not change. */
+  private endTask(): void {
+    const next = this.waiting?.values().next().value;
+    if (next === undefined) this.running -= 1;
+    else next();
+    if (this.running === 0) this.onIdle?.();
+  }
 }

@@ -68,8 +68,8 @@ test('a task is refused if it has waited for too long, and the next one takes it
 
 test('tasks with different keys do not wait for each other', async () => {
   const limits = createKeyedLimiter({ concurrency: 1, maxWaiting: 1 });
-  const blocked = limits('a')(() => new Promise<void>(() => undefined));
-  expect(await limits('b')(async () => 'b')).toBe('b');
-  const second = limits('a')(async () => 'a');
+  const blocked = limits('a', () => new Promise<void>(() => undefined));
+  expect(await limits('b', async () => 'b')).toBe('b');
+  const second = limits('a', async () => 'a');
   expect(await Promise.race([second, blocked, turn('waits')])).toBe('waits');
 });

@@ -9,5 +9,5 @@ export function testSql<Row extends object>(
   values: readonly unknown[] = [],
   name?: string,
 ): Statement<Row, 'everyone'> {
-  return { scope: 'everyone', text, values, ...(name !== undefined && { name }) };
+  return { scope: 'everyone', text, values: [...values], ...(name !== undefined && { name }) };
 }

@@ -48,7 +48,7 @@ export function createCostlyReadLimit({
     spending.refuseExcess(userId);
     let hasEntered = false;
     try {
-      return await enterUserQueue(userId)(async () => {
+      return await enterUserQueue(userId, async () => {
         hasEntered = true;
         spending.refuseExcess(userId);
         return await enterSharedQueue(() => measure(userId, read));

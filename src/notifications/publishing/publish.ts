@@ -18,6 +18,7 @@ import {
   type PublishRequest,
   readItem,
   readItems,
+  refuseItems,
   requestFaults,
 } from './validation.js';
 
@@ -69,19 +70,30 @@ export async function publish(
   return notifications;
 }
 
+const noImages: ReadonlyMap<string, Image> = new Map();
+
 /**
- * Publishes the one notification of a request, as `publish` does, with a statement of the caller.
+ * Publishes the one notification of a request without an image, as `publish` does, with a statement of the caller.
  * @param insert returns undefined when the user does not exist
  * @throws Problem as `publish` does
  */
 export async function publishOne(
-  handle: Queryable<'user' | 'directory'>,
+  handle: Queryable<'user'>,
   rules: PublishRules,
   request: NotificationInput,
   numbers: ExactNumbers,
   insert: (row: NewRow) => Promise<Created | undefined>,
 ): Promise<Notification> {
-  return publishAdmitted(await admit(handle, rules, request, numbers), insert);
+  const item = readItem({ input: request, path: '', number: numbers[0] });
+  const [delivery] = item.deliveries;
+  if (delivery === undefined || requestFaults([item], rules, noImages).length > 0) {
+    return refuseItems(handle, [item], rules, noImages);
+  }
+  const { userId } = delivery;
+  const [id, content] = [orderedId(), contentOf(item, noImages)];
+  const row = await insert({ id, userId, content });
+  if (row === undefined) return refuseMissing([item], rules, noImages, [row]);
+  return toNotification(content, id, userId, row, noImages);
 }
 
 /**
@@ -137,11 +149,7 @@ interface Admitted {
   readonly created: ReadonlyMap<string, Image>;
   /** All images that the items show, by id. */
   readonly images: ReadonlyMap<string, Image>;
-  /**
-   * Refuses the request because users do not exist.
-   * @param made for each delivery its row or sequence; falsy where the user does not exist
-   * @throws Problem `validation_failed`
-   */
+  /** The function of this name, for this request. */
   refuseMissing(made: readonly unknown[]): never;
 }
 
@@ -160,11 +168,23 @@ async function admit(
     userIds: items.flatMap(({ deliveries }) => deliveries.map(({ userId }) => userId)),
     created,
     images: new Map([...found, ...createdById]),
-    refuseMissing(made) {
-      refuseFaults(requestFaults(items, rules, found, usersOf(items, made)));
-      throw new Error('a notification was not inserted, but its user exists');
-    },
+    refuseMissing: (made) => refuseMissing(items, rules, found, made),
   };
+}
+
+/**
+ * Refuses a request because users do not exist.
+ * @param made for each delivery its row or sequence; falsy where the user does not exist
+ * @throws Problem `validation_failed`
+ */
+function refuseMissing(
+  items: readonly Item[],
+  rules: ContentRules,
+  images: ReadonlyMap<string, Image>,
+  made: readonly unknown[],
+): never {
+  refuseFaults(requestFaults(items, rules, images, usersOf(items, made)));
+  throw new Error('a notification was not inserted, but its user exists');
 }
 
 async function publishAdmitted(

@@ -76,10 +76,19 @@ export async function admitItems(
   rules: ContentRules,
 ): Promise<Map<string, Image>> {
   const images = await holdImages(handle, imageIds(items), rules.imageUrlsOf);
-  if (requestFaults(items, rules, images).length > 0) {
-    refuseFaults(requestFaults(items, rules, images, await existingUsers(handle, items)));
-  }
+  if (requestFaults(items, rules, images).length > 0) await refuseItems(handle, items, rules, images);
   return images;
+}
+
+/** Refuses items that have faults. @throws Problem `validation_failed` with every fault, also users that do not exist */
+export async function refuseItems(
+  handle: Queryable<'user'>,
+  items: readonly Item[],
+  rules: ContentRules,
+  images: ReadonlyMap<string, Image>,
+): Promise<never> {
+  refuseFaults(requestFaults(items, rules, images, await existingUsers(handle, items)));
+  throw new Error('items without faults were refused');
 }
 
 /** Validates items that will not be written now. @returns the faults of each group of items, each group by itself */

@@ -243,7 +243,7 @@ async function explain(query: SentQuery | undefined): Promise<string> {
   const rows = await postern.database.everyone.query({
     ...compose<{ 'QUERY PLAN': string }, 'everyone'>('everyone', sql`select`),
     text,
-    values: query?.values ?? [],
+    values: [...(query?.values ?? [])],
   });
   return rows.map((row) => row['QUERY PLAN']).join('\n');
 }
