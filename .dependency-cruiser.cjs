@@ -1,7 +1,8 @@
 // The order of the folders of src/, from top to bottom. A folder imports only what stands below it.
 const order = [
   ...['cli', 'app', 'http', 'delivery', 'webhooks', 'account', 'login', 'users', 'sessions', 'notifications'],
-  ...['credentials', 'devices', 'identities', 'limits', 'messages', 'audit', 'config', 'database', 'lib', 'contract'],
+  ...['credentials', 'devices', 'identities', 'limits', 'messages', 'audit', 'statistics'],
+  ...['config', 'database', 'lib', 'contract'],
 ];
 
 /** Who users are, and what they did. Knows nothing of their notifications. */

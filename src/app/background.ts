@@ -10,6 +10,7 @@ import { noticeType } from '../notifications/push/notice.js';
 import { notificationTables } from '../notifications/retention/retention.js';
 import { tombstoneTask } from '../notifications/retention/tombstones.js';
 import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.js';
+import { statisticsTask } from '../statistics/retention.js';
 import { eraseUser } from '../users/erase.js';
 import type { Base } from './base/base.js';
 import type { Domains } from './services.js';
@@ -19,14 +20,20 @@ const maxOtherJobs = 4;
 
 /** Starts the queue, the relays that fill it, and the maintenance tasks. */
 export async function startBackgroundWork(base: Base, domains: Domains): Promise<void> {
-  const { config, log, lifecycle, resources, target, database } = base;
+  const { config, log, lifecycle, resources, target, database, statistics } = base;
   const { messaging, push, notifications } = domains;
   const lines = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
     ...messaging.lines(resources.jobs),
     ...push.lines,
   ];
-  lifecycle.add(await startQueue({ target, log, groups: lines, connections: resources.jobs }), (queue) => queue.stop());
+  const started = (task: string, waited: number) => {
+    statistics.counters.add('queue.jobs', task);
+    statistics.counters.add('queue.latency', task, waited);
+  };
+  lifecycle.add(await startQueue({ target, log, groups: lines, connections: resources.jobs, started }), (queue) =>
+    queue.stop(),
+  );
   lifecycle.add(push.startRelay(), (relay) => relay.stop());
   lifecycle.add(messaging.startDispatch(), (dispatch) => dispatch.stop());
   const tasks = [
@@ -34,6 +41,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     sessionChangesTask,
     unusedSchemesTask,
     tombstoneTask,
+    statisticsTask,
     ...notifications.retention.tasks,
   ];
   lifecycle.add(

@@ -31,10 +31,14 @@ export interface StartOptions {
   readonly log?: Logger;
   /** Prints a code of the console provider. */
   readonly print?: (line: string) => void;
+  /** The number of this worker, if there are several. */
+  readonly worker?: number;
   /** Whether a person sees the output. */
   readonly isTerminal?: boolean;
   /** For tests, which use shorter times than a service. */
   readonly streamTimes?: Partial<StreamTimes>;
+  /** Milliseconds between two writes of statistics; for tests too. */
+  readonly statisticsInterval?: number;
 }
 
 /** Encrypted values of each kind that a start checks: enough to find that a key is missing. */
@@ -55,7 +59,11 @@ export async function startPostern(config: Config, options: StartOptions = {}): 
 }
 
 async function start(config: Config, options: StartOptions, log: Logger, lifecycle: Lifecycle): Promise<Postern> {
-  const base = await openBase(config, log, lifecycle);
+  const base = await openBase(config, log, lifecycle, {
+    version,
+    worker: options.worker,
+    statisticsInterval: options.statisticsInterval,
+  });
   const { database, listening } = base;
   await reportUnreadable(base);
   const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));

@@ -6,6 +6,7 @@ import { createIdempotent } from '../http/requests/idempotent.js';
 import type { Services } from '../http/routes/routes.js';
 import { Problem } from '../lib/problem.js';
 import type { StreamTimes } from '../notifications/stream/stream.js';
+import { createStatistics } from '../statistics/statistics.js';
 import type { Base } from './base/base.js';
 import { createAccountServices } from './domains/account.js';
 import { createConfiguredIdTokens } from './domains/authenticators.js';
@@ -66,6 +67,8 @@ export async function createServices(
   const services: Services = {
     database,
     pacer,
+    counters: base.statistics.counters,
+    statistics: createStatistics(database),
     readiness: { check: () => checkReadiness(base) },
     idempotent: createIdempotent(database, createIdempotency(database, keys)),
     devices: createDevices(database),

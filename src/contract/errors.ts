@@ -319,6 +319,11 @@ export const fieldErrors = {
     'This is in the past. It must be a time in the future, such as 2030-01-31T12:00:00Z.',
     'Está en el pasado. Debe ser una hora futura, como 2030-01-31T12:00:00Z.',
   ),
+  not_later: text('This must be later than {field}.', 'Debe ser posterior a {field}.'),
+  step_too_short: text(
+    'This step is too short for the time span: an answer has at most {max} values, and values by minute are kept for 2 days, by hour for 90 days.[ Use one of: {allowed}.]',
+    'Este paso es demasiado corto para el periodo: una respuesta tiene como máximo {max} valores, y los valores por minuto se guardan 2 días y por hora 90 días.[ Use uno de: {allowed}.]',
+  ),
   invalid_url: text('This is not an allowed URL ({reason}).', 'No es una URL permitida ({reason}).'),
   invalid_identity: text('This is not a valid {type}.', 'No es un valor válido de tipo {type}.'),
   invalid_pin: text('A PIN has 4 to 12 digits.', 'Un PIN tiene de 4 a 12 dígitos.'),

@@ -44,7 +44,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   const headers = alwaysHeaders({ behindTls, cors: options.corsOrigins.length > 0 });
   const verifyHandler = createVerifyHandler(
     { verify: services.verifiers.verifySession },
-    { headers, isOpen: !logsRequests },
+    { headers, isOpen: !logsRequests, counters: services.counters },
   );
   const unhurried = new WeakSet<Socket>();
   const app: App = Fastify({

@@ -38,6 +38,12 @@ export function instantAfter(instant: Instant, seconds: number): Instant {
   return `${later.toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)}${instant.slice('YYYY-MM-DDTHH:MM:SS'.length)}` as Instant;
 }
 
+/** The instant of whole seconds since 1970. */
+export function instantOfSeconds(seconds: number): Instant {
+  const [date = '', time = ''] = new Date(seconds * 1000).toISOString().split('T');
+  return format(date, time.slice(0, 8), '');
+}
+
 const SECONDS_UNTIL_2000 = Date.UTC(2000, 0) / 1000;
 
 /**

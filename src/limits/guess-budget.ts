@@ -6,6 +6,7 @@ import { idFromBytes, newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { Problem } from '../lib/problem.js';
 import type { Notices } from '../messages/notices.js';
+import type { Counters } from '../statistics/counters.js';
 import { bucketOfDevice, recordRefusal, unknownDevices } from './guess-locks.js';
 import { createTurnQueues } from './turn-queues.js';
 
@@ -147,7 +148,7 @@ const pause = 100;
 export function createGuessBudget(
   database: Database,
   limits: GuessLimits,
-  notices: Pick<Notices, 'notify'>,
+  { notices, counters }: { readonly notices: Pick<Notices, 'notify'>; readonly counters: Counters },
 ): GuessBudget {
   const limitValues: GuessLimitValues = {
     failureLimit: limits.limit,
@@ -196,6 +197,7 @@ export function createGuessBudget(
     await database.user(userId).transaction(async (tx) => {
       await recordEvent(tx, { userId, type: 'account.locked_by_guesses', origin, data });
       await notices.notify(tx, { userId, kind: 'account_locked', origin });
+      tx.onCommit(() => counters.add('locks', 'guesses'));
     });
   }
 
@@ -239,6 +241,7 @@ export function createGuessBudget(
         if (!isTaken(tried)) await waitForTurn(account, slot);
       } catch (error) {
         const { bucket } = valuesOf(account, slot);
+        if (isLock(error)) counters.add('logins.failed', 'locked_by_guesses');
         if (isLock(error)) await recordRefusal(database.user(account.userId), account, bucket);
         throw error;
       }

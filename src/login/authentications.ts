@@ -15,6 +15,7 @@ import {
   eventInput,
   eventValues,
   insertEvent,
+  isNewDevice,
   openFor,
   recordColumns,
 } from './authentication-fragments.js';
@@ -91,13 +92,19 @@ const insertApproved = userStatement<ApprovedValues, MaybeRecord>(
   device as (${recordDevice(sql`authentication`)}),
   logged as (${insertEvent(sql`'login.approved'`)}),
   ${newDeviceNotice({ channels: p.channels })}
-  select ${recordColumns}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
+  select ${recordColumns}, ${isNewDevice}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
 );
 
 /** The result of an approving statement: the id is null if the login could not be approved. */
-export type MaybeRecord = AuthenticationRecord | { readonly id: null };
+export type MaybeRecord = ApprovedRecord | { readonly id: null };
 
-export function approvedRecord(row: MaybeRecord | undefined): AuthenticationRecord | undefined {
+/** An approved login. */
+export interface ApprovedRecord extends AuthenticationRecord {
+  /** Whether the user was never approved on this device before. */
+  readonly is_new_device: boolean;
+}
+
+export function approvedRecord(row: MaybeRecord | undefined): ApprovedRecord | undefined {
   return row === undefined || row.id === null ? undefined : row;
 }
 
@@ -120,7 +127,7 @@ export async function insertApprovedAuthentication(
   login: NewAuthentication,
   token: IssuedToken,
   guess: TakenGuess,
-): Promise<AuthenticationRecord | undefined> {
+): Promise<ApprovedRecord | undefined> {
   const [row] = await handle.query(
     insertApproved({
       ...loginValues(login),

@@ -6,6 +6,7 @@ import type { Database } from '../database/database.js';
 import { sql, userStatement } from '../database/sql.js';
 import { claimPushTokens } from '../devices/push-devices.js';
 import { type AccountUser, lockProblem } from '../identities/accounts.js';
+import type { Counters } from '../statistics/counters.js';
 import type { AuthenticationRecord, NewAuthentication } from './authentications.js';
 
 /** The token is shown once, in the response that approves. `challenge` describes the secret that the login waits for. */
@@ -54,6 +55,7 @@ export interface LoginCompletionOptions {
   readonly enrolPin: boolean;
   /** Called when a part of the work after an approval has failed. */
   readonly onUnfinished: (error: unknown) => void;
+  readonly counters: Counters;
 }
 
 const setFirstPin = userStatement<{ userId: string; pinHash: string }>(
@@ -63,7 +65,7 @@ const setFirstPin = userStatement<{ userId: string; pinHash: string }>(
 );
 
 export function createLoginCompletion(options: LoginCompletionOptions): LoginCompletion {
-  const { database, pins, pinPolicy, enrolPin, onUnfinished } = options;
+  const { database, pins, pinPolicy, enrolPin, onUnfinished, counters } = options;
 
   /** Moves the device's push tokens to this user: the device may have belonged to another user before. */
   async function claimTokens({ userId }: AccountUser, device: NewAuthentication['device']): Promise<void> {
@@ -84,6 +86,7 @@ export function createLoginCompletion(options: LoginCompletionOptions): LoginCom
       if (lock === undefined) return;
       const data = { by: 'operator', authentication_id: id, authenticator };
       await recordEvent(database.user(userId), { userId, type: 'login.refused_locked', origin, data });
+      counters.add('logins.failed', 'locked_by_operator');
       throw lockProblem(lock);
     },
     async finish(user, { device, pin, rehash }) {

@@ -15,6 +15,7 @@ import {
 } from './authentications.js';
 import type { Authenticator, SelfNaming, SingleStep, TwoStep } from './authenticators/authenticator.js';
 import { createLoginCompletion, type LoginResult, withChallenge } from './completion.js';
+import { countApproval, countingLimits } from './counted-login.js';
 import { checkRequest } from './login-request.js';
 import { type Answer, createSecondStep, type SecondStepOptions } from './second-step.js';
 
@@ -44,7 +45,7 @@ export interface LoginOptions extends SecondStepOptions {
 type Begun = Pick<NewAuthentication, 'id' | 'authenticator' | 'device' | 'origin'>;
 
 export function createLogin(options: LoginOptions): Login {
-  const { database, keys, pins, pinPolicy, limits, secondFactors } = options;
+  const { database, keys, pins, pinPolicy, limits, secondFactors, counters } = options;
   const lookup = createAccountLookup(options);
   const completion = createLoginCompletion(options);
   const registry = new Map(options.authenticators.map((authenticator) => [authenticator.name, authenticator]));
@@ -90,12 +91,16 @@ export function createLogin(options: LoginOptions): Login {
     );
     // The user was changed between look-up and approval, so the secret no longer counts.
     if (approved === undefined) return reject(login);
+    countApproval(counters, login.authenticator, approved);
     await completion.finish(user, { device: login.device, pin, rehash: () => authenticator.approved?.(user, secret) });
     return { ...approved, token };
   }
 
-  const reject = (login: NewAuthentication) =>
-    insertRejectedAuthentication(database.user(login.userId), login, 'invalid_credentials');
+  async function reject(login: NewAuthentication): Promise<LoginResult> {
+    const rejected = await insertRejectedAuthentication(database.user(login.userId), login, 'invalid_credentials');
+    counters.add('logins.failed', 'wrong_secret');
+    return rejected;
+  }
 
   /**
    * Known and unknown identities cause the same work, rows and response. A PIN in this request is checked now, but its
@@ -164,7 +169,10 @@ export function createLogin(options: LoginOptions): Login {
     };
   }
 
-  return { start, answer: createSecondStep(options, registry, completion) };
+  return {
+    start: countingLimits(counters, start),
+    answer: countingLimits(counters, createSecondStep(options, registry, completion)),
+  };
 }
 
 /**

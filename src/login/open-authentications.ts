@@ -13,10 +13,12 @@ import {
   eventInput,
   eventValues,
   insertEvent,
+  isNewDevice,
   openFor,
   recordColumns,
 } from './authentication-fragments.js';
 import {
+  type ApprovedRecord,
   type AuthenticationRecord,
   type AuthenticationStatus,
   approvedRecord,
@@ -210,7 +212,7 @@ const approveOpen = userStatement<ApprovalValues, MaybeRecord>(
   device as (${recordDevice(sql`authentication`)}),
   logged as (${insertEvent(sql`'login.approved'`)}),
   ${newDeviceNotice({ channels: p.channels })}
-  select ${recordColumns}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
+  select ${recordColumns}, ${isNewDevice}, (select count(*) from notice_job) as notice_jobs from settled left join authentication on true`,
 );
 
 /** The request that approves an authentication. */
@@ -240,7 +242,7 @@ export async function approveAuthentication(
   handle: Queryable<'user'>,
   open: OpenAuthentication,
   { issued, approval, origin, guess }: Approving,
-): Promise<AuthenticationRecord | undefined> {
+): Promise<ApprovedRecord | undefined> {
   const approvalKey = approval.key ?? null;
   const isRepeat = open.status === 'approved';
   const [row] = await handle.query(

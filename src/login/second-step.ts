@@ -16,6 +16,7 @@ import type { RequestLimits } from '../limits/request-limits.js';
 import { createAccountLookup } from './account-lookup.js';
 import { type Authenticator, namesUser } from './authenticators/authenticator.js';
 import { type LoginCompletion, type LoginCompletionOptions, type LoginResult, withChallenge } from './completion.js';
+import { countApproval } from './counted-login.js';
 import { rejection } from './login-request.js';
 import {
   type AuthenticationOwner,
@@ -65,8 +66,14 @@ export function createSecondStep(
   registry: ReadonlyMap<string, Authenticator>,
   { refuseLocked, finish }: LoginCompletion,
 ): (id: string, answer: Answer, origin: Origin) => Promise<LoginResult> {
-  const { database, keys, pins, pinPolicy, limits, secondFactors } = options;
+  const { database, keys, pins, pinPolicy, limits, secondFactors, counters } = options;
   const lookup = createAccountLookup(options);
+
+  /** The refusal of an answer to a login that is decided, expired or unknown. */
+  const notOpen = (id: string) => {
+    counters.add('logins.failed', 'not_open');
+    return rejection(id);
+  };
 
   async function answer(givenId: string, given: Answer, origin: Origin): Promise<LoginResult> {
     const id = parseId(givenId);
@@ -79,7 +86,7 @@ export function createSecondStep(
     if (owner === undefined) {
       // The expensive work is done here too. The rest need not be hidden: an id is random, and its holder knows that it exists.
       await isPinCorrect(pins, pinPolicy, undefined, given.pin);
-      throw rejection(givenId);
+      throw notOpen(givenId);
     }
     const approvalKey = given.idempotencyKey === undefined ? undefined : sha256(given.idempotencyKey);
     const named = isWithoutUser(owner) ? await identify(owner, given.secret, origin) : undefined;
@@ -92,7 +99,7 @@ export function createSecondStep(
       evaluated ??= await evaluate(owner, user, given.secret, approvalKey, origin);
       const pinRight = !checksPin || (await isPinCorrect(pins, pinPolicy, user, given.pin));
       // There was nothing to guess at, so it does not count.
-      if (evaluated === undefined) throw rejection(givenId);
+      if (evaluated === undefined) throw notOpen(givenId);
       if (user === undefined || !evaluated.isRight || !pinRight || evaluated.open.pin_refused) return 'wrong';
       if (!evaluated.isLast) second = await secondFactors.createChallenge(user, evaluated.open);
       return second === undefined && user.lock === undefined ? 'right' : 'halfway';
@@ -114,6 +121,7 @@ export function createSecondStep(
     origin: Origin,
   ): Promise<void> {
     await rejectAuthentication(database.user(open.user_id), open, origin);
+    counters.add('logins.failed', open.factor === 1 ? 'wrong_secret' : 'wrong_second_factor');
     if (open.factor === 1) await registry.get(open.authenticator)?.refused?.(user, since);
   }
 
@@ -123,7 +131,7 @@ export function createSecondStep(
     second: Challenge,
   ): Promise<LoginResult> {
     const record = await awaitSecondFactor(database.user(userId), open, second);
-    if (record === undefined) throw rejection(open.id);
+    if (record === undefined) throw notOpen(open.id);
     return withChallenge(record, second);
   }
 
@@ -139,7 +147,8 @@ export function createSecondStep(
     const approved = await guess.approve((taken) =>
       approveAuthentication(database.user(user.userId), open, { issued, approval, origin, guess: taken }),
     );
-    if (approved === undefined) throw rejection(open.id);
+    if (approved === undefined) throw notOpen(open.id);
+    if (open.status !== 'approved') countApproval(counters, open.authenticator, approved);
     return { ...approved, token };
   }
 
@@ -191,7 +200,7 @@ export function createSecondStep(
   async function identify(owner: AuthenticationOwner, secret: string, origin: Origin): Promise<Evaluated> {
     const open = await takeAuthenticationGuess(database.user(owner.userId), owner, undefined);
     const authenticator = registry.get(owner.authenticator);
-    if (open === undefined || authenticator === undefined || !namesUser(authenticator)) throw rejection(owner.id);
+    if (open === undefined || authenticator === undefined || !namesUser(authenticator)) throw notOpen(owner.id);
     const since = performance.now();
     const named = await authenticator.identify({ kept: open.challenge, authenticationId: open.id, secret, origin });
     const { user } =
@@ -201,7 +210,7 @@ export function createSecondStep(
       throw rejection(owner.id);
     }
     const assigned = await assignAuthentication(database.users, open, user);
-    if (assigned === undefined) throw rejection(owner.id);
+    if (assigned === undefined) throw notOpen(owner.id);
     if ((await named.use?.()) === false) {
       await refuse({ open: assigned, since }, user, origin);
       throw rejection(owner.id);

@@ -3,6 +3,7 @@ import type { MessageChannel } from '../contract/administration.js';
 import type { Database } from '../database/database.js';
 import { sql, userStatement } from '../database/sql.js';
 import { describeUnreadable, type SecretKeys } from '../lib/crypto/secret-keys.js';
+import type { Counters } from '../statistics/counters.js';
 import { codeAttempts, noticeAttempts } from './enqueue.js';
 import type { MailSender } from './mail-sender.js';
 import type { SmsSender } from './sms-sender.js';
@@ -72,8 +73,9 @@ export function createMessages(options: {
   readonly keys: SecretKeys;
   readonly senders: MessageSenders;
   readonly templates: Templates;
+  readonly counters: Counters;
 }): Messages {
-  const { database, keys, senders, templates } = options;
+  const { database, keys, senders, templates, counters } = options;
 
   async function finish(job: MessageJob, row: MessageRow, state: FinalState, error?: string): Promise<void> {
     await database.user(job.user_id).transaction(async (tx) => {
@@ -86,6 +88,7 @@ export function createMessages(options: {
         origin: { actor: 'system' },
         data: { message_id: job.id, kind, authentication_id, provider: senders[channel]?.name ?? null },
       });
+      tx.onCommit(() => counters.add(`messages.${state}`, channel));
     });
   }
 

@@ -7,6 +7,7 @@ import { lockHolds } from '../identities/accounts.js';
 import { newToken, type ParsedToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
+import type { Counters } from '../statistics/counters.js';
 import { validSessions } from './verifier.js';
 
 /** Makes session tokens: short-lived tokens that an authentication token creates and that authorize everything else. */
@@ -134,9 +135,10 @@ export interface SessionOptions {
   readonly lifetime: number;
   /** Whether parallel requests share one statement. */
   readonly batching: boolean;
+  readonly counters: Counters;
 }
 
-export function createSessions(database: Database, { lifetime, batching }: SessionOptions): Sessions {
+export function createSessions(database: Database, { lifetime, batching, counters }: SessionOptions): Sessions {
   const createAlone = async ({ token, id, digest }: Requested) => {
     const [userId = '', authenticationId = ''] = token.ids;
     const values = { userId, authenticationId, authenticationDigest: token.digest, id, digest, lifetime };
@@ -160,6 +162,7 @@ export function createSessions(database: Database, { lifetime, batching }: Sessi
       if (row.locked) throw new Problem('account_locked');
       // The token was superseded, deleted or re-issued while this request waited for it.
       if (row.id === null) throw new Problem('invalid_authentication_token');
+      counters.add('sessions.created');
       return { ...toSession(row), token };
     },
   };

@@ -5,7 +5,7 @@ import { removeSecondFactors } from '../credentials/factors/second-factor-remova
 import { registerSchemes, type SchemeRules } from '../credentials/password-schemes.js';
 import { type PasswordHasher, schemeOf } from '../credentials/passwords.js';
 import { createPins, type Pins } from '../credentials/pins/pins.js';
-import type { Database, Queryable } from '../database/database.js';
+import type { Database, Queryable, Transaction } from '../database/database.js';
 import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
 import { sql } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
@@ -16,6 +16,7 @@ import { futureTimeFault, parseTime } from '../lib/times.js';
 import { clearGuesses } from '../limits/guess-budget.js';
 import type { NoticeKind } from '../messages/kinds.js';
 import { type Notices, noticesOfChange } from '../messages/notices.js';
+import type { Counters } from '../statistics/counters.js';
 import { changeEvents, invalidateByChange } from './change-effects.js';
 import {
   claimIdentities,
@@ -104,7 +105,7 @@ export interface Users {
   /** Reads a user and locks the row until the transaction ends. @throws Problem `not_found` */
   getForUpdate(tx: Queryable<'user'>, id: string): Promise<User>;
   /** @throws Problem `not_found`, `validation_failed` */
-  lock(tx: Queryable<'user'>, id: string, request: LockRequest, origin: Origin): Promise<User>;
+  lock(tx: Transaction<'user'>, id: string, request: LockRequest, origin: Origin): Promise<User>;
   /** @throws Problem `not_found` */
   unlock(tx: Queryable<'user'>, id: string, origin: Origin): Promise<User>;
   /**
@@ -128,6 +129,7 @@ export interface UsersOptions extends UserRules {
   readonly hashCostLimit: number;
   /** Notifies users of changed credentials. */
   readonly notices?: Pick<Notices, 'notify'>;
+  readonly counters?: Counters;
 }
 
 export function createUsers(options: UsersOptions): Users {
@@ -178,6 +180,7 @@ export function createUsers(options: UsersOptions): Users {
       }
       const user = toUser(await updateUser(tx, id, lock));
       await recordEvent(tx, { userId: id, type: 'user.locked', origin, data: { ...user.lock } });
+      tx.onCommit(() => options.counters?.add('locks', 'operator'));
       return user;
     },
     async unlock(tx, id, origin) {

@@ -122,6 +122,35 @@ describe('two workers behave like one process', () => {
   });
 });
 
+test('the statistics of two workers add up, and survive a restart', async () => {
+  const cwd = await mkdtemp(join(tmpdir(), 'postern-workers-'));
+  const adminKey = `admin-${randomUUID()}`;
+  const start = () =>
+    startProcess({ cwd, env: { PORT: '0', WORKERS: '2', LOG_LEVEL: 'debug', ADMIN_API_KEY: adminKey } });
+  let service = await start();
+  try {
+    const client = createClient({ ...service, adminKey });
+    const { session } = await client.signIn(await client.createUser());
+    const headers = { authorization: `Bearer ${session.token}` };
+    for (const [worker, connection] of (await connectToEach(service, 2)).entries()) {
+      for (let check = 0; check <= worker; check += 1) {
+        expect((await connection.send('POST', '/v1/sessions/verify', { headers })).status).toBe(200);
+      }
+      connection.close();
+    }
+    await service.stop();
+    service = await start();
+    const path = '/admin/v1/stats?metric=sessions.verified,logins.approved';
+    const { body } = await createClient({ ...service, adminKey }).send<{ metrics: { total: number }[] }>('GET', path, {
+      bearer: adminKey,
+    });
+    expect(body.metrics.map(({ total }) => total)).toEqual([3, 1]);
+  } finally {
+    await service.stop();
+    await rm(cwd, { recursive: true, force: true });
+  }
+});
+
 describe('a service of two workers', () => {
   let home: string;
   let services: ServiceProcess[] = [];

@@ -74,6 +74,9 @@ export async function startTestApp(
   return startInstance(shared, test.database, () => test.drop(), options);
 }
 
+/** Statistics are written at the start and at the stop only: tests that hold locks or count statements expect no others. */
+const quiet: StartOptions = { statisticsInterval: 3_600_000 };
+
 async function startInstance(
   env: Readonly<Record<string, string>>,
   database: Database,
@@ -84,7 +87,7 @@ async function startInstance(
   const printed: string[] = [];
   const logged: string[] = [];
   const log = createLog(config.LOG_LEVEL, { write: (line) => void logged.push(line) });
-  const postern = await startPostern(config, { ...options, log, print: (line) => void printed.push(line) });
+  const postern = await startPostern(config, { ...quiet, ...options, log, print: (line) => void printed.push(line) });
   const { app, services, url } = postern;
   return {
     ...{ url, app, services, database, config, printed, logged },

@@ -6,6 +6,7 @@ import { type FieldError, Problem } from '../../src/lib/problem.js';
 import { createImageUrls } from '../../src/notifications/images/url.js';
 import type { NotificationQuery } from '../../src/notifications/inbox/list-queries.js';
 import { createNotifications, type Notifications } from '../../src/notifications/notifications.js';
+import { createCounters } from '../../src/statistics/counters.js';
 import { testSql } from './sql.js';
 
 export const types = ['payment', 'pool', 'request'];
@@ -25,6 +26,7 @@ export function createTestNotifications(database: Database): Notifications {
     imageUrlsOf,
     changed: () => undefined,
     batching: true,
+    counters: createCounters(),
     pacer: createPacer(),
     connections: 20,
   });

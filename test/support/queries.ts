@@ -11,7 +11,7 @@ export interface SentQuery {
 
 /**
  * The statements that this process sends to the database while `work` runs, one for each round trip. Without those of the
- * queue, of the dispatch of messages and of maintenance tasks, which run at any time.
+ * queue, of the dispatch of messages, of statistics and of maintenance tasks, which run at any time.
  */
 export async function queriesOf(work: () => Promise<unknown>): Promise<SentQuery[]> {
   const sent: { query: SentQuery; part: Part }[] = [];
@@ -48,6 +48,7 @@ interface Part {
 function isQuery(query: unknown): query is SentQuery {
   if (typeof query !== 'object' || query === null || !('text' in query)) return false;
   const { text } = query;
+  if ('name' in query && String(query.name).startsWith('statistics_')) return false;
   return (
     typeof text === 'string' && !text.includes('"graphile_worker"') && !text.includes('from undispatched_messages')
   );

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Config } from '../../config/config.js';
 import type { BreachedPasswords } from '../../credentials/breached-passwords.js';
 import { createPasswordHasher, type PasswordHasher } from '../../credentials/passwords.js';
@@ -10,6 +11,8 @@ import { createOutbound, type Outbound } from '../../delivery/outbound.js';
 import { createSecretKeys, type SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { createPacer, type Pacer } from '../../lib/pacing.js';
 import type { Plugin } from '../../login/authenticators/plugin.js';
+import { createCounters } from '../../statistics/counters.js';
+import { type Reporter, startReporter } from '../../statistics/reporter.js';
 import { createBreachedPasswords } from './breached-passwords.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Logger } from './log.js';
@@ -32,6 +35,8 @@ export interface Base {
   /** Undefined where no list of breached passwords is configured. */
   readonly breached: BreachedPasswords | undefined;
   readonly signals: Signals;
+  /** Counts what this process does, and writes the sums. */
+  readonly statistics: Reporter;
   readonly pacer: Pacer;
   /** The URL on which the service listens. Empty until it does. */
   readonly listening: { url: string };
@@ -42,8 +47,22 @@ export interface Base {
 /** The channel of signals for users whose inboxes have changed. */
 const inboxChannel = 'postern_inboxes';
 
-/** Opens and migrates the database, and creates what all domains need. */
-export async function openBase(config: Config, log: Logger, lifecycle: Lifecycle): Promise<Base> {
+/**
+ * Opens and migrates the database, and creates what all domains need.
+ * @param instance.worker the number of this worker; undefined for a single process
+ * @param instance.statisticsInterval milliseconds
+ */
+export async function openBase(
+  config: Config,
+  log: Logger,
+  lifecycle: Lifecycle,
+  instance: {
+    readonly version: string;
+    readonly worker: number | undefined;
+    readonly statisticsInterval: number | undefined;
+  },
+): Promise<Base> {
+  const { version, worker, statisticsInterval } = instance;
   const resources = resourceLimits(config.WORKERS);
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const outbound = lifecycle.add(createOutbound({ allowPrivateNetworkTargets }), (calls) => calls.close());
@@ -55,6 +74,17 @@ export async function openBase(config: Config, log: Logger, lifecycle: Lifecycle
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
   const database = lifecycle.add(createDatabase({ target, size: resources.connections, onConnectionError }), (pool) =>
     pool.close(),
+  );
+  const statistics = lifecycle.add(
+    startReporter({
+      database,
+      counters: createCounters(),
+      interval: statisticsInterval,
+      instance: { version, worker, host: hostname(), processId: process.pid, node: process.version },
+      onError: (error) =>
+        log.warn({ err: error }, 'the statistics could not be written; the next attempt includes them'),
+    }),
+    (reporter) => reporter.stop(),
   );
   const signals = lifecycle.add(
     startSignals({ target, database: database.everyone, channel: inboxChannel, log }),
@@ -84,6 +114,7 @@ export async function openBase(config: Config, log: Logger, lifecycle: Lifecycle
     hasher,
     breached,
     signals,
+    statistics,
     pacer: createPacer(),
     listening,
     publicUrl: () => config.PUBLIC_URL ?? listening.url,

@@ -4,14 +4,17 @@ import type { Notices } from '../../messages/notices.js';
 import type { Base } from '../base/base.js';
 
 /** The budget of wrong secrets, as configured. */
-export function createGuessBudgetOf({ config, database }: Base, notices: Notices): GuessBudget {
+export function createGuessBudgetOf(
+  { config, database, statistics: { counters } }: Base,
+  notices: Notices,
+): GuessBudget {
   const bounds = {
     limit: config.GUESS_LIMIT,
     permanentLimit: config.GUESS_LIMIT_PERMANENT,
     lock: config.GUESS_LOCK,
     lockMax: config.GUESS_LOCK_MAX,
   };
-  return createGuessBudget(database, bounds, notices);
+  return createGuessBudget(database, bounds, { notices, counters });
 }
 
 /** The limits of requests and messages, as configured. */

@@ -14,7 +14,7 @@ import type { Messaging } from './messages.js';
 
 /** The login flow and its tokens. */
 export function createLoginServices(
-  { config, database, keys, hasher, outbound, log }: Base,
+  { config, database, keys, hasher, outbound, log, statistics: { counters } }: Base,
   parts: {
     readonly messaging: Messaging;
     readonly pins: Pins;
@@ -44,6 +44,7 @@ export function createLoginServices(
     pins,
     guesses,
     limits,
+    counters,
     authenticators,
     secondFactors: factors.secondFactors,
     nextPins: account.pinRecoveries,

@@ -37,7 +37,7 @@ export interface Messaging {
 }
 
 export async function createMessaging(
-  { config, log, outbound, database, keys }: Base,
+  { config, log, outbound, database, keys, statistics: { counters } }: Base,
   options: {
     /** Whether a push channel is configured. */
     readonly pushes: boolean;
@@ -52,7 +52,7 @@ export async function createMessaging(
   const { texts: own, errors: faults } = await readCustomTemplates(config.TEMPLATES_DIR);
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `TEMPLATES_DIR: ${fault}`));
   const templates = createTemplates({ app: config.APP_NAME, own });
-  const messages = createMessages({ database, keys, senders, templates });
+  const messages = createMessages({ database, keys, senders, templates, counters });
   const isConfigured = (channel: NoticeChannel) => {
     if (channel === 'push') return options.pushes;
     return channel === 'inbox' ? config.NOTIFICATION_TYPES.includes(noticeType) : channels.includes(channel);

@@ -34,7 +34,7 @@ export async function createNotificationServices(
   published: (() => void) | undefined,
   streamTimes: Partial<StreamTimes>,
 ): Promise<NotificationDomain> {
-  const { config, log, lifecycle, resources, outbound, database, signals, pacer } = base;
+  const { config, log, lifecycle, resources, outbound, database, signals, pacer, statistics } = base;
   const imageUrlsOf = createImageUrls(base.publicUrl);
   const retention = lifecycle.add(
     await startRetention(database, retentionRules(config), (error) =>
@@ -48,6 +48,7 @@ export async function createNotificationServices(
     (part) => part.close(),
   );
   signals.onSignal(streams.wake);
+  statistics.watchStreams(streams.count);
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const checkUrl = (url: string) => checkTargetUrl(url, { allowPrivateNetworkTargets });
   const notifications = createNotifications({
@@ -59,6 +60,7 @@ export async function createNotificationServices(
     types: config.NOTIFICATION_TYPES,
     batching: config.DATABASE_BATCHING,
     changed: signals.send,
+    counters: statistics.counters,
     retainedFrom,
     ...(published && { published }),
   });

@@ -41,7 +41,14 @@ const devices: PushDevices = {
   states: listDeviceStates,
 };
 
-export async function createPushDomain({ config, log, lifecycle, outbound, database }: Base): Promise<PushDomain> {
+export async function createPushDomain({
+  config,
+  log,
+  lifecycle,
+  outbound,
+  database,
+  statistics: { counters },
+}: Base): Promise<PushDomain> {
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const senders = await createPushSenders(pushSettings(config), { outbound, allowPrivateNetworkTargets });
   lifecycle.add(senders, async () => {
@@ -56,6 +63,7 @@ export async function createPushDomain({ config, log, lifecycle, outbound, datab
     ttl: config.PUSH_TTL,
     urgency: config.PUSH_URGENCY,
     onError: (error, channel) => log.error({ err: error, channel }, 'a push could not be sent'),
+    counters,
   });
   const taskOf = (channel: PushChannel): Record<string, Task> => ({
     [sendTask(channel)]: (job) => send(channel, job as PushJob),
@@ -79,7 +87,7 @@ export async function createPushDomain({ config, log, lifecycle, outbound, datab
     startRelay() {
       if (channels.length === 0) return { stop: async () => undefined };
       relay = startRelay(
-        () => fanOutPushes(database, options),
+        () => fanOutPushes(database, { ...options, counters }),
         (error) => log.warn({ err: error }, 'the push fan-out failed'),
       );
       return relay;

@@ -10,8 +10,13 @@ import type { Base } from '../base/base.js';
 export function createSessionServices({
   config,
   database,
+  statistics: { counters },
 }: Base): Pick<Services, 'sessions' | 'apiKeys' | 'verifiers'> {
-  const sessions = createSessions(database, { lifetime: config.SESSION_TTL, batching: config.DATABASE_BATCHING });
+  const sessions = createSessions(database, {
+    lifetime: config.SESSION_TTL,
+    batching: config.DATABASE_BATCHING,
+    counters,
+  });
   const apiKeys = createApiKeys({
     database,
     ...(config.ADMIN_API_KEY && { environmentKey: config.ADMIN_API_KEY.reveal() }),

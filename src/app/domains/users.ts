@@ -20,13 +20,14 @@ export function createUserServices(
   idTokens: readonly IdTokens[],
   notices: Notices,
 ): UserServices & { readonly rules: UsersOptions } {
-  const { config, database, hasher, keys, breached, resources, publicUrl } = base;
+  const { config, database, hasher, keys, breached, resources, publicUrl, statistics } = base;
   const rules: UsersOptions = {
     database,
     hasher,
     keys,
     breached,
     notices,
+    counters: statistics.counters,
     defaultRegion: config.DEFAULT_REGION,
     passwordMin: config.PASSWORD_MIN,
     hashCostLimit: config.IMPORTED_HASH_COST_LIMIT,

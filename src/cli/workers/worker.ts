@@ -53,7 +53,7 @@ async function serve(worker: Worker, orders: Orders): Promise<void> {
   const log = createLog(config.LOG_LEVEL).child({ worker: worker.id });
   const running = await withSmallHeap(async () => {
     const { startPostern } = await import('../../app/main.js');
-    return startPostern(config, { log });
+    return startPostern(config, { log, worker: worker.id });
   });
   await send(worker, { ready: running.url });
   if ((await orders.stop) === 'retire') await releaseClients(running.app.server);

@@ -22,6 +22,8 @@ import type { Push } from '../../notifications/push/push.js';
 import type { Streams } from '../../notifications/stream/streams.js';
 import type { ApiKeys } from '../../sessions/api-keys.js';
 import type { Sessions } from '../../sessions/sessions.js';
+import type { Counters } from '../../statistics/counters.js';
+import type { Statistics } from '../../statistics/statistics.js';
 import type { Activity } from '../../users/activity.js';
 import type { UserDetails } from '../../users/details.js';
 import type { EnrollmentLinks } from '../../users/enrollment-links.js';
@@ -37,6 +39,7 @@ import { adminEventRoutes } from './admin/events.js';
 import { adminKeyRoutes } from './admin/keys.js';
 import { adminNotificationRoutes } from './admin/notifications.js';
 import { adminOutboxRoutes } from './admin/outbox.js';
+import { adminStatisticsRoutes } from './admin/stats.js';
 import { adminUserDetailRoutes } from './admin/users/details.js';
 import { adminUserDeviceRoutes } from './admin/users/devices.js';
 import { adminEnrollmentLinkRoutes } from './admin/users/enrollment-links.js';
@@ -83,6 +86,8 @@ export interface Services {
   /** For loops over input of clients. */
   readonly pacer: Pacer;
   readonly idempotent: Idempotent;
+  readonly counters: Counters;
+  readonly statistics: Statistics;
   readonly login: Login;
   /** Whether step 2 of a login needs a PIN. */
   readonly pinIsRequired: boolean;
@@ -157,6 +162,7 @@ export function registerRoutes(app: App, services: Services): void {
   adminNotificationRoutes(app, services);
   adminOutboxRoutes(app, services);
   adminEventRoutes(app, services);
+  adminStatisticsRoutes(app, services);
   adminKeyRoutes(app, services);
   operationRoutes(app, services);
 }

@@ -1,6 +1,7 @@
 import type { Notification, NotificationInput } from '../../contract/notification.js';
 import type { Database, Transaction } from '../../database/database.js';
 import type { FieldError } from '../../lib/problem.js';
+import type { Counters } from '../../statistics/counters.js';
 import type { ContentRules } from './content.js';
 import { type OnPart, type PlannedNotification, planNotifications, publish, validateEach } from './publish.js';
 import { createOnePublisher } from './publish-one.js';
@@ -49,13 +50,16 @@ export interface PublisherOptions extends ContentRules {
   readonly published?: () => void;
   /** Whether single notifications that are published at the same time share a statement. */
   readonly batching: boolean;
+  readonly counters: Counters;
 }
 
-export function createPublisher({ database, changed, published, batching, ...content }: PublisherOptions): Publisher {
+export function createPublisher(options: PublisherOptions): Publisher {
+  const { database, changed, published, batching, counters, ...content } = options;
   const rules = { ...content, pushes: published !== undefined };
   const publishAlone = createOnePublisher(database, rules, batching);
   /** Signals committed notifications to streams, caches and the push relay. */
   const announce = (notifications: readonly Notification[], isPushed: boolean) => {
+    counters.add('notifications.published', '', notifications.length);
     changed(notifications.map(({ user_id }) => user_id));
     if (isPushed) published?.();
   };

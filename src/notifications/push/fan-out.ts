@@ -1,6 +1,7 @@
 import type { Notification } from '../../contract/notification.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { everyoneStatement, literal, sql, unprepared, userStatement } from '../../database/sql.js';
+import type { Counters } from '../../statistics/counters.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { insertDeliveries, type NewDelivery } from './deliveries.js';
 import { type PushOptions, planPushes } from './plan.js';
@@ -58,7 +59,10 @@ interface Item {
  * the publications, so no push is lost or sent twice.
  * @returns whether there was a publication
  */
-export function fanOutPushes(database: Database, options: PushOptions): Promise<boolean> {
+export function fanOutPushes(
+  database: Database,
+  options: PushOptions & { readonly counters: Counters },
+): Promise<boolean> {
   return database.everyone.transaction(async (tx) => {
     const publications = await tx.query(takePublications({}));
     if (publications.length === 0) return false;
@@ -70,6 +74,8 @@ export function fanOutPushes(database: Database, options: PushOptions): Promise<
       return pushes.map((push) => ({ ...push, notificationId: item.id, publishedAt: item.publishedAt }));
     });
     await insertDeliveries(tx, deliveries);
+    const pushed = planned.filter((pushes) => pushes.some(({ muted }) => !muted)).length;
+    tx.onCommit(() => options.counters.add('notifications.pushed', '', pushed));
     await tx.query(deletePublications({ ids: publications.map(({ id }) => id) }));
     return true;
   });

@@ -1,6 +1,8 @@
+import type { Metric } from '../../contract/operation/statistics.js';
 import type { DeliveryReason, DeliveryState, PushChannel } from '../../contract/push.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { sql, userStatement } from '../../database/sql.js';
+import type { Counters } from '../../statistics/counters.js';
 import { type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
 import { type PushJob, pushPriority, sendTask } from './deliveries.js';
 import { pushContent } from './message.js';
@@ -17,6 +19,7 @@ export interface PushSendingOptions extends PushOptions {
   readonly urgency: PushMessage['urgency'];
   /** Called when a sender throws: that is a bug or an unexpected answer. */
   readonly onError: (error: unknown, channel: PushChannel) => void;
+  readonly counters: Counters;
 }
 
 /** Makes one attempt of one push: the queue's jobs `push.send.…`. Rejects only when the database fails. */
@@ -32,6 +35,18 @@ interface DeliveryRow {
   /** The content, when the push is about a notice and not about a notification. */
   notice: StoredNotice | null;
 }
+
+/** The states in which a push ends. */
+type EndState = Exclude<DeliveryState, 'queued'>;
+
+const countOf = {
+  sent: 'pushes.sent',
+  failed: 'pushes.failed',
+  gone: 'pushes.gone',
+  expired: 'pushes.expired',
+  dropped: 'pushes.dropped',
+  muted: 'pushes.dropped',
+} as const satisfies Record<EndState, Metric>;
 
 /** Identifies an attempt: of a push that is still queued, and that has had this many attempts. */
 interface AttemptKey {
@@ -57,14 +72,16 @@ const selectNotification = userStatement<{ userId: string; id: string }, Notific
 );
 
 const settleDelivery = userStatement<
-  AttemptKey & { state: DeliveryState; reason: DeliveryReason; error: string | null; made: number }
+  AttemptKey & { state: EndState; reason: DeliveryReason; error: string | null; made: number },
+  { id: string }
 >(
   'push_delivery_settle',
   (p) => sql`
     update push_deliveries
     set state = ${p.state}, reason = ${p.reason}, last_error = coalesce(${p.error}, last_error),
         attempts = attempts + ${p.made}, updated_at = db_now()
-    where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}`,
+    where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}
+    returning id`,
 );
 
 /** Counts the attempt and adds the job of the next one together: a repeat of this job then finds no row. */
@@ -88,7 +105,7 @@ const longestPause = 3600;
 
 /** How a push ends. */
 interface End {
-  readonly state: DeliveryState;
+  readonly state: EndState;
   readonly reason: DeliveryReason;
   readonly error?: string;
   /** Whether the provider was asked. */
@@ -96,12 +113,14 @@ interface End {
 }
 
 export function createPushSending(options: PushSendingOptions): SendPush {
-  const { database, devices, fields } = options;
+  const { database, devices, fields, counters } = options;
   const senders = new Map(options.senders.map((sender) => [sender.channel, sender]));
 
-  async function settle(handle: Queryable<'user'>, job: PushJob, end: End): Promise<void> {
+  async function settle(handle: Queryable<'user'>, channel: PushChannel, job: PushJob, end: End): Promise<void> {
     const { state, reason, error = null, attempted } = end;
-    await handle.query(settleDelivery({ ...keyOf(job), state, reason, error, made: attempted === true ? 1 : 0 }));
+    const values = { ...keyOf(job), state, reason, error, made: attempted === true ? 1 : 0 };
+    const [settled] = await handle.query(settleDelivery(values));
+    if (settled !== undefined) counters.add(countOf[state], channel);
   }
 
   /** The message and the token to send it to; or how the push ends unsent. Everything is read again: it may have changed. */
@@ -148,19 +167,29 @@ export function createPushSending(options: PushSendingOptions): SendPush {
     const user = database.user(job.user_id);
     switch (outcome.outcome) {
       case 'sent':
-        return settle(user, job, { state: 'sent', reason: 'accepted', attempted: true });
+        return settle(user, channel, job, { state: 'sent', reason: 'accepted', attempted: true });
       case 'failed':
-        return settle(user, job, { state: 'failed', reason: 'refused', error: outcome.reason, attempted: true });
+        return settle(user, channel, job, {
+          state: 'failed',
+          reason: 'refused',
+          error: outcome.reason,
+          attempted: true,
+        });
       case 'gone':
         return user.transaction(async (tx) => {
-          await settle(tx, job, { state: 'gone', reason: 'token_gone', error: outcome.reason, attempted: true });
+          await settle(tx, channel, job, {
+            state: 'gone',
+            reason: 'token_gone',
+            error: outcome.reason,
+            attempted: true,
+          });
           await devices.forget(tx, { user_id: job.user_id, device_id: row.device_id, channel }, token);
         });
       case 'retry': {
         const seconds = Math.max(outcome.afterSeconds ?? 0, backOff(row.attempts));
         const error = outcome.reason;
         if (seconds >= row.seconds_left) {
-          return settle(user, job, { state: 'expired', reason: 'expired', error, attempted: true });
+          return settle(user, channel, job, { state: 'expired', reason: 'expired', error, attempted: true });
         }
         await user.query(postponeDelivery({ ...keyOf(job), error, seconds, task: sendTask(channel) }));
       }
@@ -172,7 +201,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
     const [row] = await user.query(selectDelivery({ ...keyOf(job), ttl: options.ttl }));
     if (row === undefined) return;
     const prepared = await prepare(channel, job, row);
-    if ('state' in prepared) return settle(user, job, prepared);
+    if ('state' in prepared) return settle(user, channel, job, prepared);
     await record(channel, job, row, prepared.token, await attempt(channel, prepared));
   };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { type Session, sessionHeadersOf } from '../../contract/session.js';
 import { isPlainJsonType, maxCredentials } from '../../lib/http-headers.js';
+import type { Counters } from '../../statistics/counters.js';
 import type { SessionVerifier } from '../verifier.js';
 
 /**
@@ -23,10 +24,12 @@ export interface VerifyHandlerOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether the handler answers requests from the start. */
   readonly isOpen: boolean;
+  readonly counters: Counters;
 }
 
 export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHandlerOptions): VerifyHandler {
   let { isOpen } = options;
+  const { counters } = options;
   const headers = Object.entries(options.headers).flat();
   const checks = new WeakMap<IncomingMessage, Promise<Session>>();
   const formOf = createFormCache();
@@ -49,6 +52,7 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
       // costs a microsecond more; Node.js 24 does not.
       response.socket?.uncork();
       response.end();
+      counters.add('sessions.verified');
     } catch (error) {
       // Nothing awaits this function: an error thrown here would end the process.
       response.destroy(error as Error);

@@ -12,7 +12,7 @@ import { createPacer } from '../../../src/lib/pacing.js';
 import { notificationFilterFields } from '../../../src/notifications/inbox/filter-fields.js';
 import { createNotifications, type Notifications } from '../../../src/notifications/notifications.js';
 import { fanOutPushes } from '../../../src/notifications/push/fan-out.js';
-import type { PushOptions } from '../../../src/notifications/push/plan.js';
+import { createCounters } from '../../../src/statistics/counters.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { eventually } from '../../support/eventually.js';
 import { createInboxes, imageUrlsOf, types } from '../../support/inbox.js';
@@ -34,19 +34,23 @@ beforeAll(async () => {
     changed: () => undefined,
     published: () => undefined,
     batching: true,
+    counters: createCounters(),
     pacer: createPacer(),
     connections: 20,
   });
 });
 afterAll(() => fresh.drop());
 
-const startPushRelay = (pushing: PushOptions) =>
+const startPushRelay = (pushing: FanOutOptions) =>
   startRelay(
     () => fanOutPushes(database, pushing),
     () => undefined,
   );
 
-const options: PushOptions = {
+type FanOutOptions = Parameters<typeof fanOutPushes>[1];
+
+const options: FanOutOptions = {
+  counters: createCounters(),
   devices: {
     reachable: findReachableDevices,
     target: findPushTarget,
@@ -146,7 +150,7 @@ describe('a publication', () => {
     const users = await createReachable(20);
     for (let round = 0; round < 30; round += 1) await publish(users);
     let failures = 0;
-    const failing: PushOptions = {
+    const failing: FanOutOptions = {
       ...options,
       devices: {
         ...options.devices,

@@ -6,6 +6,7 @@ import { newToken, ParsedToken } from '../../../src/lib/crypto/token-strings.js'
 import { createSnapshotVerifier } from '../../../src/sessions/fast-path/snapshot-verifier.js';
 import { createSessions } from '../../../src/sessions/sessions.js';
 import { createPlainVerifier } from '../../../src/sessions/verifier.js';
+import { createCounters } from '../../../src/statistics/counters.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 import { queriesOf, type SentQuery } from '../../support/queries.js';
 import { testSql } from '../../support/sql.js';
@@ -173,7 +174,7 @@ describe('the plan of session creation', () => {
 
   /** The statements that create so many sessions at once. The first session is created alone. */
   async function creationOf(count: number): Promise<SentQuery[]> {
-    const { create } = createSessions(db.database, { lifetime: 1000, batching: true });
+    const { create } = createSessions(db.database, { lifetime: 1000, batching: true, counters: createCounters() });
     return queriesOf(() => Promise.all(Array.from({ length: count }, (_, index) => create(heldBy(1 + index)))));
   }
 

@@ -10,6 +10,7 @@ import { newToken, parseToken } from '../../../src/lib/crypto/token-strings.js';
 import { sessionChangesTask } from '../../../src/sessions/fast-path/session-invalidation.js';
 import { createSnapshotVerifier } from '../../../src/sessions/fast-path/snapshot-verifier.js';
 import { createSessions } from '../../../src/sessions/sessions.js';
+import { createCounters } from '../../../src/statistics/counters.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { queriesOf } from '../../support/queries.js';
@@ -265,7 +266,7 @@ describe('the session cache', () => {
 
   test('honours the end of a session, by the clock of the database', async () => {
     const { token } = await signedIn();
-    const { create } = createSessions(one.database, { lifetime: 400, batching: true });
+    const { create } = createSessions(one.database, { lifetime: 400, batching: true, counters: createCounters() });
     const { verify } = createSnapshotVerifier(one.database);
     const held = parseToken('authentication', token);
     if (held === undefined) throw new Error('no token');

@@ -7,6 +7,7 @@ import { newToken } from '../../../src/lib/crypto/token-strings.js';
 import { newId } from '../../../src/lib/ids.js';
 import { Problem } from '../../../src/lib/problem.js';
 import { createVerifyHandler } from '../../../src/sessions/fast-path/verify-handler.js';
+import { createCounters } from '../../../src/statistics/counters.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { createBadRequests } from '../../support/bad-requests.js';
 import { eventually } from '../../support/eventually.js';
@@ -42,7 +43,7 @@ describe('the verify handler in front of the routes', () => {
         return session;
       },
     },
-    { headers: { 'x-always': 'there' }, isOpen: true },
+    { headers: { 'x-always': 'there' }, isOpen: true, counters: createCounters() },
   );
   let routed: IncomingMessage | undefined;
   const server = createServer(
@@ -169,7 +170,7 @@ describe('the verify handler in front of the routes', () => {
     let pass: (session: Session) => void = () => undefined;
     const slow = createVerifyHandler(
       { verify: () => new Promise((resolve) => (pass = resolve)) },
-      { headers: {}, isOpen: true },
+      { headers: {}, isOpen: true, counters: createCounters() },
     );
     const listener = slow.listener((_request, response) => response.end('routed'));
     const other = createServer(listener).listen(0, '127.0.0.1');

@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 import { NewSession, Session, sessionHeadersOf } from '../../../contract/session.js';
 import type { Sessions } from '../../../sessions/sessions.js';
+import type { Counters } from '../../../statistics/counters.js';
 import { type App, authenticationTokenOf, sessionOf } from '../../requests/route.js';
 
 /** Routes that create and check session tokens. */
-export function sessionRoutes(app: App, { sessions }: { sessions: Sessions }): void {
+export function sessionRoutes(app: App, { sessions, counters }: { sessions: Sessions; counters: Counters }): void {
   app.route({
     method: 'POST',
     url: '/v1/sessions',
@@ -37,7 +38,10 @@ export function sessionRoutes(app: App, { sessions }: { sessions: Sessions }): v
     },
     config,
     // The authorization has verified the session already.
-    handler: sessionOf,
+    handler: (request, reply) => {
+      counters.add('sessions.verified');
+      reply.send(sessionOf(request));
+    },
   });
 
   app.route({
@@ -54,6 +58,7 @@ export function sessionRoutes(app: App, { sessions }: { sessions: Sessions }): v
     config,
     handler: (request, reply) => {
       const session = sessionOf(request);
+      counters.add('sessions.verified');
       reply.headers(sessionHeadersOf(session)).send(session);
     },
   });

@@ -1,0 +1,187 @@
+import { metricNames, metrics } from '../contract/operation/statistics.js';
+import type { Database } from '../database/database.js';
+import { everyoneStatement, literal, sql } from '../database/sql.js';
+import { newId } from '../lib/ids.js';
+import type { Count, CounterStore, Counters } from './counters.js';
+
+/** Writes what a process has counted, and shows that the process runs. */
+export interface Reporter {
+  /** Where the parts of this process count. */
+  readonly counters: Counters;
+  /** Sets the gauge of this process's open streams. Read at each flush. */
+  watchStreams(count: () => number): void;
+  /** Writes the counts now. Rejects if the database fails: the next flush then writes them. */
+  flush(): Promise<void>;
+  /** Writes the last counts and removes this process from the list of instances. */
+  stop(): Promise<void>;
+}
+
+/** The process, as the list of instances shows it. */
+export interface InstanceInfo {
+  readonly host: string;
+  readonly processId: number;
+  /** Undefined for a single process. */
+  readonly worker: number | undefined;
+  readonly version: string;
+  readonly node: string;
+}
+
+export interface ReporterOptions {
+  readonly database: Pick<Database, 'everyone'>;
+  readonly counters: CounterStore;
+  readonly instance: InstanceInfo;
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds between two flushes. */
+  readonly interval?: number | undefined;
+}
+
+/** Milliseconds. A process without counts writes only the time at which it was last seen. */
+const defaultInterval = 10_000;
+/** Milliseconds between two writes of a process that counts nothing. */
+const heartbeat = 30_000;
+
+/** The resolutions of the stored sums. */
+const resolutions = sql`array['minute', 'hour', 'day']`;
+
+interface FlushValues extends Omit<InstanceInfo, 'worker'> {
+  readonly id: string;
+  readonly worker: number | null;
+  readonly streams: number;
+  readonly flush: number;
+  readonly metrics: readonly string[];
+  readonly labels: readonly string[];
+  readonly values: readonly number[];
+  /** Metrics of which the highest value is stored. */
+  readonly maxima: readonly string[];
+}
+
+/**
+ * One statement writes the counts in all resolutions, under the clock of the database. The row of the instance admits each
+ * flush once, so a flush whose answer was lost can be repeated. Rows are inserted in one order, so that flushes of several
+ * instances cannot deadlock.
+ */
+const writeCounts = everyoneStatement<FlushValues>(
+  'statistics_flush',
+  (p) => sql`
+  with clock as materialized (select db_now() as now),
+  admitted as (
+    insert into instances as known (id, host, process_id, worker, version, node, streams, flushes, started_at, seen_at)
+    select ${p.id}::uuid, ${p.host}, ${p.processId}::int, ${p.worker}::int, ${p.version}, ${p.node}, ${p.streams}::int,
+           ${p.flush}::bigint, now, now from clock
+    on conflict (id) do update set flushes = excluded.flushes, streams = excluded.streams, seen_at = excluded.seen_at
+    where known.flushes < excluded.flushes
+    returning seen_at as now)
+  insert into statistics as kept (resolution, starts_at, metric, label, value)
+  select resolution, date_trunc(resolution, now, 'UTC') as starts_at, metric, label, value
+  from admitted, unnest(${resolutions}) resolution,
+    unnest(${p.metrics}::text[], ${p.labels}::text[], ${p.values}::float8[]) counted (metric, label, value)
+  order by resolution, starts_at, metric, label
+  on conflict (resolution, starts_at, metric, label) do update
+  set value = case when kept.metric = any(${p.maxima}::text[]) then greatest(kept.value, excluded.value)
+              else kept.value + excluded.value end`,
+);
+
+const removeInstance = everyoneStatement<{ id: string }>(
+  'statistics_leave',
+  (p) => sql`delete from instances where id = ${p.id}`,
+);
+
+/** Due jobs that one look at the queue reads. With more of them, their oldest may be younger than the oldest of all. */
+const sampledJobs = 5000;
+
+/**
+ * The private table of the queue's library has an index for this, and its view has not. The first part finds the oldest of
+ * the jobs that run next, the second one that of the lowest priority, which waits behind all others.
+ */
+const readQueueAge = everyoneStatement<Record<never, never>, { age: number }>(
+  'statistics_queue_age',
+  () => sql`
+  select coalesce(greatest(0, extract(epoch from now() - min(run_at))), 0)::float8 as age from (
+    (select run_at from graphile_worker._private_jobs where is_available = true and run_at <= now()
+     order by priority, run_at limit ${literal(sampledJobs)})
+    union all
+    (select run_at from graphile_worker._private_jobs
+     where is_available = true and run_at <= now()
+       and priority = (select priority from graphile_worker._private_jobs where is_available = true and run_at <= now()
+                       order by priority desc limit 1)
+     order by run_at limit 1)) waiting`,
+);
+
+const maxima = metricNames.filter((name) => metrics[name].kind === 'maximum');
+
+/** A flush that the database has not confirmed yet. */
+interface Batch {
+  readonly flush: number;
+  readonly counts: readonly Count[];
+}
+
+export function startReporter(options: ReporterOptions): Reporter {
+  const { database, counters, instance, onError, interval = defaultInterval } = options;
+  const id = newId();
+  let streams = () => 0;
+  let flushes = 0;
+  let pending: Batch | undefined;
+  let gaugedAt = performance.now();
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  let running: Promise<void> = Promise.resolve();
+
+  /** Adds the gauges. An average is stored as the sum over time, which can be added up. */
+  async function gauge(): Promise<void> {
+    const now = performance.now();
+    counters.add('streams.open', '', (streams() * (now - gaugedAt)) / 1000);
+    gaugedAt = now;
+    const [queue] = await database.everyone.query(readQueueAge({}));
+    counters.add('queue.age', '', queue?.age ?? 0);
+  }
+
+  async function write({ flush, counts }: Batch): Promise<void> {
+    await database.everyone.query(
+      writeCounts({
+        ...instance,
+        id,
+        worker: instance.worker ?? null,
+        streams: streams(),
+        flush,
+        metrics: counts.map(({ metric }) => metric),
+        labels: counts.map(({ label }) => label),
+        values: counts.map(({ value }) => value),
+        maxima,
+      }),
+    );
+    writtenAt = performance.now();
+  }
+
+  async function flushOnce(isIdleQuiet: boolean): Promise<void> {
+    if (pending !== undefined) await write(pending);
+    pending = undefined;
+    await gauge();
+    const counts = counters.take();
+    if (counts.length === 0 && isIdleQuiet && performance.now() - writtenAt < heartbeat) return;
+    flushes += 1;
+    pending = { flush: flushes, counts };
+    await write(pending);
+    pending = undefined;
+  }
+
+  /** One flush at a time. */
+  function flush(isIdleQuiet: boolean): Promise<void> {
+    running = running.catch(() => undefined).then(() => flushOnce(isIdleQuiet));
+    return running;
+  }
+
+  const timer = setInterval(() => void flush(true).catch(onError), interval).unref();
+  void flush(false).catch(onError);
+
+  return {
+    counters,
+    watchStreams(count) {
+      streams = count;
+    },
+    flush: () => flush(false),
+    async stop() {
+      clearInterval(timer);
+      await flush(false).catch(onError);
+      await database.everyone.query(removeInstance({ id })).catch(onError);
+    },
+  };
+}

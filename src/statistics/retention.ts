@@ -1,0 +1,36 @@
+import type { MaintenanceTask } from '../database/maintenance/tasks.js';
+import { compose, literal, sql } from '../database/sql.js';
+import { kept, removalPause } from './statistics.js';
+
+/** Rows that a step removes at most. */
+const batchSize = 1000;
+
+const removeOld = compose(
+  'everyone',
+  sql`delete from statistics where (resolution, starts_at, metric, label) in (
+        (select resolution, starts_at, metric, label from statistics
+         where resolution = 'minute' and starts_at < db_now() - ${literal(kept.minute)} * interval '1 second'
+         limit ${literal(batchSize)})
+        union all
+        (select resolution, starts_at, metric, label from statistics
+         where resolution = 'hour' and starts_at < db_now() - ${literal(kept.hour)} * interval '1 second'
+         limit ${literal(batchSize)}))
+      returning 1 as removed`,
+);
+
+/** Instances that were killed stay in the list for a day. */
+const removeLost = compose(
+  'everyone',
+  sql`delete from instances where seen_at < db_now() - interval '1 day' returning 1 as removed`,
+);
+
+/** Removes sums by minute after 2 days and sums by hour after 90 days. Sums by day stay. */
+export const statisticsTask: MaintenanceTask = {
+  name: 'expire statistics',
+  restMs: removalPause * 1000,
+  async step(tx) {
+    const old = (await tx.query(removeOld)).length;
+    const lost = (await tx.query(removeLost)).length;
+    return { removed: old + lost, ...(old >= batchSize && { next: {} }) };
+  },
+};

@@ -1,0 +1,217 @@
+import {
+  type Statistics as Answer,
+  type Metric,
+  type MetricKind,
+  type MetricStatistics,
+  maxBuckets,
+  metrics,
+  type Step,
+  stepNames,
+  steps,
+} from '../contract/operation/statistics.js';
+import type { Database } from '../database/database.js';
+import { everyoneStatement, sql } from '../database/sql.js';
+import { refuseFaults } from '../lib/problem.js';
+import { type Instant, instantOfSeconds } from '../lib/times.js';
+
+/** The stored sums of all instances. */
+export interface Statistics {
+  /** @throws Problem `validation_failed` for an empty time span, or a step that is too short for it */
+  read(request: StatisticsRequest): Promise<Answer>;
+}
+
+export interface StatisticsRequest {
+  readonly metrics: readonly Metric[];
+  /** The default is a day before `to`. */
+  readonly from: Instant | undefined;
+  /** The default is now. */
+  readonly to: Instant | undefined;
+  /** The default is the shortest step with at most 300 buckets. */
+  readonly step: Step | undefined;
+}
+
+type Resolution = 'minute' | 'hour' | 'day';
+
+/** Seconds for which the sums of each resolution are kept. */
+export const kept = { minute: 2 * 86_400, hour: 90 * 86_400, day: Number.POSITIVE_INFINITY } as const satisfies Record<
+  Resolution,
+  number
+>;
+/** Seconds between two runs of the task that removes older sums. A step that begins within this time may be incomplete. */
+export const removalPause = 3600;
+
+const resolutionOf: Readonly<Record<Step, Resolution>> = {
+  '1m': 'minute',
+  '5m': 'minute',
+  '15m': 'minute',
+  '1h': 'hour',
+  '6h': 'hour',
+  '1d': 'day',
+};
+
+const daySeconds = 86_400;
+const fewBuckets = 300;
+
+const readClock = everyoneStatement<Record<never, never>, { now: Instant }>(
+  'statistics_clock',
+  () => sql`select db_now() as now`,
+);
+
+interface SumRow {
+  readonly metric: Metric;
+  readonly label: string;
+  /** Seconds since 1970. */
+  readonly at: number;
+  readonly sum: number;
+  readonly highest: number;
+}
+
+const readSums = everyoneStatement<
+  { metrics: readonly Metric[]; resolution: Resolution; step: number; from: number; to: number },
+  SumRow
+>(
+  'statistics_read',
+  (p) => sql`
+  select metric, label, at, sum(value) as sum, max(value) as highest
+  from statistics
+  cross join lateral (select extract(epoch from date_bin(${p.step}::float8 * interval '1 second', starts_at,
+                                                         timestamptz 'epoch'))::float8 as at) bucket
+  where resolution = ${p.resolution} and starts_at >= to_timestamp(${p.from}::float8)
+    and starts_at < to_timestamp(${p.to}::float8) and metric = any(${p.metrics}::text[])
+  group by metric, label, at
+  order by label`,
+);
+
+export function createStatistics(database: Pick<Database, 'everyone'>): Statistics {
+  return {
+    async read(request) {
+      const [clock] = await database.everyone.query(readClock({}));
+      if (clock === undefined) throw new Error('the clock returned no row');
+      const span = spanOf(request, clock.now);
+      const { from, to, step } = span;
+      const seconds = steps[step];
+      const needed = request.metrics.includes('queue.latency')
+        ? [...request.metrics, 'queue.jobs' as const]
+        : request.metrics;
+      const rows = await database.everyone.query(
+        readSums({ metrics: needed, resolution: resolutionOf[step], step: seconds, from, to }),
+      );
+      const starts = Array.from({ length: (to - from) / seconds }, (_, index) => from + index * seconds);
+      return {
+        from: instantOfSeconds(from),
+        to: instantOfSeconds(to),
+        now: clock.now,
+        step,
+        buckets: starts.map(instantOfSeconds),
+        metrics: request.metrics.map((metric) => combine(metric, rows, { starts, seconds, now: span.now })),
+      };
+    },
+  };
+}
+
+/** Times in seconds since 1970. `from` and `to` are multiples of the step. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+  readonly now: number;
+  readonly step: Step;
+}
+
+function spanOf({ from, to, step }: StatisticsRequest, clock: Instant): Span {
+  const now = secondsOf(clock);
+  const end = to === undefined ? now : secondsOf(to);
+  const start = from === undefined ? end - daySeconds : secondsOf(from);
+  if (start >= end) refuseFaults([{ field: 'to', code: 'not_later', params: { field: 'from' } }]);
+  const fits = (candidate: Step, most: number) =>
+    countBuckets(start, end, candidate) <= most && now - start <= kept[resolutionOf[candidate]];
+  if (step !== undefined && !fits(step, maxBuckets)) {
+    const allowed = stepNames.filter((candidate) => fits(candidate, maxBuckets)).join(', ');
+    refuseFaults([{ field: 'step', code: 'step_too_short', params: { max: maxBuckets, ...(allowed && { allowed }) } }]);
+  }
+  const chosen = step ?? stepNames.find((candidate) => fits(candidate, fewBuckets)) ?? '1d';
+  if (countBuckets(start, end, chosen) > maxBuckets) {
+    refuseFaults([{ field: 'from', code: 'step_too_short', params: { max: maxBuckets } }]);
+  }
+  const seconds = steps[chosen];
+  return { from: floorTo(start, seconds), to: -floorTo(-end, seconds), now, step: chosen };
+}
+
+const secondsOf = (instant: Instant) => Date.parse(instant) / 1000;
+const floorTo = (time: number, seconds: number) => Math.floor(time / seconds) * seconds;
+
+function countBuckets(start: number, end: number, step: Step): number {
+  const seconds = steps[step];
+  return Math.ceil(end / seconds) - Math.floor(start / seconds);
+}
+
+interface Buckets {
+  readonly starts: readonly number[];
+  readonly seconds: number;
+  readonly now: number;
+}
+
+/** Sums of some labels in each bucket: of the metric, and of the number of events that a mean divides by. */
+interface Sums {
+  readonly sums: readonly number[];
+  readonly highest: readonly number[];
+  readonly events: readonly number[];
+}
+
+function combine(metric: Metric, rows: readonly SumRow[], buckets: Buckets): MetricStatistics {
+  const { kind } = metrics[metric];
+  const own = rows.filter((row) => row.metric === metric);
+  const events = kind === 'mean' ? rows.filter((row) => row.metric === 'queue.jobs') : [];
+  const labels = [...new Set(own.map(({ label }) => label))].filter((label) => label !== '');
+  const all = sumsOf(own, events, buckets);
+  return {
+    metric,
+    kind,
+    ...valuesOf(kind, all, buckets),
+    labels: labels.map((label) => {
+      const isOfLabel = (row: SumRow) => row.label === label;
+      return { label, ...valuesOf(kind, sumsOf(own.filter(isOfLabel), events.filter(isOfLabel), buckets), buckets) };
+    }),
+  };
+}
+
+function sumsOf(rows: readonly SumRow[], events: readonly SumRow[], { starts, seconds }: Buckets): Sums {
+  const [first = 0] = starts;
+  const sums = starts.map(() => 0);
+  const highest = starts.map(() => 0);
+  const counts = starts.map(() => 0);
+  for (const row of rows) {
+    const place = (row.at - first) / seconds;
+    sums[place] = (sums[place] ?? 0) + row.sum;
+    highest[place] = Math.max(highest[place] ?? 0, row.highest);
+  }
+  for (const row of events) {
+    const place = (row.at - first) / seconds;
+    counts[place] = (counts[place] ?? 0) + row.sum;
+  }
+  return { sums, highest, events: counts };
+}
+
+/** The value of each bucket, and that of the whole time. */
+function valuesOf(kind: MetricKind, { sums, highest, events }: Sums, { starts, seconds, now }: Buckets) {
+  const whole = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+  switch (kind) {
+    case 'counter':
+      return { total: whole(sums), values: [...sums] };
+    case 'maximum':
+      return { total: highest.reduce((most, value) => Math.max(most, value), 0), values: [...highest] };
+    case 'mean':
+      return {
+        total: ratio(whole(sums), whole(events)),
+        values: sums.map((sum, place) => ratio(sum, events[place] ?? 0)),
+      };
+    case 'average': {
+      const elapsed = starts.map((start) => Math.min(seconds, Math.max(0, now - start)));
+      return {
+        total: ratio(whole(sums), whole(elapsed)),
+        values: sums.map((sum, place) => ratio(sum, elapsed[place] ?? 0)),
+      };
+    }
+  }
+}
+
+const ratio = (sum: number, count: number) => (count === 0 ? 0 : sum / count);
