@@ -65,7 +65,7 @@ export function adminStatisticsRoutes(app: App, { statistics }: { statistics: St
 }
 
 /** @throws Problem `validation_failed` with all faulty parameters */
-export function readStatisticsQuery(given: QueryParameters): StatisticsRequest {
+function readStatisticsQuery(given: QueryParameters): StatisticsRequest {
   const faults: FieldError[] = [];
   const once = (field: (typeof parameters)[number]): string | undefined => {
     const value = given[field];
