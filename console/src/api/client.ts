@@ -1,0 +1,152 @@
+import { createStore } from '../lib/store.js';
+import { reach } from './connection.js';
+import { NotConfirmedError, problemOf } from './problem.js';
+import type { NewSession } from './schema.js';
+import { type ConsoleSession, createSession } from './session.js';
+
+/** What the generated type of an operation says about its request. */
+interface Operation {
+  readonly url: string;
+  readonly path?: unknown;
+  readonly query?: unknown;
+  readonly body?: unknown;
+}
+
+type Given<Name extends string, Value> = [Value] extends [undefined | never]
+  ? { readonly [N in Name]?: undefined }
+  : undefined extends Value
+    ? { readonly [N in Name]?: Value }
+    : { readonly [N in Name]: Value };
+
+interface Options {
+  readonly signal?: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** `none`: the operation is public. */
+  readonly as?: 'operator' | 'none' | undefined;
+}
+
+export type RequestOptions<O extends Operation> = Given<'path', O['path']> &
+  Given<'query', O['query']> &
+  Given<'body', O['body']> &
+  Options;
+
+interface AnyRequest extends Options {
+  readonly path?: unknown;
+  readonly query?: unknown;
+  readonly body?: unknown;
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** The language of messages of the service. */
+let language = 'en';
+export function speak(next: string): void {
+  language = next;
+}
+
+/** The session of this tab. */
+export const session: ConsoleSession = createSession({
+  async open(authenticationToken) {
+    const body = authenticationToken === undefined ? undefined : { authentication_token: authenticationToken };
+    return plain<NewSession>('POST', '/console/session', body);
+  },
+  close: () => plain<void>('DELETE', '/console/session'),
+});
+
+/** Calls a route of the console itself, which the cookie authorizes. */
+export async function plain<Answer>(method: Method, url: string, body?: unknown): Promise<Answer> {
+  return parsed<Answer>(await checked(await reach(url, init(method, { body }))));
+}
+
+/** A request that waits until the operator has confirmed who they are, because the login is old. */
+export interface ConfirmationRequest {
+  readonly confirmed: () => void;
+  readonly refused: () => void;
+}
+export const confirmation = createStore<ConfirmationRequest | undefined>(undefined);
+let pendingConfirmation: Promise<void> | undefined;
+
+function confirm(): Promise<void> {
+  pendingConfirmation ??= new Promise<void>((resolve, reject) => {
+    confirmation.set({ confirmed: resolve, refused: () => reject(new NotConfirmedError()) });
+  }).finally(() => {
+    confirmation.set(undefined);
+    pendingConfirmation = undefined;
+  });
+  return pendingConfirmation;
+}
+
+/**
+ * Makes a request as the operator and returns the response. Renews the session and repeats the request if its token is
+ * refused; asks the operator to confirm who they are if the login is too old for the operation.
+ *
+ * @throws ProblemError, NetworkError, SignedOutError, NotConfirmedError
+ */
+export async function send(method: Method, url: string, options: AnyRequest = {}): Promise<Response> {
+  const address = addressOf(url, options.path, options.query);
+  if (options.as === 'none') return checked(await reach(address, init(method, options)));
+  let hasRenewed = false;
+  for (;;) {
+    const token = await session.token();
+    const response = await reach(address, init(method, options, token));
+    if (response.ok) return response;
+    const problem = await problemOf(response);
+    if (problem.status === 401 && !hasRenewed) {
+      session.discard(token);
+      hasRenewed = true;
+    } else if (problem.code === 'fresh_proof_required') await confirm();
+    else throw problem;
+  }
+}
+
+/**
+ * Calls an operation of the API. The types are those that schema.ts has for it:
+ * `request<GetUserData, GetUserResponse>('GET', '/admin/v1/users/{id}', { path: { id } })`.
+ *
+ * @throws as `send`
+ */
+export async function request<O extends Operation, Answer>(
+  method: Method,
+  url: O['url'],
+  ...[options]: Record<string, never> extends RequestOptions<O> ? [RequestOptions<O>?] : [RequestOptions<O>]
+): Promise<Answer> {
+  return parsed<Answer>(await send(method, url, options));
+}
+
+function init(method: Method, options: AnyRequest, token?: string): RequestInit {
+  const headers: Record<string, string> = { 'Accept-Language': language, ...options.headers };
+  if (token !== undefined) headers.Authorization = `Bearer ${token}`;
+  const { body, signal } = options;
+  const isReady = typeof body === 'string' || body instanceof Blob || body instanceof FormData;
+  if (body !== undefined && !isReady) headers['Content-Type'] ??= 'application/json';
+  return {
+    ...{ method, headers, signal: signal ?? null, cache: 'no-store', credentials: 'same-origin', redirect: 'error' },
+    ...(body !== undefined && { body: isReady ? body : JSON.stringify(body) }),
+  };
+}
+
+function addressOf(url: string, path: unknown, query: unknown): string {
+  const filled = url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(entry(path, name))));
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined && value !== '') parameters.set(name, String(value));
+  }
+  const text = parameters.toString();
+  return text === '' ? filled : `${filled}?${text}`;
+}
+
+function entry(path: unknown, name: string): unknown {
+  const found = Object.entries(path ?? {}).find(([key]) => key === name);
+  if (found === undefined) throw new TypeError(`the path needs ${name}`);
+  return found[1];
+}
+
+async function checked(response: Response): Promise<Response> {
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+async function parsed<Answer>(response: Response): Promise<Answer> {
+  const text = await response.text();
+  return (text === '' ? undefined : JSON.parse(text)) as Answer;
+}

@@ -1,0 +1,62 @@
+import { createStore } from '../lib/store.js';
+import { NetworkError } from './problem.js';
+
+/** Whether the service answers. `since`: the time of the first request that failed. */
+export type Connection = { readonly reachable: true } | { readonly reachable: false; readonly since: Date };
+
+/** Milliseconds between two attempts to reach the service again. */
+const probeInterval = { first: 2000, most: 15_000 };
+
+export const connection = createStore<Connection>({ reachable: true });
+
+let probe: ReturnType<typeof setTimeout> | undefined;
+
+/** `fetch` that notices when the service cannot be reached, and when it can again. */
+export async function reach(input: string, init: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(input, init);
+    connected();
+    return response;
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    lost();
+    throw new NetworkError('The service cannot be reached.', { cause: error });
+  }
+}
+
+/** A stream or a body ended in the middle. */
+export function lost(): void {
+  if (!connection.get().reachable) return;
+  connection.set({ reachable: false, since: new Date() });
+  probeAfter(probeInterval.first);
+}
+
+function connected(): void {
+  clearTimeout(probe);
+  if (!connection.get().reachable) connection.set({ reachable: true });
+}
+
+function probeAfter(milliseconds: number): void {
+  clearTimeout(probe);
+  probe = setTimeout(async () => {
+    try {
+      await fetch('/livez', { cache: 'no-store' });
+      connected();
+    } catch {
+      probeAfter(Math.min(milliseconds * 2, probeInterval.most));
+    }
+  }, milliseconds);
+}
+
+/** The browser knows at once when its network is lost, and when to look again. */
+export function watchNetwork(): () => void {
+  const whenOnline = () => {
+    if (!connection.get().reachable) probeAfter(0);
+  };
+  window.addEventListener('offline', lost);
+  window.addEventListener('online', whenOnline);
+  return () => {
+    window.removeEventListener('offline', lost);
+    window.removeEventListener('online', whenOnline);
+  };
+}

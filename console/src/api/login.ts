@@ -1,0 +1,109 @@
+import { plain, request } from './client.js';
+import { signChallenge } from './passkeys.js';
+import { isTemporary, ProblemError } from './problem.js';
+import type {
+  AnswerTokenData,
+  AnswerTokenResponse,
+  Authentication,
+  CreateTokenData,
+  CreateTokenResponse,
+  DeviceInput,
+  Identity,
+} from './schema.js';
+
+/** What the sign-in page needs before a login. */
+export interface Entry {
+  readonly app_name: string;
+  /** The device of the last sign-in with this browser. */
+  readonly device_id: string | null;
+}
+
+export const readEntry = (): Promise<Entry> => plain('GET', '/console/sign-in');
+
+/** What a login waits for. */
+export interface PendingLogin {
+  readonly id: string;
+  readonly takesCode: boolean;
+  readonly takesRecoveryCode: boolean;
+  /** The options for a passkey, if the login takes one. */
+  readonly passkey: unknown;
+}
+
+/** A login continues with a second factor, is approved, or is refused. */
+export type Step =
+  | { readonly is: 'pending'; readonly login: PendingLogin }
+  | { readonly is: 'approved'; readonly token: string }
+  | { readonly is: 'rejected' };
+
+/** A mail address has an @, a phone number begins with + or has only digits and signs. All else is a username. */
+function identityOf(typed: string): Identity {
+  const value = typed.trim();
+  if (value.includes('@')) return { type: 'email', value };
+  return { type: /^\+[\d\s().-]+$/.test(value) ? 'phone' : 'username', value };
+}
+
+/** Describes this browser for the list of the user's devices. */
+export function thisDevice(id: string | null): DeviceInput {
+  const agent = navigator.userAgent;
+  const browser = /Firefox|Edg|OPR|Chrome|Safari/.exec(agent.replace('HeadlessChrome', 'Chrome'))?.[0];
+  const system = /Windows|Android|iPhone|iPad|Mac OS|Linux/.exec(agent)?.[0];
+  const names: Record<string, string> = { Edg: 'Edge', OPR: 'Opera' };
+  return {
+    ...(id !== null && { id }),
+    make: 'Postern console',
+    ...(browser !== undefined && { model: names[browser] ?? browser }),
+    ...(system !== undefined && { os_name: system }),
+  };
+}
+
+/** Starts a login with a password. */
+export async function startWithPassword(
+  given: { readonly identity: string; readonly password: string; readonly pin?: string },
+  device: DeviceInput,
+): Promise<Step> {
+  const { identity, password, pin } = given;
+  const body = {
+    ...{ identity: identityOf(identity), authenticator: 'password', secret: password, device },
+    ...(pin !== undefined && pin !== '' && { pin }),
+  };
+  return stepOf(await start(body));
+}
+
+/** Logs in with a passkey that the user chooses, without a name. */
+export async function logInWithPasskey(device: DeviceInput): Promise<Step> {
+  const { id, challenge } = await start({ authenticator: 'passkey', device });
+  return answer(id, await signChallenge(challenge));
+}
+
+const start = (body: CreateTokenData['body']) =>
+  request<CreateTokenData, CreateTokenResponse>('POST', '/v1/tokens', { body, as: 'none' });
+
+/**
+ * Answers with a code of the app, a recovery code, or the assertion of a passkey.
+ *
+ * @throws ProblemError `authorization_rejected`: wrong, or the login has lapsed; the service does not say which
+ */
+export async function answer(id: string, secret: string): Promise<Step> {
+  const call = { path: { id }, body: { secret }, as: 'none' } as const;
+  return stepOf(await request<AnswerTokenData, AnswerTokenResponse>('POST', '/v1/tokens/{id}/secret', call));
+}
+
+function stepOf({ id, status, token, challenge }: Authentication): Step {
+  if (status === 'approved' && token !== undefined) return { is: 'approved', token };
+  if (status === 'rejected' || challenge === undefined) return { is: 'rejected' };
+  const { type, alternatives, passkey } = challenge as { type: string; alternatives?: unknown; passkey?: unknown };
+  return {
+    is: 'pending',
+    login: {
+      id,
+      takesCode: type === 'totp',
+      takesRecoveryCode: Array.isArray(alternatives) && alternatives.includes('recovery_code'),
+      passkey: type === 'passkey' ? challenge : passkey,
+    },
+  };
+}
+
+/** Whether a refusal says that the secret was wrong, unlike a lock, a limit or a failure. */
+export function isWrongSecret(error: unknown): boolean {
+  return error instanceof ProblemError && error.status === 400 && !isTemporary(error);
+}

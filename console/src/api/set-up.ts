@@ -1,0 +1,48 @@
+import { plain } from './client.js';
+import type { DeviceInput } from './schema.js';
+import type { GrantedSession } from './session.js';
+
+/** What a set-up link is for. */
+export interface SetUpLink {
+  readonly role: 'operator' | 'support';
+  readonly expires_at: string;
+  readonly app_name: string;
+  readonly password_min: number;
+}
+
+/** The new operator, as the form has it. */
+export interface NewOperator {
+  readonly secret: string;
+  readonly name: string;
+  readonly username?: string;
+  readonly email?: string;
+  readonly password: string;
+  readonly locale?: string;
+}
+
+/** A second factor to enrol. It has the member of its kind. */
+export interface SetUpFactor {
+  readonly id: string;
+  readonly expires_at: string;
+  readonly totp?: { readonly secret: string; readonly uri: string };
+  readonly passkey?: { readonly options: unknown };
+}
+
+export interface SetUpResult {
+  readonly session: GrantedSession;
+  readonly recovery_codes: readonly string[];
+}
+
+/** @throws ProblemError `setup_link_unknown`, `setup_link_used`, `setup_link_expired` */
+export const describeLink = (secret: string): Promise<SetUpLink> => plain('POST', '/console/setup/link', { secret });
+
+/** Checks the form, and starts the enrolment of a factor. Does not use the link up. */
+export const startFactor = (operator: NewOperator, factor: 'totp' | 'passkey'): Promise<SetUpFactor> =>
+  plain('POST', '/console/setup/factor', { ...operator, factor });
+
+/** Makes the operator and signs them in. Uses the link up. */
+export const completeSetUp = (
+  operator: NewOperator,
+  proof: { readonly factor_id: string; readonly code?: string; readonly response?: Record<string, unknown> },
+  device: DeviceInput,
+): Promise<SetUpResult> => plain('POST', '/console/setup', { ...operator, ...proof, device });

@@ -1,0 +1,110 @@
+import { createStore, type Store } from '../lib/store.js';
+import { send } from './client.js';
+import { textLines } from './ndjson.js';
+import { isTemporary, SignedOutError } from './problem.js';
+
+/** `waiting`: disconnected, the next attempt follows by itself. `ended`: it will not come back by itself. */
+export type StreamState = 'connecting' | 'live' | 'waiting' | 'ended';
+
+export interface StreamEvent {
+  /** `message`, unless the service names it. */
+  readonly event: string;
+  readonly data: string;
+}
+
+export interface EventStream {
+  readonly state: Store<StreamState>;
+  stop(): void;
+}
+
+export interface StreamOptions {
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  /** The id after which the stream starts, for its first connection. */
+  readonly after?: string;
+  readonly onEvent: (event: StreamEvent) => void;
+  /** Something is missing between the last event and the next: read the list again. */
+  readonly onReset?: () => void;
+}
+
+/** Milliseconds before a new attempt: doubles from the first to the most. */
+const backOff = { first: 1000, most: 30_000 };
+
+/** Reads a stream of events with the session of the operator, and resumes it after its last event. */
+export function openStream(url: string, options: StreamOptions): EventStream {
+  const state = createStore<StreamState>('connecting');
+  const stopping = new AbortController();
+  let lastId = options.after;
+  let wait = backOff.first;
+
+  async function connect(): Promise<void> {
+    const headers = { Accept: 'text/event-stream', ...(lastId !== undefined && { 'Last-Event-ID': lastId }) };
+    const { signal } = stopping;
+    const response = await send('GET', url, { query: options.query, headers, signal });
+    state.set('live');
+    for await (const block of blocks(textLines(response, signal))) {
+      wait = backOff.first;
+      if (block.id !== undefined) lastId = block.id;
+      if (block.retry !== undefined) wait = block.retry;
+      if (block.event === 'reset') options.onReset?.();
+      else if (block.data !== undefined) options.onEvent({ event: block.event ?? 'message', data: block.data });
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        await connect();
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        if (error instanceof SignedOutError || !isTemporary(error)) {
+          state.set('ended');
+          return;
+        }
+        wait = Math.min(wait * 2, backOff.most);
+      }
+      if (stopping.signal.aborted) return;
+      state.set('waiting');
+      // Half of it is random, so that many consoles do not return at the same moment.
+      await pause(wait / 2 + (Math.random() * wait) / 2, stopping.signal);
+    }
+  }
+
+  void run();
+  return { state, stop: () => stopping.abort() };
+}
+
+interface Block {
+  id?: string;
+  event?: string;
+  data?: string;
+  retry?: number;
+}
+
+/** The blocks of an event stream (WHATWG HTML, 9.2.6). Lines of comments keep the connection open. */
+async function* blocks(lines: AsyncIterable<string>): AsyncGenerator<Block> {
+  let block: Block = {};
+  for await (const line of lines) {
+    if (line === '') {
+      if (Object.keys(block).length > 0) yield block;
+      block = {};
+      continue;
+    }
+    const colon = line.indexOf(':');
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    if (field === 'data') block.data = block.data === undefined ? value : `${block.data}\n${value}`;
+    else if (field === 'event') block.event = value;
+    else if (field === 'id') block.id = value;
+    else if (field === 'retry' && /^\d+$/.test(value)) block.retry = Number(value);
+  }
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,26 @@
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { request } from './client.js';
+import type { GetUserPageData, GetUserPageResponse, User } from './schema.js';
+
+/** The id of events that concern no user. */
+export const noUser = '00000000-0000-0000-0000-000000000000';
+
+const named = (ids: readonly string[]) =>
+  queryOptions({
+    queryKey: ['users', 'named', ...ids],
+    queryFn: ({ signal }) =>
+      request<GetUserPageData, GetUserPageResponse>('GET', '/admin/v1/users/page', {
+        query: { filter: `id:in:${ids.join(';')}`, limit: 100 },
+        signal,
+      }),
+    enabled: ids.length > 0,
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+  });
+
+/** The users with these ids, for lists that have ids only. At most 100; the others are missing, and so are erased users. */
+export function useUsersById(ids: readonly string[]): ReadonlyMap<string, User> {
+  const wanted = [...new Set(ids)].filter((id) => id !== noUser).sort();
+  const { data } = useQuery(named(wanted.slice(0, 100)));
+  return new Map(data?.data.map((user) => [user.id, user]));
+}

@@ -1,0 +1,26 @@
+import type { ErrorComponentProps } from '@tanstack/react-router';
+import { ButtonLink } from '../components/button/button.js';
+import { Page } from '../components/panel/panel.js';
+import { Empty, Problem } from '../components/state/state.js';
+import { useText } from '../text/text.js';
+
+export function NotFound() {
+  const { shell } = useText();
+  return (
+    <Page title={shell.notFound}>
+      <Empty title={shell.notFound} action={<ButtonLink to="/">{shell.toOverview}</ButtonLink>}>
+        {shell.notFoundWhy}
+      </Empty>
+    </Page>
+  );
+}
+
+/** A page failed while it was drawn, or its code could not be loaded. */
+export function Crashed({ error, reset }: ErrorComponentProps) {
+  const { shell } = useText();
+  return (
+    <Page title={shell.crashed}>
+      <Problem error={error} onRetry={reset} />
+    </Page>
+  );
+}

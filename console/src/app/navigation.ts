@@ -1,0 +1,23 @@
+import type { LinkProps } from '@tanstack/react-router';
+import type { IconName } from '../components/icon/icon.js';
+import type { Texts } from '../text/en/index.js';
+
+/** A page in the navigation, in the palette, and after `g` on the keyboard. */
+export interface NavigationEntry {
+  readonly to: NonNullable<LinkProps['to']>;
+  readonly name: (text: Texts) => string;
+  readonly icon: IconName;
+  /** The letter after `g`. */
+  readonly key: string;
+  /** Below the line: what is needed less often. */
+  readonly second?: boolean;
+  /** The scope without which the API would refuse the page. */
+  readonly needs?: string;
+  /** In the bar at the bottom of a phone. At most four; the others are behind "More". */
+  readonly onPhone?: boolean;
+}
+
+/** In the order of the sidebar. */
+export const navigation: readonly NavigationEntry[] = [
+  { to: '/', name: (text) => text.shell.overview, icon: 'home', key: 'o', onPhone: true },
+];

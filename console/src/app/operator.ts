@@ -1,0 +1,26 @@
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { request } from '../api/client.js';
+import { readEntry } from '../api/login.js';
+import type { Account, GetAccountData } from '../api/schema.js';
+
+/** Who is signed in. */
+export type Operator = Account & { readonly capabilities: readonly string[] };
+
+export const operatorQuery = queryOptions({
+  queryKey: ['operator'],
+  queryFn: ({ signal }) => request<GetAccountData, Operator>('GET', '/v1/account', { signal }),
+  staleTime: 60_000,
+});
+
+/** The name of the installation, and the device of this browser. */
+export const entryQuery = queryOptions({
+  queryKey: ['entry'],
+  queryFn: readEntry,
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** Whether the role of the operator has a scope, such as `users:write`. The service enforces the same. */
+export function useCan(): (scope: string) => boolean {
+  const { data } = useQuery(operatorQuery);
+  return (scope) => data?.capabilities.includes(scope) === true;
+}

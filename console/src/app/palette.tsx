@@ -1,0 +1,190 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { Icon, type IconName } from '../components/icon/icon.js';
+import { toast } from '../components/toast/toasts.js';
+import { cx } from '../lib/cx.js';
+import { language, languages, theme, themes } from '../lib/preferences.js';
+import { useText } from '../text/text.js';
+import type { NavigationEntry } from './navigation.js';
+import styles from './palette.module.css';
+import { signOut } from './sign-out.js';
+
+interface Entry {
+  readonly id: string;
+  readonly group: string;
+  readonly name: string;
+  readonly icon: IconName;
+  readonly end?: ReactNode;
+  readonly run: () => void;
+}
+
+interface PaletteProps {
+  readonly pages: readonly NavigationEntry[];
+  readonly onHelp: () => void;
+  readonly onClose: () => void;
+}
+
+/** Finds pages and actions by parts of their names. */
+export function Palette({ pages, onHelp, onClose }: PaletteProps) {
+  const text = useText();
+  const [query, setQuery] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const id = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const entries = useEntries(pages, onHelp).filter(({ name }) => matches(name, query));
+  const current = entries[Math.min(chosen, entries.length - 1)];
+  useEffect(() => {
+    const before = document.activeElement;
+    const element = dialog.current;
+    element?.showModal();
+    return () => {
+      element?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  useEffect(() => {
+    document.querySelector(`[id="${CSS.escape(`${id}-${current?.id}`)}"]`)?.scrollIntoView({ block: 'nearest' });
+  }, [id, current?.id]);
+
+  function open(entry: Entry | undefined): void {
+    if (entry === undefined) return;
+    onClose();
+    entry.run();
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) setChosen((chosen + step + entries.length) % Math.max(1, entries.length));
+    else if (event.key === 'Enter') open(current);
+    else return;
+    event.preventDefault();
+  }
+
+  return (
+    <dialog
+      ref={dialog}
+      className={styles.palette}
+      aria-label={text.shell.palette.title}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onMouseDown={(event) => {
+        if (event.target === event.currentTarget) onClose();
+      }}
+    >
+      <div className={styles.box}>
+        <Icon name="search" />
+        <input
+          type="text"
+          role="combobox"
+          aria-expanded="true"
+          aria-controls={id}
+          aria-activedescendant={current === undefined ? undefined : `${id}-${current.id}`}
+          aria-autocomplete="list"
+          aria-label={text.shell.palette.placeholder}
+          placeholder={text.shell.palette.placeholder}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          value={query}
+          onChange={(event) => {
+            setQuery(event.currentTarget.value);
+            setChosen(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <kbd>Esc</kbd>
+      </div>
+      <div id={id} role="listbox" aria-label={text.shell.palette.results} className={styles.results}>
+        {groupsOf(entries).map(([group, list]) => (
+          // biome-ignore lint/a11y/useSemanticElements: a group of options in a list box
+          <div key={group} role="group" aria-label={group}>
+            <div className={styles.group} aria-hidden="true">
+              {group}
+            </div>
+            {list.map((entry) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys act in the field above, which keeps the focus
+              <div
+                key={entry.id}
+                id={`${id}-${entry.id}`}
+                role="option"
+                tabIndex={-1}
+                aria-selected={entry === current}
+                className={cx(styles.entry, entry === current && styles.chosen)}
+                onClick={() => open(entry)}
+                onPointerMove={() => setChosen(entries.indexOf(entry))}
+              >
+                <Icon name={entry.icon} />
+                <span className={styles.name}>{entry.name}</span>
+                {entry.end}
+              </div>
+            ))}
+          </div>
+        ))}
+      </div>
+      {entries.length === 0 && (
+        <p className={styles.nothing} role="status">
+          {text.shell.palette.nothing(query)}
+        </p>
+      )}
+      <footer className={styles.foot} aria-hidden="true">
+        <span>
+          <kbd>↑</kbd> <kbd>↓</kbd> {text.shell.palette.choose}
+        </span>
+        <span>
+          <kbd>↵</kbd> {text.shell.palette.open}
+        </span>
+      </footer>
+    </dialog>
+  );
+}
+
+function useEntries(pages: readonly NavigationEntry[], onHelp: () => void): Entry[] {
+  const text = useText();
+  const navigate = useNavigate();
+  const { shell } = text;
+  const actions = { group: shell.palette.actions };
+  return [
+    ...pages.map(({ to, name, icon, key }) => ({
+      ...{ id: `page-${key}`, group: shell.palette.pages, name: name(text), icon },
+      end: (
+        <span className={styles.keys}>
+          <kbd>G</kbd> <kbd>{key.toUpperCase()}</kbd>
+        </span>
+      ),
+      run: () => void navigate({ to }),
+    })),
+    ...themes.map((one) => ({
+      ...{ ...actions, id: `theme-${one}`, name: `${shell.theme}: ${shell.themes[one]}`, icon: 'sun' as const },
+      run: () => theme.set(one),
+    })),
+    ...languages.map((one) => ({
+      ...{
+        ...actions,
+        id: `language-${one}`,
+        name: `${shell.language}: ${shell.languages[one]}`,
+        icon: 'globe' as const,
+      },
+      run: () => language.set(one),
+    })),
+    { ...actions, id: 'keys', name: shell.shortcuts, icon: 'keyboard', run: onHelp },
+    {
+      ...{ ...actions, id: 'sign-out', name: shell.signOut, icon: 'logout' },
+      run: () => void signOut().catch((error) => toast.failed(shell.signOutFailed, error)),
+    },
+  ];
+}
+
+/** Each word of the query begins a word of the name, or is part of one. Without regard to case and accents. */
+function matches(name: string, query: string): boolean {
+  const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+  const words = plain(query).split(/\s+/).filter(Boolean);
+  return words.every((word) => plain(name).includes(word));
+}
+
+function groupsOf(entries: readonly Entry[]): [string, Entry[]][] {
+  const groups = new Map<string, Entry[]>();
+  for (const entry of entries) groups.set(entry.group, [...(groups.get(entry.group) ?? []), entry]);
+  return [...groups];
+}

@@ -1,0 +1,27 @@
+/**
+ * The query of a page's URL, such as `?q=ada&status=locked`. All values are text. Without the types that the router would guess, so that a search for 123 or true stays text.
+ */
+export function parseQuery(text: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+export function stringifyQuery(query: Readonly<Record<string, unknown>>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') parameters.set(name, String(value));
+  }
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** For the `validateSearch` of a route: keeps the members with these names, and drops all others. */
+export function queryOf<Name extends string>(...names: readonly Name[]) {
+  return (query: Readonly<Record<string, unknown>>): { [N in Name]?: string } => {
+    const kept: { [N in Name]?: string } = {};
+    for (const name of names) {
+      const value = query[name];
+      if (typeof value === 'string' && value !== '') kept[name] = value;
+    }
+    return kept;
+  };
+}

@@ -1,0 +1,210 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { connection } from '../api/connection.js';
+import { Dot } from '../components/badge/badge.js';
+import { Button } from '../components/button/button.js';
+import { Icon, Mark } from '../components/icon/icon.js';
+import { Menu, type MenuItem } from '../components/menu/menu.js';
+import { pageTitle } from '../components/panel/panel.js';
+import { OfflineStrip } from '../components/state/state.js';
+import { Avatar, Cut, nameOf } from '../components/text/values.js';
+import { Toasts, toast } from '../components/toast/toasts.js';
+import { language, languages, theme, themes } from '../lib/preferences.js';
+import { useStore } from '../lib/store.js';
+import { useText } from '../text/text.js';
+import { Help } from './help.js';
+import { useKeyboard, useShortcuts } from './keyboard.js';
+import { type NavigationEntry, navigation } from './navigation.js';
+import { entryQuery, operatorQuery, useCan } from './operator.js';
+import { Palette } from './palette.js';
+import styles from './shell.module.css';
+import { signOut } from './sign-out.js';
+
+/** The frame of every page: sidebar, or bars on a phone, and what can open from everywhere. */
+export function Shell() {
+  const text = useText();
+  const navigate = useNavigate();
+  const entries = useVisiblePages();
+  const [opened, setOpened] = useState<'palette' | 'help'>();
+  const close = () => setOpened(undefined);
+  useKeyboard();
+  useShortcuts([
+    { keys: 'mod+k', name: text.shell.keys.find, group: 'everywhere', run: () => setOpened('palette') },
+    { keys: '?', name: text.shell.keys.help, group: 'everywhere', run: () => setOpened('help') },
+    ...entries.map((entry) => ({
+      ...{ keys: `g ${entry.key}`, name: entry.name(text), group: 'pages' as const },
+      run: () => void navigate({ to: entry.to }),
+    })),
+  ]);
+  const openPalette = () => setOpened('palette');
+  return (
+    <div className={styles.shell}>
+      <a className={styles.skip} href="#content">
+        {text.shell.skip}
+      </a>
+      <Sidebar entries={entries} onFind={openPalette} onHelp={() => setOpened('help')} />
+      <TopBar onFind={openPalette} onHelp={() => setOpened('help')} />
+      <main id="content" className={styles.content} tabIndex={-1}>
+        <OfflineStrip />
+        <Outlet />
+      </main>
+      <BottomBar entries={entries} />
+      <Toasts />
+      {opened === 'palette' && <Palette pages={entries} onHelp={() => setOpened('help')} onClose={close} />}
+      {opened === 'help' && <Help onClose={close} />}
+    </div>
+  );
+}
+
+/** The pages that the role may see. */
+function useVisiblePages(): readonly NavigationEntry[] {
+  const can = useCan();
+  return navigation.filter(({ needs }) => needs === undefined || can(needs));
+}
+
+interface BarProps {
+  readonly onFind: () => void;
+  readonly onHelp: () => void;
+}
+
+function Sidebar({ entries, onFind, onHelp }: BarProps & { entries: readonly NavigationEntry[] }) {
+  const text = useText();
+  const { data: entry } = useQuery(entryQuery);
+  return (
+    <div className={styles.side}>
+      <div className={styles.brand}>
+        <Mark />
+        <Cut strong of={entry?.app_name ?? 'Postern'} />
+      </div>
+      <button type="button" className={styles.find} onClick={onFind}>
+        <Icon name="search" />
+        <span>{text.shell.find}</span>
+        <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      <nav className={styles.pages} aria-label={text.shell.navigation}>
+        <PageList entries={entries.filter(({ second }) => second !== true)} />
+        <PageList entries={entries.filter(({ second }) => second === true)} />
+      </nav>
+      <div className={styles.foot}>
+        <ConnectionState />
+        <Operator onHelp={onHelp} />
+      </div>
+    </div>
+  );
+}
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
+
+function PageList({ entries }: { entries: readonly NavigationEntry[] }) {
+  const text = useText();
+  if (entries.length === 0) return null;
+  return (
+    <ul>
+      {entries.map(({ to, icon, name }) => (
+        <li key={to}>
+          <Link to={to} className={styles.page} activeOptions={{ exact: to === '/', includeSearch: false }}>
+            <Icon name={icon} />
+            <span>{name(text)}</span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ConnectionState() {
+  const text = useText();
+  const { reachable } = useStore(connection);
+  return (
+    <div className={styles.connection}>
+      <Dot tone={reachable ? 'good' : 'warn'} />
+      <span>{reachable ? text.shell.connected : text.shell.disconnected}</span>
+    </div>
+  );
+}
+
+function Operator({ onHelp }: { onHelp: () => void }) {
+  const text = useText();
+  const { data: operator } = useQuery(operatorQuery);
+  const items = useAccountActions(onHelp);
+  const name = operator === undefined ? '' : nameOf(operator);
+  return (
+    <div className={styles.operator}>
+      <Avatar name={name} />
+      <div className={styles.who}>
+        <Cut of={name} />
+        {operator !== undefined && <Cut quiet of={text.shell.roles[operator.role]} />}
+      </div>
+      <Menu label={text.shell.menu} items={items} kind="ghost" small />
+    </div>
+  );
+}
+
+function useAccountActions(onHelp: () => void): MenuItem[] {
+  const text = useText();
+  const chosenTheme = useStore(theme);
+  const chosenLanguage = useStore(language);
+  return [
+    ...themes.map((one) => ({
+      ...{ name: `${text.shell.theme}: ${text.shell.themes[one]}`, chosen: one === chosenTheme },
+      run: () => theme.set(one),
+    })),
+    ...languages.map((one) => ({
+      ...{ name: text.shell.languages[one], chosen: one === chosenLanguage },
+      run: () => language.set(one),
+    })),
+    { name: text.shell.shortcuts, icon: 'keyboard', run: onHelp },
+    {
+      ...{ name: text.shell.signOut, icon: 'logout' },
+      run: () => void signOut().catch((error) => toast.failed(text.shell.signOutFailed, error)),
+    },
+  ];
+}
+
+/** On a phone: the title of the page, search, and the account. */
+function TopBar({ onFind, onHelp }: BarProps) {
+  const text = useText();
+  const title = useStore(pageTitle);
+  const items = useAccountActions(onHelp);
+  return (
+    <div className={styles.top}>
+      <Mark />
+      <span className={styles.title} aria-hidden="true">
+        <bdi>{title}</bdi>
+      </span>
+      <Button kind="ghost" icon="search" label={text.shell.find} onClick={onFind} />
+      <Menu label={text.shell.menu} items={items} icon="user" kind="ghost" />
+    </div>
+  );
+}
+
+/** On a phone: the most used pages, and the others behind "More". */
+function BottomBar({ entries }: { entries: readonly NavigationEntry[] }) {
+  const text = useText();
+  const navigate = useNavigate();
+  const direct = entries.filter(({ onPhone }) => onPhone === true).slice(0, 4);
+  const others = entries.filter((entry) => !direct.includes(entry));
+  return (
+    <nav className={styles.bottom} aria-label={text.shell.navigation}>
+      {direct.map(({ to, icon, name }) => (
+        <Link key={to} to={to} className={styles.tab} activeOptions={{ exact: to === '/', includeSearch: false }}>
+          <Icon name={icon} size={20} />
+          <span>{name(text)}</span>
+        </Link>
+      ))}
+      {others.length > 0 && (
+        <span className={styles.more}>
+          <Menu
+            label={text.shell.more}
+            icon="menu"
+            kind="ghost"
+            items={others.map(({ to, icon, name }) => ({ name: name(text), icon, run: () => void navigate({ to }) }))}
+          >
+            {text.shell.more}
+          </Menu>
+        </span>
+      )}
+    </nav>
+  );
+}

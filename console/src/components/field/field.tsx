@@ -1,0 +1,188 @@
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from 'react';
+import { cx } from '../../lib/cx.js';
+import { Icon } from '../icon/icon.js';
+import styles from './field.module.css';
+
+interface Described {
+  readonly label: string;
+  /** Below the field: what it is for, or an example. */
+  readonly hint?: ReactNode;
+  /** What is wrong with the value. Shown instead of the hint. */
+  readonly error?: string | undefined;
+}
+
+type Wiring = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': true | undefined };
+
+function Frame({ label, hint, error, children }: Described & { children: (wiring: Wiring) => ReactNode }) {
+  const id = useId();
+  const note = `${id}-note`;
+  const hasNote = error !== undefined || hint !== undefined;
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id} className={styles.label}>
+        {label}
+      </label>
+      {children({
+        id,
+        'aria-describedby': hasNote ? note : undefined,
+        'aria-invalid': error === undefined ? undefined : true,
+      })}
+      {hasNote && (
+        <div id={note} className={cx(styles.note, error !== undefined && styles.error)}>
+          {error !== undefined && <Icon name="circleCross" size={13} />}
+          <span>{error ?? hint}</span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** One line of text. */
+export function Field({ label, hint, error, className, ...rest }: Described & InputHTMLAttributes<HTMLInputElement>) {
+  return (
+    <Frame {...{ label, hint, error }}>
+      {(wiring) => <input type="text" {...rest} {...wiring} className={cx(styles.input, className)} />}
+    </Frame>
+  );
+}
+
+export function TextArea({ label, hint, error, ...rest }: Described & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  return (
+    <Frame {...{ label, hint, error }}>
+      {(wiring) => <textarea rows={4} {...rest} {...wiring} className={cx(styles.input, styles.area)} />}
+    </Frame>
+  );
+}
+
+interface SelectProps<T extends string> extends Described, Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> {
+  readonly value: T;
+  readonly options: readonly (readonly [value: T, name: string])[];
+  readonly onChoose: (value: T) => void;
+}
+
+/** One of few values. */
+export function Select<T extends string>({ label, hint, error, options, onChoose, ...rest }: SelectProps<T>) {
+  return (
+    <Frame {...{ label, hint, error }}>
+      {(wiring) => (
+        <select
+          {...rest}
+          {...wiring}
+          className={cx(styles.input, styles.select)}
+          onChange={(event) => {
+            const chosen = options[event.currentTarget.selectedIndex];
+            if (chosen !== undefined) onChoose(chosen[0]);
+          }}
+        >
+          {options.map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </Frame>
+  );
+}
+
+interface CodeFieldProps extends Described {
+  readonly value: string;
+  readonly onChange: (digits: string) => void;
+  /** The code has all its digits: submit it. */
+  readonly onComplete: (digits: string) => void;
+  readonly digits?: number;
+  readonly disabled?: boolean;
+  readonly focused?: boolean;
+}
+
+/** One field for a code of digits. Pasting, autofill and spaces work, and the last digit submits. */
+export function CodeField(props: CodeFieldProps) {
+  const { label, hint, error, value, onChange, onComplete, digits = 6, disabled, focused } = props;
+  return (
+    <Frame {...{ label, hint, error }}>
+      {(wiring) => (
+        <input
+          {...wiring}
+          className={cx(styles.input, styles.code)}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          autoCapitalize="off"
+          spellCheck={false}
+          disabled={disabled}
+          autoFocus={focused}
+          value={grouped(value)}
+          onChange={(event) => {
+            const next = event.currentTarget.value.replace(/\D/g, '').slice(0, digits);
+            onChange(next);
+            if (next.length === digits && next !== value) onComplete(next);
+          }}
+        />
+      )}
+    </Frame>
+  );
+}
+
+const grouped = (code: string) => (code.length > 3 ? `${code.slice(0, 3)} ${code.slice(3)}` : code);
+
+interface TickProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'type'> {
+  readonly label: ReactNode;
+  /** Some of what it selects is selected. */
+  readonly some?: boolean;
+  /** The label is for screen readers only, for example in a table. */
+  readonly bare?: boolean;
+}
+
+export function Checkbox({ label, some = false, bare = false, ...rest }: TickProps) {
+  return (
+    <label className={cx(styles.tick, bare && styles.bare)}>
+      <input
+        {...rest}
+        type="checkbox"
+        ref={(input) => {
+          if (input !== null) input.indeterminate = some;
+        }}
+      />
+      <span className={bare ? 'hidden-text' : undefined}>{label}</span>
+    </label>
+  );
+}
+
+/** A setting that takes effect at once. */
+export function Switch({ label, ...rest }: Omit<TickProps, 'some' | 'bare'>) {
+  return (
+    <label className={cx(styles.tick, styles.switch)}>
+      <input {...rest} type="checkbox" role="switch" aria-checked={rest.checked} />
+      <span>{label}</span>
+    </label>
+  );
+}
+
+interface SegmentsProps<T extends string> {
+  /** The name of the choice, for screen readers. */
+  readonly label: string;
+  readonly value: T;
+  readonly options: readonly (readonly [value: T, name: ReactNode])[];
+  readonly onChoose: (value: T) => void;
+}
+
+/** One of two to five values, all visible, such as a span of time. */
+export function Segments<T extends string>({ label, value, options, onChoose }: SegmentsProps<T>) {
+  const name = useId();
+  return (
+    <fieldset className={styles.segments}>
+      <legend className="hidden-text">{label}</legend>
+      {options.map(([option, content]) => (
+        <label key={option} className={styles.segment}>
+          <input type="radio" name={name} checked={option === value} onChange={() => onChoose(option)} />
+          <span>{content}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,196 @@
+import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from 'react';
+import { useText } from '../../text/text.js';
+import { Button } from '../button/button.js';
+import { Icon } from '../icon/icon.js';
+import { Menu } from '../menu/menu.js';
+import styles from './filter.module.css';
+
+/** One field that a list can be filtered by. Its value is a member of the URL's query. */
+export interface FilterField {
+  /** The member of the URL's query. */
+  readonly name: string;
+  readonly label: string;
+  /** The values to choose from, with their names. Without: a field for text. */
+  readonly values?: readonly (readonly [value: string, name: string])[];
+  /** For a field for text. */
+  readonly type?: 'text' | 'date' | 'datetime-local';
+  readonly placeholder?: string;
+}
+
+interface FilterBarProps {
+  /** What the page has in its URL. */
+  readonly query: Readonly<Record<string, string | undefined>>;
+  /** Changes members of the URL; `undefined` removes one. */
+  readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;
+  readonly fields: readonly FilterField[];
+  /** The member for the search box, its label, and whether it has the focus when the page opens. */
+  readonly search?: { readonly name: string; readonly label: string; readonly focused?: boolean };
+  /** At the end: counts, or a button. */
+  readonly children?: ReactNode;
+}
+
+/** One search box, then a chip for each filter that applies, then a list of the others. */
+export function FilterBar({ query, onChange, fields, search, children }: FilterBarProps) {
+  const text = useText();
+  const [added, setAdded] = useState<string>();
+  const active = fields.filter(({ name }) => query[name] !== undefined || name === added);
+  const rest = fields.filter((field) => !active.includes(field));
+  const hasAny = active.some(({ name }) => query[name] !== undefined);
+  const clear = () => {
+    setAdded(undefined);
+    onChange(Object.fromEntries(fields.map(({ name }) => [name, undefined])));
+  };
+  return (
+    <search className={styles.bar}>
+      {search !== undefined && (
+        <SearchBox
+          label={search.label}
+          value={query[search.name] ?? ''}
+          focused={search.focused === true}
+          onChange={(value) => onChange({ [search.name]: value === '' ? undefined : value })}
+        />
+      )}
+      <div className={styles.chips}>
+        {active.map((field) => (
+          <Chip
+            key={field.name}
+            field={field}
+            value={query[field.name]}
+            opened={field.name === added}
+            onChange={(value) => {
+              setAdded(undefined);
+              onChange({ [field.name]: value });
+            }}
+          />
+        ))}
+        {rest.length > 0 && (
+          <Menu
+            label={text.common.addFilter}
+            icon="plus"
+            small
+            items={rest.map(({ name, label }) => ({ name: label, run: () => setAdded(name) }))}
+          >
+            {text.common.filter}
+          </Menu>
+        )}
+        {hasAny && (
+          <Button kind="ghost" small onClick={clear}>
+            {text.common.clear}
+          </Button>
+        )}
+        {children !== undefined && <div className={styles.end}>{children}</div>}
+      </div>
+    </search>
+  );
+}
+
+interface SearchBoxProps {
+  readonly label: string;
+  readonly value: string;
+  readonly focused?: boolean;
+  /** Called 250 ms after the last key, and at once on Enter. */
+  readonly onChange: (value: string) => void;
+}
+
+/** The search box of a page. `/` goes to it. */
+function SearchBox({ label, value, focused = false, onChange }: SearchBoxProps) {
+  const [typed, setTyped] = useState(value);
+  const box = useRef<HTMLInputElement>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // The URL may change by a link or by going back. What is being typed stays.
+  useEffect(() => {
+    if (document.activeElement !== box.current) setTyped(value);
+  }, [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useInitialFocus(box, focused);
+  const apply = (next: string) => {
+    clearTimeout(timer.current);
+    if (next.trim() !== value) onChange(next.trim());
+  };
+  return (
+    <div className={styles.search}>
+      <Icon name="search" />
+      <input
+        ref={box}
+        type="search"
+        data-search
+        aria-label={label}
+        placeholder={label}
+        value={typed}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        onChange={(event) => {
+          const next = event.currentTarget.value;
+          setTyped(next);
+          clearTimeout(timer.current);
+          timer.current = setTimeout(() => apply(next), 250);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') apply(typed);
+        }}
+      />
+      <span className={styles.key} aria-hidden="true">
+        /
+      </span>
+    </div>
+  );
+}
+
+function useInitialFocus(box: RefObject<HTMLInputElement | null>, isWanted: boolean): void {
+  useEffect(() => {
+    // On a phone the keyboard would cover the list.
+    if (isWanted && window.matchMedia('(pointer: fine)').matches) box.current?.focus();
+  }, [box, isWanted]);
+}
+
+interface ChipProps {
+  readonly field: FilterField;
+  readonly value: string | undefined;
+  readonly opened: boolean;
+  readonly onChange: (value: string | undefined) => void;
+}
+
+function Chip({ field, value, opened, onChange }: ChipProps) {
+  const text = useText();
+  const id = useId();
+  return (
+    <span className={styles.chip} data-active={value !== undefined || undefined}>
+      <label htmlFor={id}>{field.label}</label>
+      {field.values !== undefined ? (
+        <select
+          id={id}
+          value={value ?? ''}
+          autoFocus={opened}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        >
+          {value === undefined && <option value="">{text.common.choose}</option>}
+          {field.values.map(([option, name]) => (
+            <option key={option} value={option}>
+              {name}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          id={id}
+          type={field.type ?? 'text'}
+          defaultValue={value}
+          key={value}
+          placeholder={field.placeholder}
+          autoFocus={opened}
+          onBlur={(event) => {
+            const next = event.currentTarget.value.trim();
+            if (next !== (value ?? '')) onChange(next === '' ? undefined : next);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') event.currentTarget.blur();
+          }}
+        />
+      )}
+      <button type="button" aria-label={text.common.removeFilter(field.label)} onClick={() => onChange(undefined)}>
+        <Icon name="cross" size={12} />
+      </button>
+    </span>
+  );
+}

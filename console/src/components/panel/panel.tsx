@@ -1,0 +1,88 @@
+import { type ReactNode, useEffect, useId } from 'react';
+import { cx } from '../../lib/cx.js';
+import { createStore } from '../../lib/store.js';
+import styles from './panel.module.css';
+
+interface PanelProps {
+  readonly title?: ReactNode;
+  /** Beside the title, in grey: a count. */
+  readonly note?: ReactNode;
+  /** Buttons at the end of the head. */
+  readonly actions?: ReactNode;
+  readonly foot?: ReactNode;
+  /** Rows reach the edges; otherwise the content has a margin. */
+  readonly flush?: boolean;
+  readonly children: ReactNode;
+}
+
+/** A part of a page, with its title. Panels do not contain panels. */
+export function Panel({ title, note, actions, foot, flush = false, children }: PanelProps) {
+  const id = useId();
+  return (
+    <section className={styles.panel} aria-labelledby={title === undefined ? undefined : id}>
+      {title !== undefined && (
+        <header className={styles.head}>
+          <h2 id={id}>{title}</h2>
+          {note !== undefined && <span className={styles.note}>{note}</span>}
+          {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+        </header>
+      )}
+      <div className={flush ? undefined : styles.body}>{children}</div>
+      {foot !== undefined && <footer className={styles.foot}>{foot}</footer>}
+    </section>
+  );
+}
+
+/** Rows of a panel, separated by lines. */
+export function Rows({ children, label }: { children: ReactNode; label?: string }) {
+  return (
+    <ul className={styles.rows} aria-label={label}>
+      {children}
+    </ul>
+  );
+}
+
+/** The title of the open page, for the top bar of a phone. */
+export const pageTitle = createStore('');
+
+interface PageProps {
+  readonly title: string;
+  /** Links to the pages above, before the title. */
+  readonly above?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** The head of a page with its only `h1`, and its content. */
+export function Page({ title, above, actions, children }: PageProps) {
+  useEffect(() => {
+    pageTitle.set(title);
+    document.title = `${title} · Postern`;
+  }, [title]);
+  return (
+    <>
+      <header className={styles.pageHead}>
+        {above !== undefined && <nav className={styles.above}>{above}</nav>}
+        <h1>
+          <bdi>{title}</bdi>
+        </h1>
+        {actions !== undefined && <div className={cx(styles.actions, styles.pageActions)}>{actions}</div>}
+      </header>
+      <div className={styles.page}>{children}</div>
+    </>
+  );
+}
+
+/** Name and value pairs. */
+export function Facts({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className={styles.facts}>
+      {of.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

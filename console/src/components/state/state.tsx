@@ -1,0 +1,171 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { connection } from '../../api/connection.js';
+import { isTemporary, NetworkError, ProblemError } from '../../api/problem.js';
+import { cx } from '../../lib/cx.js';
+import { useStore } from '../../lib/store.js';
+import { useFormats, useText } from '../../text/text.js';
+import { Button } from '../button/button.js';
+import { Icon, type IconName } from '../icon/icon.js';
+import { Id } from '../text/id.js';
+import styles from './state.module.css';
+
+/** Grey bars in place of rows, after 300 ms. They have the height of the rows. */
+export function Skeleton({ rows = 4, tall = false }: { rows?: number; tall?: boolean }) {
+  const text = useText();
+  const widths = [88, 64, 92, 48, 76, 58];
+  return (
+    <div className={styles.skeleton} role="status">
+      <span className="hidden-text">{text.common.loading}</span>
+      {Array.from({ length: rows }, (_, row) => (
+        <svg
+          // biome-ignore lint/suspicious/noArrayIndexKey: the bars are all alike
+          key={row}
+          className={cx(styles.bone, tall && styles.tall)}
+          aria-hidden="true"
+        >
+          <rect width={`${widths[row % widths.length]}%`} height="9" y="0" rx="4" />
+        </svg>
+      ))}
+    </div>
+  );
+}
+
+/** There is nothing, why, and what to do next. */
+export function Empty({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
+  return (
+    <div className={styles.empty}>
+      <h3>{title}</h3>
+      {children !== undefined && <div className={styles.why}>{children}</div>}
+      {action}
+    </div>
+  );
+}
+
+const looks = {
+  bad: 'circleCross',
+  warn: 'warning',
+  good: 'circleCheck',
+  info: 'info',
+  locked: 'lock',
+} as const satisfies Record<string, IconName>;
+
+/** A remark on a soft ground. `live`: it appears while the page is open, and is announced. */
+export function Notice(props: { kind: keyof typeof looks; children: ReactNode; action?: ReactNode; live?: boolean }) {
+  const { kind, children, action, live = false } = props;
+  return (
+    <div className={cx(styles.notice, styles[kind])} role={live ? (kind === 'bad' ? 'alert' : 'status') : undefined}>
+      <Icon name={looks[kind]} />
+      <div className={styles.noticeText}>{children}</div>
+      {action}
+    </div>
+  );
+}
+
+/** Seconds before a repeat: doubles with each. */
+const waits = { first: 5, most: 60 };
+
+interface ProblemProps {
+  /** What did not work: "The list could not be read." */
+  readonly what?: string;
+  readonly error: unknown;
+  /** Reads again. With it, a temporary problem is repeated by itself, with a countdown. */
+  readonly onRetry?: () => void;
+}
+
+/** What went wrong, in words, with the id of the request. */
+export function Problem({ what, error, onRetry }: ProblemProps) {
+  const text = useText();
+  const left = useRetry(error, onRetry);
+  const isForbidden = error instanceof ProblemError && error.status === 403;
+  const requestId = error instanceof ProblemError ? error.requestId : undefined;
+  return (
+    <div className={styles.problem}>
+      <Notice kind={isForbidden ? 'locked' : 'bad'} live>
+        {what !== undefined && <>{what} </>}
+        {useMessageOf(error)} {left !== undefined && <span aria-hidden="true">{text.common.tryingAgainIn(left)}</span>}
+        {requestId !== undefined && (
+          <div>
+            <Id of={requestId} short name={text.common.request} />
+          </div>
+        )}
+      </Notice>
+      {onRetry !== undefined && !isForbidden && (
+        <Button icon="refresh" small onClick={onRetry}>
+          {text.common.tryNow}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** An error in words: that of the service, or of the connection. */
+export function useMessageOf(error: unknown): string {
+  const text = useText();
+  if (error instanceof NetworkError) return text.common.notReachable;
+  if (error instanceof ProblemError) return error.message;
+  return text.common.unexpected;
+}
+
+/** @returns the seconds until the next repeat */
+function useRetry(error: unknown, onRetry: (() => void) | undefined): number | undefined {
+  const [attempt, setAttempt] = useState(0);
+  const [left, setLeft] = useState<number>();
+  const isOn = onRetry !== undefined && isTemporary(error);
+  const asked = error instanceof ProblemError ? (error.retryAfter ?? 0) : 0;
+  const { reachable } = useStore(connection);
+  useEffect(() => {
+    if (!isOn) {
+      setLeft(undefined);
+      return;
+    }
+    setLeft(Math.max(asked, Math.min(waits.first * 2 ** attempt, waits.most)));
+    const timer = setInterval(() => setLeft((seconds) => Math.max(0, (seconds ?? 1) - 1)), 1000);
+    return () => clearInterval(timer);
+  }, [isOn, asked, attempt]);
+  const retry = useRef(onRetry);
+  retry.current = onRetry;
+  const isDue = isOn && left === 0;
+  useEffect(() => {
+    if (!isDue) return;
+    setAttempt((count) => count + 1);
+    retry.current?.();
+  }, [isDue]);
+  // The list is read again anyway as soon as the service answers.
+  return isOn && reachable ? left : undefined;
+}
+
+/** The strip at the top while there is no connection. */
+export function OfflineStrip() {
+  const now = useStore(connection);
+  const text = useText();
+  const { time } = useFormats();
+  if (now.reachable) return null;
+  return (
+    <div className={styles.strip} role="status">
+      <Icon name="offline" />
+      <span>{text.common.offlineSince(time(now.since.toISOString()))}</span>
+    </div>
+  );
+}
+
+interface LoadedProps<T> {
+  readonly query: { readonly data: T | undefined; readonly error: unknown; readonly refetch: () => unknown };
+  /** What could not be read, as a sentence. */
+  readonly what?: string;
+  readonly rows?: number;
+  readonly children: (data: T) => ReactNode;
+}
+
+/** What a query returned; bones while it runs for the first time; the problem above old data. */
+export function Loaded<T>({ query: { data, error, refetch }, what, rows, children }: LoadedProps<T>) {
+  return (
+    <>
+      {error !== null && !(error instanceof NetworkError && data !== undefined) && (
+        <div className={styles.around}>
+          <Problem {...(what !== undefined && { what })} error={error} onRetry={() => void refetch()} />
+        </div>
+      )}
+      {data !== undefined ? children(data) : error === null && <Skeleton {...(rows !== undefined && { rows })} />}
+    </>
+  );
+}

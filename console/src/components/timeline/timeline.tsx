@@ -1,0 +1,50 @@
+import type { ReactNode } from 'react';
+import { useFormats } from '../../text/text.js';
+import { Icon, type IconName } from '../icon/icon.js';
+import { Time } from '../text/values.js';
+import styles from './timeline.module.css';
+
+/** What happened, once or several times. */
+export interface TimelineEntry {
+  readonly id: string;
+  readonly at: string;
+  readonly icon: IconName;
+  readonly tone: 'good' | 'warn' | 'bad' | 'idle';
+  readonly title: ReactNode;
+  readonly detail?: ReactNode;
+}
+
+/** What happened, newest first, with days as headings. Fold repeats before: "25 refusals in 31 minutes". */
+export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
+  const { day } = useFormats();
+  const days = new Map<string, TimelineEntry[]>();
+  for (const entry of entries) {
+    const heading = day(entry.at);
+    days.set(heading, [...(days.get(heading) ?? []), entry]);
+  }
+  return (
+    <div className={styles.timeline}>
+      {[...days].map(([heading, ofDay]) => (
+        <section key={heading}>
+          <h3 className={styles.day}>{heading}</h3>
+          <ol>
+            {ofDay.map((entry) => (
+              <li key={entry.id} className={styles.entry}>
+                <span className={styles.at}>
+                  <Time at={entry.at} />
+                </span>
+                <span className={styles[entry.tone]}>
+                  <Icon name={entry.icon} />
+                </span>
+                <div className={styles.what}>
+                  <div>{entry.title}</div>
+                  {entry.detail !== undefined && <div className={styles.detail}>{entry.detail}</div>}
+                </div>
+              </li>
+            ))}
+          </ol>
+        </section>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,123 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+import { ProblemError } from '../../api/problem.js';
+import { createStore, useStore } from '../../lib/store.js';
+import { useText } from '../../text/text.js';
+import { Button } from '../button/button.js';
+import { Icon, Spinner } from '../icon/icon.js';
+import { useMessageOf } from '../state/state.js';
+import { Id } from '../text/id.js';
+import styles from './toasts.module.css';
+
+interface ToastContent {
+  readonly kind: 'done' | 'failed' | 'progress';
+  readonly message: ReactNode;
+  /** Why something has not happened. */
+  readonly error?: unknown;
+  readonly action?: { readonly name: string; readonly run: () => void } | undefined;
+  /** For progress: how much of it is done, from 0 to 1. */
+  readonly part?: number | undefined;
+}
+type Toast = ToastContent & { readonly id: number };
+
+const toasts = createStore<readonly Toast[]>([]);
+let lastId = 0;
+
+/** Milliseconds that a message stays: longer with an action. An error stays until it is closed. */
+const duration = { plain: 6000, withAction: 10_000 };
+
+function add(content: ToastContent): number {
+  lastId += 1;
+  toasts.set([...toasts.get(), { ...content, id: lastId }]);
+  return lastId;
+}
+const remove = (id: number) => toasts.set(toasts.get().filter((toast) => toast.id !== id));
+
+export const toast = {
+  /** Something has happened. `undo`: takes it back. */
+  done(message: ReactNode, undo?: { readonly name: string; readonly run: () => void }): void {
+    add({ kind: 'done', message, action: undo });
+  },
+  /** Something has not happened. Stays, with the reason and the id of the request. `error`: what was thrown. */
+  failed(message: ReactNode, error?: unknown, retry?: { readonly name: string; readonly run: () => void }): void {
+    add({ kind: 'failed', message, error, action: retry });
+  },
+  /** Something long. Call `update` with the part that is done, and `end` at its end. */
+  progress(message: ReactNode, stop?: { readonly name: string; readonly run: () => void }) {
+    const id = add({ kind: 'progress', message, action: stop, part: 0 });
+    return {
+      update(part: number, next: ReactNode = message) {
+        toasts.set(toasts.get().map((one) => (one.id === id ? { ...one, part, message: next } : one)));
+      },
+      end: () => remove(id),
+    };
+  },
+};
+
+/** The messages at the bottom right. One of the few live regions. */
+export function Toasts() {
+  const all = useStore(toasts);
+  const text = useText();
+  return (
+    <section className={styles.toasts} aria-label={text.common.messages} aria-live="polite" aria-relevant="additions">
+      {all.map((one) => (
+        <ToastLine key={one.id} toast={one} />
+      ))}
+    </section>
+  );
+}
+
+function ToastLine({ toast: { id, kind, message, error, action, part } }: { toast: Toast }) {
+  const text = useText();
+  const line = useRef<HTMLDivElement>(null);
+  const reason = useMessageOf(error);
+  const requestId = error instanceof ProblemError ? error.requestId : undefined;
+  const hasAction = action !== undefined;
+  useEffect(() => {
+    if (kind !== 'done') return;
+    let timer: ReturnType<typeof setTimeout>;
+    const start = () => {
+      timer = setTimeout(() => remove(id), hasAction ? duration.withAction : duration.plain);
+    };
+    const hold = () => clearTimeout(timer);
+    const element = line.current;
+    start();
+    // It stays while somebody reads or reaches for it.
+    for (const event of ['pointerenter', 'focusin']) element?.addEventListener(event, hold);
+    for (const event of ['pointerleave', 'focusout']) element?.addEventListener(event, start);
+    return hold;
+  }, [id, kind, hasAction]);
+  return (
+    <div ref={line} className={styles.toast} role={kind === 'failed' ? 'alert' : undefined}>
+      {kind === 'progress' ? (
+        <Spinner />
+      ) : (
+        <Icon
+          name={kind === 'done' ? 'circleCheck' : 'circleCross'}
+          className={kind === 'done' ? styles.good : styles.bad}
+        />
+      )}
+      <div className={styles.message}>
+        <div>
+          {message} {error !== undefined && reason}{' '}
+          {requestId !== undefined && <Id of={requestId} short name={text.common.request} />}
+        </div>
+        {part !== undefined && <progress className={styles.progress} value={part} aria-label={text.common.progress} />}
+      </div>
+      {action !== undefined && (
+        <Button
+          kind="ghost"
+          small
+          onClick={() => {
+            if (kind !== 'progress') remove(id);
+            action.run();
+          }}
+        >
+          {action.name}
+        </Button>
+      )}
+      {kind !== 'progress' && (
+        <Button kind="ghost" small icon="cross" label={text.common.close} onClick={() => remove(id)} />
+      )}
+    </div>
+  );
+}

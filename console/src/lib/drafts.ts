@@ -1,0 +1,34 @@
+import { type Dispatch, type SetStateAction, useEffect, useRef, useState } from 'react';
+import { readStored, removeStored, writeStored } from './storage.js';
+
+/**
+ * State of a form that survives a reload and a sign-in, until the tab is closed or the operator signs out. Do not keep
+ * secrets in it. The third element forgets the draft, after it was sent.
+ */
+export function useDraft<T>(key: string, initial: T): [T, Dispatch<SetStateAction<T>>, () => void] {
+  const name = `draft.${key}`;
+  const [value, setValue] = useState<T>(() => parse<T>(readStored('sessionStorage', name)) ?? initial);
+  const isUntouched = useRef(true);
+  useEffect(() => {
+    if (isUntouched.current) isUntouched.current = false;
+    else writeStored('sessionStorage', name, JSON.stringify(value));
+  }, [name, value]);
+  const forget = () => {
+    isUntouched.current = true;
+    setValue(initial);
+    writeStored('sessionStorage', name, undefined);
+  };
+  return [value, setValue, forget];
+}
+
+function parse<T>(text: string | undefined): T | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Forgets all drafts: the operator signs out, or another one signs in. */
+export const forgetDrafts = (): void => removeStored('sessionStorage', 'draft.');

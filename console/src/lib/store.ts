@@ -1,0 +1,44 @@
+import { useSyncExternalStore } from 'react';
+
+/** A value outside React that components can watch. */
+export interface Store<T> {
+  get(): T;
+  set(value: T): void;
+  /** @returns the function that ends the subscription */
+  subscribe(listener: () => void): () => void;
+}
+
+export function createStore<T>(initial: T): Store<T> {
+  let value = initial;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(next, value)) return;
+      value = next;
+      for (const listener of [...listeners]) listener();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+export function useStore<T>(store: Store<T>): T {
+  return useSyncExternalStore(store.subscribe, store.get);
+}
+
+/** Resolves with the first value, now or later, that fulfils the condition. */
+export function valueThat<T, V extends T>(store: Store<T>, fulfils: (value: T) => value is V): Promise<V> {
+  return new Promise((resolve) => {
+    const look = () => {
+      const value = store.get();
+      if (!fulfils(value)) return;
+      stop();
+      resolve(value);
+    };
+    const stop = store.subscribe(look);
+    look();
+  });
+}

@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { request } from '../../api/client.js';
+import type { AuditEvent, GetEventPageData, GetEventPageResponse } from '../../api/schema.js';
+import { noUser, useUsersById } from '../../api/users.js';
+import { Button } from '../../components/button/button.js';
+import { EventRow } from '../../components/event/event.js';
+import { Panel, Rows } from '../../components/panel/panel.js';
+import { Empty, Loaded } from '../../components/state/state.js';
+import { nameOf } from '../../components/text/values.js';
+import { useText } from '../../text/text.js';
+
+const shown = 20;
+
+/** The last events. They go on until somebody pauses to read; then the newer ones wait behind a button. */
+export function Now() {
+  const { overview } = useText();
+  const [held, setHeld] = useState<readonly AuditEvent[]>();
+  const query = useQuery({
+    queryKey: ['events', 'latest'],
+    queryFn: ({ signal }) => {
+      const call = { query: { limit: 100 }, signal };
+      return request<GetEventPageData, GetEventPageResponse>('GET', '/admin/v1/events/page', call);
+    },
+    select: ({ data }) => data,
+    refetchInterval: 5000,
+  });
+  const events = (held ?? query.data ?? []).slice(0, shown);
+  const users = useUsersById(events.map(({ user_id }) => user_id));
+  const newer = held === undefined ? 0 : (query.data ?? []).findIndex(({ id }) => id === held[0]?.id);
+  const nameFor = ({ user_id, data }: AuditEvent) => {
+    if (user_id === noUser) return typeof data.name === 'string' ? data.name : overview.postern;
+    const user = users.get(user_id);
+    return user === undefined ? overview.somebody : nameOf(user);
+  };
+  return (
+    <Panel
+      flush
+      title={overview.now}
+      actions={
+        <>
+          {newer > 0 && (
+            <Button small kind="ghost" onClick={() => setHeld(query.data)}>
+              {overview.waitingEvents(newer)}
+            </Button>
+          )}
+          <Button
+            small
+            kind="ghost"
+            icon={held === undefined ? 'pause' : 'play'}
+            onClick={() => setHeld(held === undefined ? query.data : undefined)}
+          >
+            {held === undefined ? overview.pause : overview.resume}
+          </Button>
+        </>
+      }
+    >
+      <Loaded query={query} what={overview.eventsFailed} rows={8}>
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title={overview.nothingYet}>{overview.nothingYetWhy}</Empty>
+          ) : (
+            <Rows>
+              {events.map((event) => (
+                <EventRow key={event.id} event={event} name={nameFor(event)} />
+              ))}
+            </Rows>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}

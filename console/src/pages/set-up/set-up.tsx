@@ -1,0 +1,138 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { session } from '../../api/client.js';
+import { ProblemError } from '../../api/problem.js';
+import { describeLink, type SetUpLink, type SetUpResult } from '../../api/set-up.js';
+import { Entrance } from '../../app/entrance.js';
+import { Button } from '../../components/button/button.js';
+import { Empty, Problem, Skeleton } from '../../components/state/state.js';
+import { useText } from '../../text/text.js';
+import { RecoveryCodes } from './recovery-codes.js';
+import styles from './set-up.module.css';
+import { Steps } from './steps.js';
+
+/** The page behind a set-up link: three steps that make an operator. */
+export function SetUpPage({ onDone }: { onDone: () => void }) {
+  const { setUp } = useText();
+  const [secret] = useState(() => window.location.hash.slice(1));
+  const [result, setResult] = useState<SetUpResult>();
+  const link = useQuery({
+    queryKey: ['set-up-link', secret],
+    queryFn: () => describeLink(secret),
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: secret !== '' && result === undefined,
+  });
+  useEffect(() => {
+    document.title = `${setUp.title.first} · Postern`;
+  }, [setUp]);
+
+  return (
+    <Entrance foot={setUp.footer}>
+      <div className={styles.column}>
+        {result !== undefined ? (
+          <RecoveryCodes
+            codes={result.recovery_codes}
+            onDone={() => {
+              session.adopt(result.session);
+              onDone();
+            }}
+          />
+        ) : secret === '' ? (
+          <Wrong title={setUp.wrongTitle.unknown} why={setUp.missing} onSignIn={onDone} />
+        ) : link.error !== null ? (
+          <LinkProblem error={link.error} onRetry={() => void link.refetch()} onSignIn={onDone} />
+        ) : link.data === undefined ? (
+          <Skeleton rows={3} tall />
+        ) : (
+          <Form link={link.data} secret={secret} onResult={setResult} onLapsed={() => void link.refetch()} />
+        )}
+      </div>
+    </Entrance>
+  );
+}
+
+interface FormProps {
+  readonly link: SetUpLink;
+  readonly secret: string;
+  readonly onResult: (result: SetUpResult) => void;
+  readonly onLapsed: () => void;
+}
+
+function Form({ link, secret, onResult, onLapsed }: FormProps) {
+  const { setUp } = useText();
+  return (
+    <>
+      <header className={styles.head}>
+        <h1>{link.role === 'support' ? setUp.title.support : setUp.title.first}</h1>
+        <p>
+          {setUp.endsIn} <Remaining until={link.expires_at} onEnd={onLapsed} />.
+        </p>
+      </header>
+      <Steps link={link} secret={secret} onResult={onResult} onLinkEnded={onLapsed} />
+    </>
+  );
+}
+
+/** The time that is left, by the second. Screen readers get it once, and again in the last minute. */
+function Remaining({ until, onEnd }: { until: string; onEnd: () => void }) {
+  const { setUp } = useText();
+  const [left, setLeft] = useState(() => secondsUntil(until));
+  useEffect(() => {
+    const timer = setInterval(() => setLeft(secondsUntil(until)), 1000);
+    return () => clearInterval(timer);
+  }, [until]);
+  const isOver = left === 0;
+  useEffect(() => {
+    if (isOver) onEnd();
+  }, [isOver, onEnd]);
+  return (
+    <>
+      <strong role="timer" className={styles.remaining}>
+        {Math.floor(left / 60)}:{String(left % 60).padStart(2, '0')}
+      </strong>
+      <span className="hidden-text" role="status">
+        {left > 0 && left < 60 ? setUp.oneLeft : ''}
+      </span>
+    </>
+  );
+}
+
+const secondsUntil = (time: string) => Math.max(0, Math.round((Date.parse(time) - Date.now()) / 1000));
+
+interface LinkProblemProps {
+  readonly error: unknown;
+  readonly onRetry: () => void;
+  readonly onSignIn: () => void;
+}
+
+/** Says which of the three ends the link has found, and how to get a new one. */
+function LinkProblem({ error, onRetry, onSignIn }: LinkProblemProps) {
+  const { setUp } = useText();
+  const kind = error instanceof ProblemError ? /^setup_link_(unknown|used|expired)$/.exec(error.code)?.[1] : undefined;
+  if (!(error instanceof ProblemError) || kind === undefined) return <Problem error={error} onRetry={onRetry} />;
+  const title = setUp.wrongTitle[kind as 'unknown' | 'used' | 'expired'];
+  const detail = error.body.detail;
+  const why = typeof detail === 'string' ? detail : error.message;
+  return <Wrong title={title} why={why} {...(kind === 'used' && { hint: setUp.usedHint })} onSignIn={onSignIn} />;
+}
+
+interface WrongProps {
+  readonly title: string;
+  readonly why: string;
+  readonly hint?: string;
+  readonly onSignIn: () => void;
+}
+
+function Wrong({ title, why, hint, onSignIn }: WrongProps) {
+  const { setUp } = useText();
+  return (
+    <section className={styles.card}>
+      <h1 className={styles.wrong}>{title}</h1>
+      <Empty title={setUp.getNew} action={<Button onClick={onSignIn}>{setUp.toSignIn}</Button>}>
+        <code className={styles.command}>postern operators invite</code>
+        <p>{why}</p>
+        {hint !== undefined && <p>{hint}</p>}
+      </Empty>
+    </section>
+  );
+}

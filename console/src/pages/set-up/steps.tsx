@@ -1,0 +1,261 @@
+import { type ReactNode, useState } from 'react';
+import { thisDevice } from '../../api/login.js';
+import { ProblemError } from '../../api/problem.js';
+import {
+  completeSetUp,
+  type NewOperator,
+  type SetUpFactor,
+  type SetUpLink,
+  type SetUpResult,
+  startFactor,
+} from '../../api/set-up.js';
+import { Button } from '../../components/button/button.js';
+import { Field, Switch } from '../../components/field/field.js';
+import { Icon } from '../../components/icon/icon.js';
+import { Problem } from '../../components/state/state.js';
+import { Cut } from '../../components/text/values.js';
+import { cx } from '../../lib/cx.js';
+import { language } from '../../lib/preferences.js';
+import { useText } from '../../text/text.js';
+import { FactorStep } from './factor.js';
+import styles from './set-up.module.css';
+
+interface StepsProps {
+  readonly link: SetUpLink;
+  readonly secret: string;
+  readonly onResult: (result: SetUpResult) => void;
+  readonly onLinkEnded: () => void;
+}
+
+type StepName = 'you' | 'password' | 'factor';
+const order: readonly StepName[] = ['you', 'password', 'factor'];
+/** The step with the field that the service refuses. */
+const stepOfField: Record<string, StepName> = { name: 'you', email: 'you', username: 'you', password: 'password' };
+
+/** Who, the password, the second factor: one is open, finished ones are folded. */
+export function Steps({ link, secret, onResult, onLinkEnded }: StepsProps) {
+  const { setUp } = useText();
+  const [step, setStep] = useState<StepName>('you');
+  const [form, setForm] = useState({ name: '', email: '', username: '', password: '' });
+  const [problem, setProblem] = useState<ProblemError>();
+  const [failure, setFailure] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const [factor, setFactor] = useState<SetUpFactor>();
+  const set = (change: Partial<typeof form>) => setForm({ ...form, ...change });
+  const operator: NewOperator = {
+    ...{ secret, name: form.name.trim(), password: form.password, locale: language.get() },
+    ...(form.email.trim() !== '' && { email: form.email.trim() }),
+    ...(form.username.trim() !== '' && { username: form.username.trim() }),
+  };
+
+  /** Sends the form; a refused field opens its step, and an ended link ends the page. */
+  async function send(call: () => Promise<void>): Promise<void> {
+    setBusy(true);
+    setProblem(undefined);
+    setFailure(undefined);
+    try {
+      await call();
+    } catch (error) {
+      const field = error instanceof ProblemError ? fieldOf(error) : undefined;
+      if (error instanceof ProblemError && error.code.startsWith('setup_link_')) onLinkEnded();
+      else if (error instanceof ProblemError && field !== undefined) {
+        setProblem(error);
+        setStep(stepOfField[field] ?? 'you');
+      } else setFailure(error);
+    } finally {
+      setBusy(false);
+    }
+  }
+  const begin = (kind: 'totp' | 'passkey') =>
+    send(async () => {
+      setFactor(await startFactor(operator, kind));
+      setStep('factor');
+    });
+  const complete = (proof: { code?: string; response?: Record<string, unknown> }) =>
+    send(async () => {
+      if (factor === undefined) return;
+      onResult(await completeSetUp(operator, { ...proof, factor_id: factor.id }, thisDevice(null)));
+    });
+
+  const names = [form.name.trim(), form.email.trim() || form.username.trim()].filter(Boolean).join(' · ');
+  const frame = (name: StepName) => ({
+    number: order.indexOf(name) + 1,
+    state:
+      name === step
+        ? ('open' as const)
+        : order.indexOf(name) < order.indexOf(step)
+          ? ('done' as const)
+          : ('later' as const),
+    onChange: () => setStep(name),
+  });
+  return (
+    <section className={styles.card}>
+      <StepFrame {...frame('you')} title={setUp.you} summary={names}>
+        <YouStep form={form} problem={problem} onChange={set} onNext={() => setStep('password')} />
+      </StepFrame>
+      <StepFrame {...frame('password')} title={setUp.password} summary={setUp.characters([...form.password].length)}>
+        <PasswordStep
+          value={form.password}
+          least={link.password_min}
+          username={operator.email ?? operator.username ?? ''}
+          {...{ problem, busy }}
+          failure={failure}
+          onChange={(password) => set({ password })}
+          onNext={() => void begin('totp')}
+        />
+      </StepFrame>
+      <StepFrame {...frame('factor')} title={setUp.factor} note={setUp.factorWhy}>
+        <FactorStep
+          {...{ factor, busy, failure }}
+          onKind={(kind) => void begin(kind)}
+          onComplete={(proof) => void complete(proof)}
+        />
+      </StepFrame>
+    </section>
+  );
+}
+
+function fieldOf(error: ProblemError): string | undefined {
+  const named = error.errors
+    .map(({ field }) => field?.replace(/^\//, ''))
+    .find((field) => field !== undefined && field in stepOfField);
+  return named ?? (error.code === 'identity_taken' ? 'email' : undefined);
+}
+
+interface FrameProps {
+  readonly number: number;
+  readonly state: 'open' | 'done' | 'later';
+  readonly title: string;
+  readonly note?: string;
+  readonly summary?: string;
+  readonly onChange: () => void;
+  readonly children: ReactNode;
+}
+
+function StepFrame({ number, state, title, note, summary, onChange, children }: FrameProps) {
+  const { setUp } = useText();
+  return (
+    <div className={styles.step}>
+      <span className={cx(styles.number, styles[state])} aria-hidden="true">
+        {state === 'done' ? <Icon name="check" size={14} /> : number}
+      </span>
+      <div className={styles.inner}>
+        <h2>{title}</h2>
+        {state === 'open' && note !== undefined && <p className={styles.note}>{note}</p>}
+        {state === 'done' && summary !== undefined && <Cut of={summary} />}
+        {state === 'open' && children}
+      </div>
+      {state === 'done' && (
+        <Button kind="ghost" small onClick={onChange}>
+          {setUp.change}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface YouProps {
+  readonly form: { readonly name: string; readonly email: string; readonly username: string };
+  readonly problem: ProblemError | undefined;
+  readonly onChange: (change: { name?: string; email?: string; username?: string }) => void;
+  readonly onNext: () => void;
+}
+
+function YouStep({ form, problem, onChange, onNext }: YouProps) {
+  const { setUp } = useText();
+  const [isMissing, setMissing] = useState(false);
+  const taken = problem?.code === 'identity_taken' ? problem.message : undefined;
+  const isIncomplete = form.email.trim() === '' && form.username.trim() === '';
+  return (
+    <form
+      className={styles.fields}
+      onSubmit={(event) => {
+        event.preventDefault();
+        setMissing(isIncomplete);
+        if (!isIncomplete) onNext();
+      }}
+    >
+      <Field
+        label={setUp.name}
+        value={form.name}
+        required
+        maxLength={255}
+        autoComplete="name"
+        autoFocus
+        error={problem?.messageFor('name')}
+        onChange={(event) => onChange({ name: event.currentTarget.value })}
+      />
+      <Field
+        label={setUp.email}
+        value={form.email}
+        type="email"
+        autoComplete="email"
+        error={problem?.messageFor('email') ?? taken ?? (isMissing && isIncomplete ? setUp.needsIdentity : undefined)}
+        onChange={(event) => onChange({ email: event.currentTarget.value })}
+      />
+      <Field
+        label={setUp.username}
+        value={form.username}
+        autoComplete="username"
+        autoCapitalize="off"
+        spellCheck={false}
+        hint={setUp.either}
+        error={problem?.messageFor('username')}
+        onChange={(event) => onChange({ username: event.currentTarget.value })}
+      />
+      <Button type="submit" kind="main">
+        {setUp.next}
+      </Button>
+    </form>
+  );
+}
+
+interface PasswordProps {
+  readonly value: string;
+  readonly least: number;
+  /** For password managers. */
+  readonly username: string;
+  readonly problem: ProblemError | undefined;
+  readonly failure: unknown;
+  readonly busy: boolean;
+  readonly onChange: (value: string) => void;
+  readonly onNext: () => void;
+}
+
+function PasswordStep({ value, least, username, problem, failure, busy, onChange, onNext }: PasswordProps) {
+  const { setUp, signIn } = useText();
+  const [isShown, setShown] = useState(false);
+  const missing = least - [...value].length;
+  return (
+    <form
+      className={styles.fields}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (missing <= 0 && !busy) onNext();
+      }}
+    >
+      <input type="hidden" name="username" autoComplete="username" value={username} />
+      <Field
+        label={setUp.password}
+        type={isShown ? 'text' : 'password'}
+        value={value}
+        autoComplete="new-password"
+        autoFocus
+        hint={setUp.passwordHint(least)}
+        error={problem?.messageFor('password')}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+      <Switch label={signIn.show} checked={isShown} onChange={(event) => setShown(event.currentTarget.checked)} />
+      {failure !== undefined && <Problem error={failure} />}
+      <Button
+        type="submit"
+        kind="main"
+        busy={busy}
+        reason={value !== '' && missing > 0 ? setUp.passwordShort(missing) : undefined}
+        disabled={missing > 0}
+      >
+        {setUp.next}
+      </Button>
+    </form>
+  );
+}

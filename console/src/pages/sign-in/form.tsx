@@ -1,0 +1,283 @@
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { session } from '../../api/client.js';
+import {
+  answer,
+  isWrongSecret,
+  logInWithPasskey,
+  type PendingLogin,
+  type Step,
+  startWithPassword,
+  thisDevice,
+} from '../../api/login.js';
+import { hasPasskeys, signChallenge } from '../../api/passkeys.js';
+import { ProblemError } from '../../api/problem.js';
+import { entryQuery } from '../../app/operator.js';
+import { Button } from '../../components/button/button.js';
+import { CodeField, Field, Switch } from '../../components/field/field.js';
+import { Notice, Problem } from '../../components/state/state.js';
+import { useText } from '../../text/text.js';
+import styles from './sign-in.module.css';
+
+type Way = 'code' | 'recovery' | 'passkey';
+type Pending = { readonly login: PendingLogin; readonly who: string };
+
+interface FormProps {
+  /** The form has a page of its own: it shows its title. */
+  readonly titled?: boolean;
+  /** Who was signed in. */
+  readonly identity?: string;
+}
+
+/** The login: password or passkey, then the second factor, then the session of the console. */
+export function SignInForm({ titled = false, identity }: FormProps) {
+  const text = useText();
+  const { data: entry } = useQuery(entryQuery);
+  const [pending, setPending] = useState<Pending>();
+  const [error, setError] = useState<ReactNode>();
+  const [busy, setBusy] = useState(false);
+  const device = thisDevice(entry?.device_id ?? null);
+
+  /** Runs one step of the login. `wrong`: what to show if the secret was wrong. */
+  async function run(step: () => Promise<Step>, who: string, wrong: string): Promise<boolean> {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const next = await step();
+      if (next.is === 'pending') setPending({ login: next.login, who });
+      else if (next.is === 'approved') await session.begin(next.token);
+      else
+        setError(
+          <Notice kind="bad" live>
+            {wrong}
+          </Notice>,
+        );
+      return next.is !== 'rejected';
+    } catch (failure) {
+      setError(<Failure of={failure} wrong={wrong} />);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  if (pending === undefined) {
+    return (
+      <FirstStep
+        {...{ titled, busy, error, identity }}
+        onPassword={(given) => void run(() => startWithPassword(given, device), given.identity, text.signIn.refused)}
+        onPasskey={() => void run(() => logInWithPasskey(device), '', text.signIn.passkeyFailed)}
+      />
+    );
+  }
+  return (
+    <SecondStep
+      {...{ titled, busy, error }}
+      {...pending}
+      onSecret={(secret, wrong) => run(async () => answer(pending.login.id, await secret()), pending.who, wrong)}
+      onRestart={() => {
+        setPending(undefined);
+        setError(undefined);
+      }}
+    />
+  );
+}
+
+function Failure({ of, wrong }: { of: unknown; wrong: string }) {
+  const { signIn } = useText();
+  if (of instanceof DOMException)
+    return (
+      <Notice kind="bad" live>
+        {signIn.passkeyFailed}
+      </Notice>
+    );
+  const code = of instanceof ProblemError ? of.code : '';
+  if (code === 'second_factor_required') {
+    return (
+      <Notice kind="locked" live>
+        {signIn.noSecondFactor} <code>postern operators invite</code> {signIn.onServer}
+      </Notice>
+    );
+  }
+  if (code === 'role_required')
+    return (
+      <Notice kind="locked" live>
+        {signIn.noRole}
+      </Notice>
+    );
+  if (code === 'role_not_active')
+    return (
+      <Notice kind="locked" live>
+        {signIn.roleInactive}
+      </Notice>
+    );
+  if (isWrongSecret(of))
+    return (
+      <Notice kind="bad" live>
+        {wrong}
+      </Notice>
+    );
+  return <Problem error={of} />;
+}
+
+interface FirstProps {
+  readonly titled: boolean;
+  readonly busy: boolean;
+  readonly error: ReactNode;
+  readonly identity: string | undefined;
+  readonly onPassword: (given: { identity: string; password: string; pin?: string }) => void;
+  readonly onPasskey: () => void;
+}
+
+function FirstStep({ titled, busy, error, identity, onPassword, onPasskey }: FirstProps) {
+  const { signIn } = useText();
+  const [isShown, setShown] = useState(false);
+  const [hasPin, setHasPin] = useState(false);
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event: FormEvent<HTMLFormElement>) => {
+        event.preventDefault();
+        const data = new FormData(event.currentTarget);
+        const value = (name: string) => String(data.get(name) ?? '');
+        if (busy) return;
+        onPassword({ identity: value('username'), password: value('password'), ...(hasPin && { pin: value('pin') }) });
+      }}
+    >
+      {titled && <h1>{signIn.title}</h1>}
+      <Field
+        label={signIn.identity}
+        name="username"
+        autoComplete="username"
+        autoCapitalize="off"
+        spellCheck={false}
+        required
+        defaultValue={identity}
+        data-first-focus={identity === undefined || undefined}
+        autoFocus={titled}
+      />
+      <Field
+        label={signIn.password}
+        name="password"
+        type={isShown ? 'text' : 'password'}
+        autoComplete="current-password"
+        required
+        data-first-focus={identity !== undefined || undefined}
+      />
+      {hasPin && (
+        <Field label={signIn.pin} name="pin" type="password" inputMode="numeric" autoComplete="off" required />
+      )}
+      <div className={styles.switches}>
+        <Switch label={signIn.show} checked={isShown} onChange={(event) => setShown(event.currentTarget.checked)} />
+        <Switch label={signIn.havePin} checked={hasPin} onChange={(event) => setHasPin(event.currentTarget.checked)} />
+      </div>
+      {error}
+      <Button type="submit" kind="main" busy={busy} className={styles.wide}>
+        {signIn.submit}
+      </Button>
+      {hasPasskeys() && (
+        <Button icon="passkey" onClick={onPasskey} disabled={busy} className={styles.wide}>
+          {signIn.usePasskey}
+        </Button>
+      )}
+    </form>
+  );
+}
+
+interface SecondProps extends Pending {
+  readonly titled: boolean;
+  readonly busy: boolean;
+  readonly error: ReactNode;
+  readonly onSecret: (secret: () => Promise<string>, wrong: string) => Promise<boolean>;
+  readonly onRestart: () => void;
+}
+
+function SecondStep({ titled, busy, error, login, who, onSecret, onRestart }: SecondProps) {
+  const { signIn } = useText();
+  const [way, setWay] = useState<Way>(login.takesCode ? 'code' : 'passkey');
+  const [value, setValue] = useState('');
+  const words = {
+    code: [signIn.codeTitle, signIn.codeFor, signIn.codeWrong],
+    recovery: [signIn.recoveryTitle, signIn.recoveryFor, signIn.recoveryWrong],
+    passkey: [signIn.passkeyTitle, signIn.passkeyFor, signIn.passkeyFailed],
+  } as const;
+  const [title, explanation, wrong] = words[way];
+  const others = (
+    [
+      ['code', signIn.useCode, login.takesCode],
+      ['passkey', signIn.usePasskey, login.passkey !== undefined && hasPasskeys()],
+      ['recovery', signIn.useRecovery, login.takesRecoveryCode],
+    ] as const
+  ).filter(([other, , isPossible]) => isPossible && other !== way);
+
+  async function submit(secret: string): Promise<void> {
+    if (busy) return;
+    const get = way === 'passkey' ? () => signChallenge(login.passkey) : async () => secret;
+    if (!(await onSecret(get, wrong))) setValue('');
+  }
+
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit(value.trim());
+      }}
+    >
+      <div>
+        {titled ? <h1>{title}</h1> : <h3>{title}</h3>}
+        <p className={styles.explanation}>
+          {explanation} <strong dir="auto">{who}</strong>.
+        </p>
+      </div>
+      {way === 'code' && (
+        <CodeField
+          label={signIn.code}
+          value={value}
+          onChange={setValue}
+          onComplete={(code) => void submit(code)}
+          disabled={busy}
+          focused
+        />
+      )}
+      {way === 'recovery' && (
+        <Field
+          label={signIn.recovery}
+          value={value}
+          onChange={(event) => setValue(event.currentTarget.value)}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          autoFocus
+        />
+      )}
+      {error}
+      <Button
+        type="submit"
+        kind="main"
+        busy={busy}
+        disabled={way === 'code' ? value.length < 6 : way === 'recovery' && value.trim() === ''}
+        className={styles.wide}
+      >
+        {way === 'passkey' ? signIn.usePasskey : signIn.submit}
+      </Button>
+      <div className={styles.ways}>
+        {others.map(([other, name]) => (
+          <button
+            key={other}
+            type="button"
+            onClick={() => {
+              setWay(other);
+              setValue('');
+            }}
+          >
+            {name}
+          </button>
+        ))}
+        <button type="button" onClick={onRestart}>
+          {signIn.startAgain}
+        </button>
+      </div>
+    </form>
+  );
+}

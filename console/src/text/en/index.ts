@@ -1,0 +1,19 @@
+import { common } from './common.js';
+import { events } from './events.js';
+import { overview } from './overview.js';
+import { parts } from './parts.js';
+import { setUp } from './set-up.js';
+import { shell } from './shell.js';
+import { signIn } from './sign-in.js';
+
+export const texts = { common, events, overview, parts, setUp, shell, signIn };
+
+/** The same keys in each language, with values of the same kind. */
+type Wide<T> = {
+  readonly [K in keyof T]: T[K] extends string
+    ? string
+    : T[K] extends (...given: never[]) => string
+      ? T[K]
+      : Wide<T[K]>;
+};
+export type Texts = Wide<typeof texts>;

@@ -1,0 +1,14 @@
+import type { Texts } from '../en/index.js';
+
+export const parts: Texts['parts'] = {
+  title: 'Piezas y estados',
+  about: 'Todos los componentes de la consola, para quienes la cambian.',
+  buttons: 'Botones',
+  fields: 'Campos',
+  states: 'Estados',
+  values: 'Ids, horas, números',
+  toasts: 'Avisos breves',
+  list: 'Una lista',
+  without: 'Un panel sin datos',
+  timeline: 'Cronología',
+};
