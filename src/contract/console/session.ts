@@ -1,0 +1,40 @@
+import { type Static, Type } from 'typebox';
+import { NullableId } from '../common.js';
+
+/** Signs in to the console: the authentication token of a login that used a second factor. */
+export const ConsoleSignIn = Type.Object(
+  {
+    authentication_token: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description: 'The token of an approved login. Postern keeps it in the cookie. Scripts cannot read it any more.',
+    }),
+  },
+  {
+    title: 'ConsoleSignIn',
+    examples: [
+      {
+        authentication_token:
+          'psa_WCpau6ozR5RIVRHgZ7jFXgsLpBxaL0xTobgvXwqcGhFwSmz1o0Ew2yNq3cR7uXk8bVd5tHsZ9aQeLw4mJpYtU6rC',
+      },
+    ],
+  },
+);
+export type ConsoleSignIn = Static<typeof ConsoleSignIn>;
+
+/** What the sign-in page needs before a login. */
+export const ConsoleEntry = Type.Object(
+  {
+    app_name: Type.String({ description: 'APP_NAME of this installation.' }),
+    device_id: Type.Unsafe<string | null>({
+      ...NullableId,
+      description:
+        'The device on which this browser last signed in. Send it as `device.id` of the login, so that the login counts as one on a known device.',
+    }),
+  },
+  {
+    title: 'ConsoleEntry',
+    examples: [{ app_name: 'Postern', device_id: '582a5abb-1335-4794-4855-11e067b8c55e' }],
+  },
+);
+export type ConsoleEntry = Static<typeof ConsoleEntry>;
