@@ -169,6 +169,7 @@ async function openApi() {
     publicUrl: undefined,
     corsOrigins: [],
     trustProxy: undefined,
+    console: { appName: 'Postern', publicUrl: undefined },
   });
   const document = app.swagger();
   await app.close();

@@ -15,7 +15,7 @@ import { sql, userStatement } from '../database/sql.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import { choiceFault, Problem, refuseFaults } from '../lib/problem.js';
-import { type RecordedProof, recordSessionProof } from '../sessions/operators.js';
+import { capabilitiesOf, type RecordedProof, recordSessionProof } from '../sessions/operators.js';
 import { activateRole, readEnrollmentLink } from '../users/enrollment-links.js';
 import type { Users } from '../users/users.js';
 import { type UserRules, userErrors } from '../users/validation.js';
@@ -70,6 +70,7 @@ export function toAccount(user: User): Account {
     pin_recovery: user.pin_recovery,
     role: user.role,
     role_active: user.role_active,
+    capabilities: capabilitiesOf(user),
     second_factors: user.second_factors,
     created_at: user.created_at,
     updated_at: user.updated_at,

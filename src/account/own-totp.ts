@@ -1,15 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { recordEvent } from '../audit/events.js';
 import type { Proof } from '../contract/account.js';
 import type { EnrollmentRequest, NewTotp, RecoveryCodes } from '../contract/factors.js';
-import type { User } from '../contract/user.js';
 import { endChallenges, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
 import { cleanUpAfterLastFactor } from '../credentials/factors/last-factor.js';
 import { hasRecoveryCodes, replaceRecoveryCodes } from '../credentials/factors/recovery-codes.js';
-import { encryptTotpSecret, findStepOfNewSecret, removeTotp, saveTotp } from '../credentials/factors/totp.js';
+import { findStepOfNewSecret, newTotpSecret, removeTotp, saveTotp } from '../credentials/factors/totp.js';
 import type { Database } from '../database/database.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
-import { base32, totpPeriod } from '../lib/crypto/totp.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import type { Notices } from '../messages/notices.js';
@@ -48,8 +45,6 @@ export interface OwnTotpOptions {
   readonly issuer: string;
 }
 
-/** Bytes: 160 bits, as RFC 4226, section 4, recommends. */
-const secretLength = 20;
 /** Seconds to scan the QR code and enter a code. */
 const lifetime = 600;
 
@@ -61,14 +56,14 @@ export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
       const user = await users.get(userId);
       const link = await storedLink(database.user(userId), userId, linkSecret);
       const proven = await proofs.check(prover, proof, defaultProofs);
-      const secret = randomBytes(secretLength);
-      const sealed = encryptTotpSecret(keys, userId, secret).toString('base64');
-      const kept = { secret: sealed, proof: proven.type, ...link };
+      const { id, username, email, phone } = user;
+      const { sealed, ...shown } = newTotpSecret(keys, userId, { issuer, account: username ?? email ?? phone ?? id });
+      const kept = { secret: sealed.toString('base64'), proof: proven.type, ...link };
       const started = await database.user(userId).transaction(async (tx) => {
         await proven.consume(tx);
         return startChallenge(tx, { userId, id: newId(), purpose: 'totp', kept, lifetime, deviceId });
       });
-      return { ...started, secret: base32(secret), uri: otpauthUri(issuer, user, base32(secret)) };
+      return { ...started, ...shown };
     },
     async confirm(prover, id, code) {
       const { userId, deviceId, origin } = prover;
@@ -116,11 +111,4 @@ export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
       });
     },
   };
-}
-
-/** The URI of the QR code, in the key URI format of Google Authenticator (its wiki page "Key Uri Format"). */
-function otpauthUri(issuer: string, { id, username, email, phone }: User, secret: string): string {
-  const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(username ?? email ?? phone ?? id)}`;
-  const rules = `algorithm=SHA1&digits=6&period=${totpPeriod}`;
-  return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}&${rules}`;
 }

@@ -10,6 +10,7 @@ import { ensureFirstKey } from '../sessions/api-keys.js';
 import { startBackgroundWork } from './background.js';
 import { banner, version } from './banner.js';
 import { type Base, openBase } from './base/base.js';
+import { httpUrl } from './base/console-url.js';
 import { createLifecycle, type Lifecycle } from './base/lifecycle.js';
 import { createLog, type Logger } from './base/log.js';
 import { createServices } from './services.js';
@@ -77,6 +78,7 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
       publicUrl: config.PUBLIC_URL,
       corsOrigins: config.CORS_ORIGINS ?? [],
       trustProxy: config.TRUST_PROXY,
+      console: config.CONSOLE === 'on' ? { appName: config.APP_NAME, publicUrl: config.PUBLIC_URL } : undefined,
     }),
     (server) => server.close(),
   );
@@ -106,6 +108,5 @@ async function reportUnreadable({ database, keys, log }: Base): Promise<void> {
 
 function listeningUrl({ HOST }: Config, app: App): string {
   const { port } = app.server.address() as AddressInfo;
-  const host = HOST.includes(':') ? `[${HOST}]` : HOST;
-  return `http://${host}:${port}`;
+  return httpUrl(HOST, port);
 }

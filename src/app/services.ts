@@ -86,6 +86,7 @@ export async function createServices(
       notices: messaging.notices,
       pinRecoveries: account.pinRecoveries,
     }),
+    ...factors.setUp({ users: users.users, rules }),
   };
   return { services, messaging, push, notifications };
 }

@@ -28,6 +28,7 @@ export type EventType =
   | 'user.deleted'
   | 'role.link_made'
   | 'role.activated'
+  | 'setup_link.created'
   | 'session.proven'
   | 'proof.started'
   | 'proof.rejected'

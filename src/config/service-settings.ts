@@ -90,6 +90,11 @@ export const administrationSettings = {
     parse: secret(32),
     about: 'Accepted as an API key with every scope. When unset, the first start creates a key.',
   },
+  CONSOLE: {
+    parse: choice('on', 'off'),
+    fallback: 'on',
+    about: 'off: no console. Nothing is served under /console.',
+  },
   ADMIN_PROOF_MAX_AGE: {
     parse: duration('1s', '1d'),
     fallback: '15m',

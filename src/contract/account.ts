@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Scope } from './administration.js';
 import { AnyObject, DeviceIdInput, Id, IdInput, NullableId, NullableString, pinPattern, Text, Time } from './common.js';
 import { NewUser, PinRecovery, Role, RoleActive, SecondFactors, UserChange } from './user.js';
 
@@ -69,6 +70,11 @@ export const StartedProof = Type.Object(
 );
 export type StartedProof = Static<typeof StartedProof>;
 
+const Capabilities = Type.Array(Scope, {
+  description:
+    'What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role.',
+});
+
 /** A user's own view of the account. */
 export const Account = Type.Object(
   {
@@ -83,6 +89,7 @@ export const Account = Type.Object(
     pin_recovery: PinRecovery,
     role: Role,
     role_active: RoleActive,
+    capabilities: Capabilities,
     second_factors: SecondFactors,
     created_at: Time,
     updated_at: Time,
@@ -102,6 +109,7 @@ export const Account = Type.Object(
         pin_recovery: null,
         role: 'user',
         role_active: false,
+        capabilities: [],
         second_factors: [],
         created_at: '2017-10-19T17:02:03.181879Z',
         updated_at: '2017-10-19T17:02:03.181879Z',

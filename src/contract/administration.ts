@@ -5,7 +5,8 @@ import { AnyObject, Id, NullableId, NullableString, NullableTime, Text, Time } f
 /** What an API key may do. `admin` includes every other scope. */
 export const scopes = ['users:read', 'users:write', 'notifications:write', 'sessions:verify', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
-const Scope = Type.Enum(scopes, { title: 'Scope' });
+/** @public part of the contract */
+export const Scope = Type.Enum(scopes, { title: 'Scope' });
 
 export const ApiKey = Type.Object(
   {

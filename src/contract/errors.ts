@@ -55,6 +55,24 @@ export const errors = {
     'Ese enlace no es válido, ya se usó o ha caducado.',
     'The secret does not belong to a link for this account, or the link was used, replaced by a newer one, or created more than 30 minutes ago. Ask an operator for a new link.',
   ),
+  setup_link_unknown: error(
+    400,
+    'This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`.',
+    'Este enlace de configuración no existe. Compruebe que la dirección esté completa, o cree un enlace nuevo con `postern operators invite`.',
+    'The secret belongs to no set-up link: a part of the address is missing, or the link expired more than a week ago. `postern operators invite --role operator` prints a new link.',
+  ),
+  setup_link_used: error(
+    400,
+    'This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.',
+    'Este enlace de configuración ya se usó. Si lo usó usted, inicie sesión. Si no, cree un enlace nuevo con `postern operators invite`.',
+    'A set-up link creates one user. `postern operators invite --role operator` prints a new link. If you do not know who used the link, look at the audit events of the type `role.activated`.',
+  ),
+  setup_link_expired: error(
+    400,
+    'This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`.',
+    'Este enlace de configuración ha caducado: un enlace sirve durante 30 minutos. Cree uno nuevo con `postern operators invite`.',
+    'Nothing was created with this link. `postern operators invite --role operator` prints a new link.',
+  ),
   code_rejected: error(
     400,
     'That code is wrong or has expired.',
@@ -132,6 +150,18 @@ export const errors = {
     "The role is not active yet: enrol a second factor through an operator's link first.",
     'El rol aún no está activo: active primero un segundo factor con un enlace de un operador.',
     'An operator creates the link with `POST /admin/v1/users/{id}/enrollment-links` or `postern operators invite`. Log in and enrol a factor with the secret of the link. If you have a factor already, send the secret to `POST /v1/account/role`. Then log in with the factor.',
+  ),
+  role_required: error(
+    403,
+    'This account has no role, so it cannot use the console.',
+    'Esta cuenta no tiene ningún rol, por lo que no puede usar la consola.',
+    'Ask an operator for the role support or operator, or use `postern operators invite --user`.',
+  ),
+  cross_site_request: error(
+    403,
+    'Another site sent this request.',
+    'Otro sitio envió esta solicitud.',
+    'The requests of the console come from its own pages. If a proxy changes the header `Host`, set `PUBLIC_URL`.',
   ),
   fresh_proof_required: error(
     403,

@@ -33,6 +33,7 @@ export type ChallengePurpose =
   | 'passkey'
   | 'recovery'
   | 'registration'
+  | 'setup'
   | 'external_identity';
 
 /** A challenge as the client sees it. */

@@ -24,7 +24,7 @@ export function checkRequest(
   defaultRegion: string | undefined,
 ): CheckedRequest {
   const authenticator = authenticators.get(request.authenticator);
-  const device = describeDevice(request);
+  const device = describeDevice(request.device);
   if (authenticator !== undefined && namesUser(authenticator)) return { authenticator, identity: undefined, device };
   const faults: FieldError[] = [];
   if (authenticator === undefined) {
@@ -54,7 +54,7 @@ function readIdentity(
 }
 
 /** The known members of the client's device that have a value. A missing id is created. */
-function describeDevice({ device }: TokenRequest): NewAuthentication['device'] {
+export function describeDevice(device: TokenRequest['device']): NewAuthentication['device'] {
   const { id: givenId, make, model, os_name, os_version, sdk_version, apn_device_token, gcm_device_token } = device;
   const { screen_width, screen_height } = device;
   const id = (givenId == null ? undefined : parseId(givenId)) ?? newId();

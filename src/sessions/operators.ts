@@ -1,4 +1,4 @@
-import type { Scope } from '../contract/administration.js';
+import { type Scope, scopes } from '../contract/administration.js';
 import type { roles } from '../contract/user.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Database, Queryable } from '../database/database.js';
@@ -29,6 +29,15 @@ const scopesOf: Readonly<Record<(typeof roles)[number], readonly Scope[]>> = {
   support: ['users:read', 'users:write', 'notifications:write'],
   operator: ['admin'],
 };
+
+/** The scopes of a role in full: `admin` includes every scope. None while the role is not active. */
+export function capabilitiesOf(user: {
+  readonly role: (typeof roles)[number];
+  readonly role_active: boolean;
+}): Scope[] {
+  const granted = user.role_active ? scopesOf[user.role] : [];
+  return granted.includes('admin') ? [...scopes] : [...granted];
+}
 
 interface OperatorRow {
   readonly role: (typeof roles)[number];

@@ -62,6 +62,7 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
     'Se creó un enlace para activar el rol: {role}.',
   ),
   'role.activated': text('The role took effect: {role}.', 'El rol entró en vigor: {role}.'),
+  'setup_link.created': text('A set-up link was created: {role}.', 'Se creó un enlace de configuración: {role}.'),
   'session.proven': text('You authenticated again in a session.', 'Se autenticó de nuevo en una sesión.'),
   'proof.started': text('Re-authentication for a change was started.', 'Se inició una reautenticación para un cambio.'),
   'proof.rejected': text('Re-authentication for a change failed.', 'Una reautenticación para un cambio ha fallado.'),

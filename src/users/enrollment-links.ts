@@ -38,8 +38,8 @@ const putLink = userStatement<LinkKey, { expires_at: string }>(
     returning role_link_expires_at as expires_at`,
 );
 
-/** @param publicUrl returns the public URL of the service */
-export function createEnrollmentLinks(publicUrl: () => string): EnrollmentLinks {
+/** @param consoleUrl returns the URL of the console */
+export function createEnrollmentLinks(consoleUrl: () => string): EnrollmentLinks {
   return {
     async create(tx, userId, origin) {
       const user = await findUserForUpdate(tx, userId);
@@ -51,7 +51,7 @@ export function createEnrollmentLinks(publicUrl: () => string): EnrollmentLinks 
       const id = newId();
       await recordEvent(tx, { userId, type: 'role.link_made', origin, data: { role: user.role, link_id: id } });
       // In the fragment: browsers do not send it to a server.
-      const url = `${publicUrl().replace(/\/+$/, '')}/console/setup#${secret}`;
+      const url = `${consoleUrl()}/setup#${secret}`;
       return { id, url, secret, expires_at: link.expires_at };
     },
   };
@@ -98,6 +98,28 @@ export async function storedLink(
   secret: string | undefined,
 ): Promise<{ readonly link?: string }> {
   return secret === undefined ? {} : { link: await readEnrollmentLink(handle, userId, secret) };
+}
+
+const activateNew = userStatement<{ userId: string }, { role: string }>(
+  'role_activate_new',
+  (p) => sql`
+    update users set role_active_since = db_now(), second_factor = 'required' where id = ${p.userId} returning role`,
+);
+
+/**
+ * Activates the role of a user who was created with a second factor, in the transaction of both. The user's logins always
+ * need the factor, also where SECOND_FACTOR is off: without it, a session may not administer.
+ * @param linkId the set-up link, for the audit trail
+ */
+export async function activateNewRole(
+  tx: Queryable<'user'>,
+  userId: string,
+  linkId: string,
+  origin: Origin,
+): Promise<void> {
+  const [user] = await tx.query(activateNew({ userId }));
+  if (user === undefined) throw new Error('a new user is gone');
+  await recordEvent(tx, { userId, type: 'role.activated', origin, data: { role: user.role, link_id: linkId } });
 }
 
 /**

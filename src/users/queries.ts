@@ -203,6 +203,20 @@ export async function claimIdentities(
   return claims.map(({ type }) => type).filter((type) => taken.has(type));
 }
 
+const findTaken = directoryStatement<{ digests: readonly Buffer[] }, { type: IdentityType }>(
+  'identity_taken',
+  (p) => sql`select type from identities where digest = any(${p.digests})`,
+);
+
+/** The types of the identities that belong to a user already. Only `claimIdentities` decides: this takes no lock. */
+export async function takenIdentities(
+  handle: Queryable<'directory'>,
+  identities: readonly ShownIdentity[],
+): Promise<IdentityType[]> {
+  const found = await handle.query(findTaken({ digests: identities.map(({ identity }) => identityDigest(identity)) }));
+  return found.map(({ type }) => type);
+}
+
 const deleteIdentitiesOfTypes = directoryStatement<{ userId: string; types: readonly string[] }>(
   'identity_release',
   (p) => sql`delete from identities where user_id = ${p.userId} and type = any(${p.types})`,

@@ -63,9 +63,10 @@ export interface PreparedChange {
 export interface Users {
   /**
    * Checks a new user and hashes its secrets, outside any transaction.
+   * @param id the id of the user, if something is bound to it already
    * @throws Problem `validation_failed` with all errors, `overloaded`
    */
-  prepare(input: NewUser): Promise<PreparedUser>;
+  prepare(input: NewUser, id?: string): Promise<PreparedUser>;
   /**
    * @param options.mayAddScheme whether an imported hash may have a scheme that no other user has
    * @throws Problem `identity_taken` with the fields, `validation_failed` (`too_many_schemes`, `schemes_too_expensive`),
@@ -141,7 +142,7 @@ export function createUsers(options: UsersOptions): Users {
     return user;
   };
   return {
-    prepare: (input) => prepareUser(options, pins, input),
+    prepare: (input, id = newId()) => prepareUser(options, pins, input, id),
     async create(tx, { id, identities, values }, origin, { mayAddScheme } = { mayAddScheme: false }) {
       // First, so that a transaction that waits here holds no other lock.
       await noteScheme(tx, values.password_hash, { costLimit: options.hashCostLimit, mayAdd: mayAddScheme });
@@ -206,10 +207,9 @@ export function createUsers(options: UsersOptions): Users {
   };
 }
 
-async function prepareUser(options: UsersOptions, pins: Pins, input: NewUser): Promise<PreparedUser> {
+async function prepareUser(options: UsersOptions, pins: Pins, input: NewUser, id: string): Promise<PreparedUser> {
   const { identities, errors: faults } = await checkNewUser(input, options);
   refuseFaults(faults);
-  const id = newId();
   return { id, identities, values: await newUserValues({ hasher: options.hasher, pins }, id, input, identities) };
 }
 

@@ -21,6 +21,7 @@ export interface ApiAnswer<Body> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
+  readonly setCookies: readonly string[];
   /** The parsed JSON. The caller gives its type. The conformance check has compared it with the document. */
   readonly body: Body;
 }
@@ -118,6 +119,7 @@ export function createApi(url: string, document: OpenApi): Api {
     const answer = { status: response.status, headers: Object.fromEntries(response.headers), text };
     conforms({ ...answer, method, path: path.split('?', 1)[0] ?? path });
     const isJson = /\bjson\b/.test(answer.headers['content-type'] ?? '') && text !== '';
-    return { ...answer, body: (isJson ? JSON.parse(text) : undefined) as Body };
+    const setCookies = response.headers.getSetCookie();
+    return { ...answer, setCookies, body: (isJson ? JSON.parse(text) : undefined) as Body };
   };
 }

@@ -14,6 +14,7 @@ import type { Plugin } from '../../login/authenticators/plugin.js';
 import { createCounters } from '../../statistics/counters.js';
 import { type Reporter, startReporter } from '../../statistics/reporter.js';
 import { createBreachedPasswords } from './breached-passwords.js';
+import { consoleUrl } from './console-url.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Logger } from './log.js';
 import { loadConfiguredPlugins } from './plugins.js';
@@ -42,6 +43,8 @@ export interface Base {
   readonly listening: { url: string };
   /** The URL by which clients reach the service. */
   readonly publicUrl: () => string;
+  /** The URL of the console, without a slash at its end. */
+  readonly consoleUrl: () => string;
 }
 
 /** The channel of signals for users whose inboxes have changed. */
@@ -118,5 +121,6 @@ export async function openBase(
     pacer: createPacer(),
     listening,
     publicUrl: () => config.PUBLIC_URL ?? listening.url,
+    consoleUrl: () => consoleUrl(config, listening.url),
   };
 }

@@ -1,4 +1,5 @@
 import { passkeyProof, totpProof } from '../../account/factor-proofs.js';
+import { createOperatorSetUp } from '../../account/operator-setup.js';
 import { createOwnPasskeys } from '../../account/own-passkeys.js';
 import { createOwnTotp } from '../../account/own-totp.js';
 import type { PinRecoveries } from '../../account/pin-recoveries.js';
@@ -11,6 +12,7 @@ import type { SelfNaming } from '../../login/authenticators/authenticator.js';
 import { passkeyAuthenticator } from '../../login/authenticators/passkey.js';
 import type { Notices } from '../../messages/notices.js';
 import type { Users } from '../../users/users.js';
+import type { UserRules } from '../../users/validation.js';
 import type { Base } from '../base/base.js';
 
 /** Second factors and passkeys. */
@@ -25,6 +27,8 @@ export interface Factors {
     readonly notices: Notices;
     readonly pinRecoveries: PinRecoveries;
   }): Pick<Services, 'ownTotp' | 'ownPasskeys'>;
+  /** Creates the set-up of operators. */
+  setUp(parts: { readonly users: Users; readonly rules: UserRules }): Pick<Services, 'operatorSetUp'>;
 }
 
 export function createFactors({ config, database, keys, listening }: Base): Factors {
@@ -45,6 +49,10 @@ export function createFactors({ config, database, keys, listening }: Base): Fact
       ownTotp: createOwnTotp({ database, keys, proofs, users, notices, pinRecoveries, issuer }),
       ownPasskeys: createOwnPasskeys({ database, relyingParty, proofs, users, notices, pinRecoveries }),
     }),
+    setUp({ users, rules }) {
+      const shared = { database, keys, relyingParty, users, rules, appName: issuer };
+      return { operatorSetUp: createOperatorSetUp({ ...shared, tokenLifetime: config.AUTHENTICATION_TTL }) };
+    },
   };
 }
 

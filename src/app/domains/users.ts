@@ -20,7 +20,7 @@ export function createUserServices(
   idTokens: readonly IdTokens[],
   notices: Notices,
 ): UserServices & { readonly rules: UsersOptions } {
-  const { config, database, hasher, keys, breached, resources, publicUrl, statistics } = base;
+  const { config, database, hasher, keys, breached, resources, consoleUrl, statistics } = base;
   const rules: UsersOptions = {
     database,
     hasher,
@@ -37,7 +37,7 @@ export function createUserServices(
     users: createUsers(rules),
     // The other half of the hashes that may run at a time stays for logins.
     userImport: createUserImport({ ...rules, hashesAtATime: Math.ceil(resources.hashes / 2) }),
-    enrollmentLinks: createEnrollmentLinks(publicUrl),
+    enrollmentLinks: createEnrollmentLinks(consoleUrl),
     userDetails: createUserDetails(database),
     externalIdentities: createExternalIdentities(database, idTokens, notices),
     activity: createActivity(database),

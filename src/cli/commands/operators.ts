@@ -1,14 +1,18 @@
 import { type Command, Option } from 'commander';
+import { consoleUrl } from '../../app/base/console-url.js';
 import type { Config } from '../../config/config.js';
-import { roles } from '../../contract/user.js';
+import { type SetUpRole, setUpRoles } from '../../contract/console/set-up.js';
+import type { Database } from '../../database/database.js';
+import { createSetUpLink, setUpUrl } from '../../sessions/setup-links.js';
 import { createEnrollmentLinks } from '../../users/enrollment-links.js';
 import { cliOrigin, openUsers, withDatabase } from '../support/dependencies.js';
+import { CommandError } from '../support/failure.js';
 import { findUser } from '../support/find-user.js';
 import { type Io, printJson, printTable } from '../support/io.js';
 
 interface InviteOptions {
-  readonly user: string;
-  readonly role: 'support' | 'operator';
+  readonly user?: string;
+  readonly role: SetUpRole;
   readonly json?: true;
 }
 
@@ -16,44 +20,62 @@ export function operatorsCommand(program: Command, io: Io): void {
   const operators = program.command('operators').description('let people administer with their own login');
   operators
     .command('invite')
-    .description('give a user a role, and print the link that activates the role')
-    .requiredOption('--user <id or identity>', 'the id, username, mail address or phone number of the user')
-    .addOption(
-      new Option('--role <role>', 'what the user may do')
-        .choices(roles.filter((role) => role !== 'user'))
-        .default('operator'),
-    )
+    .description('print a link for a new operator or supporter, or for an existing user')
+    .addOption(new Option('--role <role>', 'what the person may do').choices([...setUpRoles]).default('operator'))
+    .option('--user <id or identity>', 'the id, username, mail address or phone number of an existing user')
     .option('--json', 'print the link as JSON')
     .addHelpText(
       'after',
-      '\nThe user logs in and enrols a second factor with the link. It works once, within 30 minutes.\n\nExample:\n  postern operators invite --user ada --role support',
+      '\nThe person with the link creates an account in the console, with a password and a second factor. With --user, the\nuser gets the role, logs in and enrols a second factor with the link. A link works once, within 30 minutes.\n\nExamples:\n  postern operators invite --role support\n  postern operators invite --role support --user ada',
     )
     .action((options: InviteOptions) => invite(io, options));
 }
 
-async function invite(io: Io, { user: named, role, json }: InviteOptions): Promise<void> {
-  const invited = await withDatabase(io, async (database, config) => {
-    const users = await openUsers(io, database, config);
-    const links = createEnrollmentLinks(() => publicUrl(config));
-    const { id } = await findUser(database, users, config, named);
-    const change = await users.prepareChange(id, { role });
-    return database.spanningFor(id).transaction(async (tx) => {
-      const user = await users.getForUpdate(tx, id);
-      // A change to the same role would suspend it until the second factor is enrolled.
-      if (user.role !== role) await users.change(tx, id, change, cliOrigin);
-      const { url, expires_at } = await links.create(tx, id, cliOrigin);
-      return { user_id: id, role, url, expires_at };
-    });
-  });
+async function invite(io: Io, options: InviteOptions): Promise<void> {
+  const { user, role, json } = options;
+  const invited = await withDatabase(io, (database, config) =>
+    user === undefined ? inviteNew(database, config, role) : inviteUser(io, database, config, { user, role }),
+  );
   if (json === true) return printJson(io.stdout, invited);
   printTable(io.stdout, [
-    ['user', invited.user_id],
-    ['role', role],
+    ...(invited.user_id === undefined ? [] : [['user', invited.user_id]]),
+    ['role', invited.role],
     ['link', invited.url],
     ['expires', invited.expires_at],
   ]);
 }
 
-function publicUrl({ PUBLIC_URL, HOST, PORT }: Config): string {
-  return PUBLIC_URL ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
+interface Invitation {
+  /** Undefined: a new user. */
+  readonly user_id?: string;
+  readonly role: SetUpRole;
+  readonly url: string;
+  readonly expires_at: string;
+}
+
+async function inviteNew(database: Database, config: Config, role: SetUpRole): Promise<Invitation> {
+  if (config.CONSOLE === 'off') {
+    throw new CommandError('The link opens the console, and CONSOLE is off. Name an existing user with --user.');
+  }
+  const link = await database.directory.transaction((tx) => createSetUpLink(tx, role, cliOrigin));
+  return { role, url: setUpUrl(consoleUrl(config), link), expires_at: link.expires_at };
+}
+
+async function inviteUser(
+  io: Io,
+  database: Database,
+  config: Config,
+  { user: named, role }: { readonly user: string; readonly role: SetUpRole },
+): Promise<Invitation> {
+  const users = await openUsers(io, database, config);
+  const links = createEnrollmentLinks(() => consoleUrl(config));
+  const { id } = await findUser(database, users, config, named);
+  const change = await users.prepareChange(id, { role });
+  return database.spanningFor(id).transaction(async (tx) => {
+    const user = await users.getForUpdate(tx, id);
+    // A change to the same role would suspend it until the second factor is enrolled.
+    if (user.role !== role) await users.change(tx, id, change, cliOrigin);
+    const { url, expires_at } = await links.create(tx, id, cliOrigin);
+    return { user_id: id, role, url, expires_at };
+  });
 }

@@ -31,9 +31,7 @@ export const SetUpLink = Type.Object(
   },
   {
     title: 'SetUpLink',
-    examples: [
-      { role: 'operator', expires_at: '2017-10-19T17:32:03.181879Z', app_name: 'Postern', password_min: 8 },
-    ],
+    examples: [{ role: 'operator', expires_at: '2017-10-19T17:32:03.181879Z', app_name: 'Postern', password_min: 8 }],
   },
 );
 export type SetUpLink = Static<typeof SetUpLink>;

@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import type { Database, Queryable } from '../../database/database.js';
 import { type SqlPart, sql, userStatement } from '../../database/sql.js';
 import { type SecretKeys, unreadable } from '../../lib/crypto/secret-keys.js';
-import { stepOfCode, totpPeriod } from '../../lib/crypto/totp.js';
+import { base32, stepOfCode, totpPeriod } from '../../lib/crypto/totp.js';
 import { newId } from '../../lib/ids.js';
 
 /**
@@ -14,8 +15,35 @@ const currentStep = (period: SqlPart) => sql`floor(extract(epoch from db_now()) 
 
 const context = (userId: string) => `totp:${userId}`;
 
+/** Bytes: 160 bits, as RFC 4226, section 4, recommends. */
+const secretLength = 20;
+
+/** A secret that no code has confirmed yet. */
+export interface NewTotpSecret {
+  /** Encrypted, to store. */
+  readonly sealed: Buffer;
+  /** Base32, to type into the app. */
+  readonly secret: string;
+  /** For a QR code, in the key URI format of Google Authenticator (its wiki page "Key Uri Format"). */
+  readonly uri: string;
+}
+
+/** Makes the secret of an app. The app shows the issuer and the account beside its codes. */
+export function newTotpSecret(
+  keys: SecretKeys,
+  userId: string,
+  { issuer, account }: { readonly issuer: string; readonly account: string },
+): NewTotpSecret {
+  const bytes = randomBytes(secretLength);
+  const secret = base32(bytes);
+  const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
+  const rules = `algorithm=SHA1&digits=6&period=${totpPeriod}`;
+  const uri = `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}&${rules}`;
+  return { sealed: encryptTotpSecret(keys, userId, bytes), secret, uri };
+}
+
 /** Encrypts the secret of an app. @param secret as bytes */
-export function encryptTotpSecret(keys: SecretKeys, userId: string, secret: Buffer): Buffer {
+function encryptTotpSecret(keys: SecretKeys, userId: string, secret: Buffer): Buffer {
   return keys.encrypt(secret.toString('base64'), context(userId));
 }
 

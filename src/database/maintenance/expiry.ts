@@ -27,6 +27,8 @@ const indexed: readonly Expired[] = [
   { table: 'outbox', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '30 days'` },
   // An expired challenge is kept for a day, for support.
   { table: 'challenges', key: ['user_id', 'id'], when: sql`expires_at < db_now() - interval '1 day'` },
+  // An expired set-up link is kept for a week, to tell its holder that it has expired.
+  { table: 'setup_links', key: ['id'], when: sql`expires_at < db_now() - interval '7 days'` },
   { table: 'push_deliveries', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '30 days'` },
   // The fan-out removes these rows itself, but not where push was switched off. Nothing this old is pushed any more.
   { table: 'publications', key: ['id'], when: sql`created_at < db_now() - interval '28 days'` },

@@ -54,6 +54,7 @@ export function completeOperation(operation: JsonObject, route: DescribedRoute):
     }
   }
   const codes = [...impliedProblems(route, config.access), ...(config.problems ?? [])];
+  if (config.optionalBody === true) operation.requestBody = { ...objectAt(operation, 'requestBody'), required: false };
   operation.responses = { ...answers, ...problemResponses(codes) };
   const own = Array.isArray(operation.parameters) ? operation.parameters : [];
   operation.parameters = [...own, ...headerParameters(operation, route)];

@@ -62,6 +62,8 @@ declare module 'fastify' {
     repeatsApproval?: boolean;
     /** The route honours `Prefer: count=exact`. */
     countsExactly?: boolean;
+    /** The route also takes requests without a body. */
+    optionalBody?: boolean;
     /** Keeps the text of the body as `request.rawBody`, for exact numbers. */
     keepRawBody?: boolean;
     /** The route also takes `application/x-ndjson`: the schema of one line. The handler gets such a body as a stream. */

@@ -1,4 +1,5 @@
 import type { OwnAccount } from '../../account/account.js';
+import type { OperatorSetUp } from '../../account/operator-setup.js';
 import type { OwnAddresses } from '../../account/own-addresses.js';
 import type { OwnExternalIdentities } from '../../account/own-external-identities.js';
 import type { OwnPasskeys } from '../../account/own-passkeys.js';
@@ -51,6 +52,7 @@ import { adminUserImportRoutes } from './admin/users/import.js';
 import { adminUserLockRoutes } from './admin/users/lock.js';
 import { adminUserPinRoutes } from './admin/users/pin.js';
 import { adminUsersRoutes } from './admin/users/users.js';
+import { type ConsoleOptions, consoleRoutes } from './console/console.js';
 import { imageFileRoutes } from './images.js';
 import { operationRoutes, type Readiness } from './operation.js';
 import { accountRoutes } from './v1/account/account.js';
@@ -112,6 +114,7 @@ export interface Services {
   readonly exports: Exports;
   readonly ownTotp: OwnTotp;
   readonly ownPasskeys: OwnPasskeys;
+  readonly operatorSetUp: OperatorSetUp;
   readonly users: Users;
   readonly userImport: UserImport;
   readonly enrollmentLinks: EnrollmentLinks;
@@ -122,8 +125,11 @@ export interface Services {
   readonly outbox: Outbox;
 }
 
-/** Every route of the service, in the order of the documentation. */
-export function registerRoutes(app: App, services: Services): void {
+/**
+ * Every route of the service, in the order of the documentation.
+ * @param console undefined: without the console
+ */
+export function registerRoutes(app: App, services: Services, console: ConsoleOptions | undefined): void {
   tokenRoutes(app, services);
   loginOptionRoutes(app, services);
   sessionRoutes(app, services);
@@ -164,5 +170,6 @@ export function registerRoutes(app: App, services: Services): void {
   adminEventRoutes(app, services);
   adminStatisticsRoutes(app, services);
   adminKeyRoutes(app, services);
+  if (console !== undefined) consoleRoutes(app, services, console);
   operationRoutes(app, services);
 }

@@ -18,8 +18,8 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const command = (args: readonly string[], input?: string) =>
-  runCommand(args, { DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path }, input);
+const environment = () => ({ DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path });
+const command = (args: readonly string[], input?: string) => runCommand(args, environment(), input);
 const json = async <Body>(args: readonly string[], input?: string) => {
   const { code, stdout, stderr } = await command([...args, '--json'], input);
   expect([code, stderr]).toEqual([0, '']);
@@ -179,5 +179,26 @@ describe('operators invite', () => {
     expect((await roleOf())?.role).toBe('operator');
     const unknown = await command(['operators', 'invite', '--user', `${username}x`]);
     expect([unknown.code, unknown.stderr]).toEqual([1, `There is no user ${username}x.\n`]);
+  });
+
+  it('prints a set-up link for a new person', async () => {
+    const stored = (secret: string) =>
+      test.database.everyone.query(
+        testSql(
+          `select role, used_at, expires_at - created_at = interval '30 minutes' as lasts from setup_links where digest = $1`,
+          [createHash('sha256').update(secret).digest()],
+        ),
+      );
+    const invited = await command(['operators', 'invite', '--role', 'support']);
+    expect([invited.code, invited.stderr]).toEqual([0, '']);
+    expect(invited.stdout).toMatch(/^role +support$/m);
+    const secret = /http:\/\/[\w.:]+\/console\/setup#(psu_[\w-]{43})/.exec(invited.stdout)?.[1] ?? '';
+    expect(await stored(secret)).toEqual([{ role: 'support', used_at: null, lasts: true }]);
+    const asJson = JSON.parse((await command(['operators', 'invite', '--json'])).stdout);
+    expect(asJson).toEqual({ role: 'operator', url: expect.any(String), expires_at: expect.any(String) });
+    expect(await stored(asJson.url.split('#')[1])).toMatchObject([{ role: 'operator' }]);
+    const off = await runCommand(['operators', 'invite'], { ...environment(), CONSOLE: 'off' });
+    expect([off.code, off.stdout]).toEqual([1, '']);
+    expect(off.stderr).toContain('CONSOLE is off');
   });
 });

@@ -1,0 +1,185 @@
+import { recordEvent } from '../audit/events.js';
+import type {
+  SetUpCompletion,
+  SetUpFactor,
+  SetUpFactorRequest,
+  SetUpLink,
+  SetUpRole,
+} from '../contract/console/set-up.js';
+import type { NewUser } from '../contract/user.js';
+import type { ChallengeState } from '../credentials/challenge.js';
+import { endChallenge, findChallengeOwner, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
+import { addPasskey } from '../credentials/factors/passkeys.js';
+import { replaceRecoveryCodes } from '../credentials/factors/recovery-codes.js';
+import { newPasskeyChallenge, passkeyLifetime, type RelyingParty } from '../credentials/factors/relying-party.js';
+import { findStepOfNewSecret, newTotpSecret, saveTotp } from '../credentials/factors/totp.js';
+import type { Database, Queryable } from '../database/database.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import { newToken } from '../lib/crypto/token-strings.js';
+import { newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import { insertFirstAuthentication } from '../login/first-authentication.js';
+import { describeDevice } from '../login/login-request.js';
+import { readSetUpLink, useSetUpLink } from '../sessions/setup-links.js';
+import { activateNewRole } from '../users/enrollment-links.js';
+import { takenIdentities } from '../users/queries.js';
+import type { Users } from '../users/users.js';
+import { checkNewUser, type Identities, identitiesToSet, type UserRules } from '../users/validation.js';
+
+/** A person creates their own account with a role, through a set-up link (decision 81). */
+export interface OperatorSetUp {
+  /** @throws Problem `setup_link_unknown`, `setup_link_used`, `setup_link_expired` */
+  describe(secret: string): Promise<SetUpLink>;
+  /**
+   * Checks the details and starts the enrolment of a factor. It can be repeated while the link is valid.
+   * @throws Problem those of `describe`; `validation_failed`, `identity_taken`
+   */
+  begin(request: SetUpFactorRequest): Promise<SetUpFactor>;
+  /**
+   * Creates the user with its factor and role, logs it in, and uses the link: all in one transaction.
+   * @returns an authentication token whose login used the factor, and recovery codes
+   * @throws Problem those of `begin`; `proof_rejected`
+   */
+  complete(request: SetUpCompletion, origin: Origin): Promise<CompletedSetUp>;
+}
+
+export interface CompletedSetUp {
+  readonly token: string;
+  readonly recoveryCodes: readonly string[];
+}
+
+export interface OperatorSetUpOptions {
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly relyingParty: RelyingParty;
+  readonly users: Users;
+  readonly rules: UserRules;
+  /** The name of the service: the issuer that an authenticator app shows. */
+  readonly appName: string;
+  /** Lifetime of an authentication token, in milliseconds. */
+  readonly tokenLifetime: number;
+}
+
+type Details = Omit<SetUpFactorRequest, 'secret' | 'factor'>;
+
+/** Stores a confirmed factor of a new user. */
+interface ConfirmedFactor {
+  readonly type: 'totp' | 'passkey';
+  save(tx: Queryable<'user'>): Promise<void>;
+}
+
+/** Seconds to scan the QR code and enter a code. */
+const totpLifetime = 600;
+const passkeyName = 'Passkey';
+
+export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetUp {
+  const { database, keys, relyingParty, users, rules, appName } = options;
+
+  async function begin(request: SetUpFactorRequest): Promise<SetUpFactor> {
+    const { secret, factor, ...details } = request;
+    const link = await readSetUpLink(database.directory, secret);
+    const { identities, errors } = await checkNewUser(newUserOf(details, link.role), rules);
+    refuseFaults(errors);
+    await refuseTaken(identities);
+    const userId = newId();
+    const account = details.username ?? details.email ?? '';
+    const start = (kept: ChallengeState, lifetime: number) =>
+      startChallenge(database.user(userId), {
+        ...{ userId, id: newId(), purpose: 'setup', lifetime },
+        kept: { ...kept, link: link.id },
+      });
+    if (factor === 'totp') {
+      const { sealed, ...totp } = newTotpSecret(keys, userId, { issuer: appName, account });
+      return { ...(await start({ secret: sealed.toString('base64') }, totpLifetime)), totp };
+    }
+    const challenge = newPasskeyChallenge();
+    const owner = { userId, name: account, displayName: details.name };
+    const creation = await relyingParty.creationOptions(challenge, owner, []);
+    return { ...(await start({ challenge }, passkeyLifetime)), passkey: { options: { ...creation } } };
+  }
+
+  /** Tells of a taken identity before the person scans a QR code. The transaction decides. */
+  async function refuseTaken(identities: Identities): Promise<void> {
+    const taken = await takenIdentities(database.directory, identitiesToSet(identities));
+    const errors = taken.map((field): FieldError => ({ field, code: 'identity_taken' }));
+    if (errors.length > 0) throw new Problem('identity_taken', { errors });
+  }
+
+  async function complete(request: SetUpCompletion, origin: Origin): Promise<CompletedSetUp> {
+    const { secret, factor_id, code, response, device = {}, ...details } = request;
+    const link = await readSetUpLink(database.directory, secret);
+    refuseFaults(answerFaults(request));
+    const owner = await findChallengeOwner(database.spanning, factor_id.toLowerCase());
+    if (owner === undefined) throw new Problem('proof_rejected');
+    const { userId } = owner;
+    // Before the guess, so that a mistake in the form does not use one.
+    const prepared = await users.prepare(newUserOf(details, link.role), userId);
+    const started = { userId, id: factor_id.toLowerCase(), purpose: 'setup' } as const;
+    const kept = await takeChallengeGuess(database.user(userId), started);
+    if (kept === undefined || kept.link !== link.id) throw new Problem('proof_rejected');
+    const factor =
+      code === undefined ? await confirmPasskey(userId, kept, response) : await confirmTotp(userId, kept, code);
+    const id = newId();
+    const { token, digest: tokenDigest } = newToken('authentication', [userId, id]);
+    const recoveryCodes = await database.spanningFor(userId).transaction(async (tx) => {
+      // First: of parallel completions one goes on, and the others wait here without other locks.
+      await useSetUpLink(tx, secret, userId);
+      if (!(await endChallenge(tx, started))) throw new Problem('proof_rejected');
+      await users.create(tx, prepared, origin);
+      await factor.save(tx);
+      await recordEvent(tx, { userId, type: `${factor.type}.enrolled`, origin });
+      await activateNewRole(tx, userId, link.id, origin);
+      const lifetime = options.tokenLifetime;
+      const login = { userId, id, device: describeDevice(device), secondFactor: factor.type, tokenDigest, lifetime };
+      await insertFirstAuthentication(tx, login, origin);
+      return replaceRecoveryCodes(tx, keys, userId);
+    });
+    return { token, recoveryCodes };
+  }
+
+  async function confirmTotp(userId: string, kept: ChallengeState, code: string): Promise<ConfirmedFactor> {
+    if (kept.secret === undefined) throw new Problem('proof_rejected');
+    const sealed = Buffer.from(kept.secret, 'base64');
+    const step = await findStepOfNewSecret(database.user(userId), keys, userId, { sealed, code });
+    if (step === undefined) throw new Problem('proof_rejected');
+    return { type: 'totp', save: (tx) => saveTotp(tx, userId, sealed, step) };
+  }
+
+  async function confirmPasskey(userId: string, kept: ChallengeState, response: unknown): Promise<ConfirmedFactor> {
+    const { challenge } = kept;
+    const credential = challenge && (await relyingParty.readRegistration(response, challenge));
+    if (!credential) throw new Problem('proof_rejected');
+    return {
+      type: 'passkey',
+      async save(tx) {
+        await addPasskey(tx, userId, passkeyName, credential);
+      },
+    };
+  }
+
+  return {
+    async describe(secret) {
+      const { role, expires_at } = await readSetUpLink(database.directory, secret);
+      return { role, expires_at, app_name: appName, password_min: rules.passwordMin };
+    },
+    begin,
+    complete,
+  };
+}
+
+/** Members that the request does not have stay absent. */
+function newUserOf({ name, username, email, password, locale }: Details, role: SetUpRole): NewUser {
+  return {
+    ...{ name, password, role },
+    ...(username !== undefined && { username }),
+    ...(email !== undefined && { email }),
+    ...(locale !== undefined && { locale }),
+  };
+}
+
+function answerFaults({ code, response }: SetUpCompletion): FieldError[] {
+  if (code === undefined && response === undefined) return [{ field: 'code', code: 'required' }];
+  if (code === undefined || response === undefined) return [];
+  return [{ field: 'response', code: 'conflicting_fields', params: { fields: 'code, response' } }];
+}

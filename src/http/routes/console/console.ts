@@ -1,0 +1,28 @@
+import type { App } from '../../requests/route.js';
+import { createConsoleCookies } from './cookies.js';
+import { refuseOtherSites } from './same-site.js';
+import { type ConsoleSessionServices, consoleSessionRoutes } from './session.js';
+import { consoleSetUpRoutes, type SetUpServices } from './setup.js';
+
+/** The console of one server. */
+export interface ConsoleOptions {
+  /** The name of the service, for the sign-in page. */
+  readonly appName: string;
+  /** The URL by which browsers reach this server, if it is configured. */
+  readonly publicUrl: string | undefined;
+}
+
+/** Every route under `/console`. */
+export function consoleRoutes(
+  app: App,
+  services: ConsoleSessionServices & SetUpServices,
+  { appName, publicUrl }: ConsoleOptions,
+): void {
+  const options = {
+    appName,
+    cookies: createConsoleCookies(publicUrl?.startsWith('https:') === true),
+    refuseOtherSites: refuseOtherSites(publicUrl),
+  };
+  consoleSessionRoutes(app, services, options);
+  consoleSetUpRoutes(app, services, options);
+}

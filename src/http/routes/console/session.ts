@@ -1,0 +1,115 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { ConsoleEntry, ConsoleSignIn } from '../../../contract/console/session.js';
+import { NewSession } from '../../../contract/session.js';
+import { parseToken } from '../../../lib/crypto/token-strings.js';
+import { Problem } from '../../../lib/problem.js';
+import type { Tokens } from '../../../login/tokens.js';
+import type { Sessions } from '../../../sessions/sessions.js';
+import type { Verifiers } from '../../plugins/authorization.js';
+import { type App, originOf } from '../../requests/route.js';
+import { type ConsoleCookies, setCookie } from './cookies.js';
+
+/** The services of the console's sign-in. */
+export interface ConsoleSessionServices {
+  readonly sessions: Pick<Sessions, 'create'>;
+  readonly tokens: Pick<Tokens, 'removeHeld'>;
+  readonly verifiers: Pick<Verifiers, 'verifyOperator'>;
+}
+
+/** What the routes of the console share. */
+export interface ConsoleRouteOptions {
+  readonly cookies: ConsoleCookies;
+  readonly appName: string;
+  readonly refuseOtherSites: (request: FastifyRequest) => Promise<void>;
+}
+
+/** Routes that sign in to the console and out of it. */
+export function consoleSessionRoutes(
+  app: App,
+  { sessions, tokens, verifiers }: ConsoleSessionServices,
+  { cookies, appName, refuseOtherSites: onRequest }: ConsoleRouteOptions,
+): void {
+  /** The new session of a user who has an active role and has logged in with a second factor. */
+  async function open(text: string): Promise<NewSession> {
+    const token = parseToken('authentication', text);
+    if (token === undefined) throw new Problem('invalid_authentication_token');
+    const session = await sessions.create(token);
+    const parsed = parseToken('session', session.token);
+    const operator = parsed && (await verifiers.verifyOperator(parsed));
+    if (operator === undefined) throw new Problem('role_required');
+    return session;
+  }
+
+  app.route({
+    method: 'GET',
+    url: '/console/sign-in',
+    schema: {
+      operationId: 'getConsoleEntry',
+      summary: 'Get what the sign-in page needs',
+      tags: ['Console'],
+      response: { 200: { ...ConsoleEntry, description: 'For the page, before a login.' } },
+    },
+    config: { access: 'public' },
+    handler: async (request) => ({ app_name: appName, device_id: cookies.device(request) ?? null }),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/console/session',
+    schema: {
+      operationId: 'createConsoleSession',
+      summary: 'Sign in to the console, or renew the session',
+      description:
+        'With an authentication token, Postern keeps the token in a cookie that scripts cannot read. Without a body, it uses the token of the cookie. Both answer with a new session token, as POST /v1/sessions does. The user must have an active role, and the login must have used a second factor. Only pages of this service may send it.',
+      tags: ['Console'],
+      body: Type.Unsafe<ConsoleSignIn | null>({ ...ConsoleSignIn, type: ['object', 'null'] }),
+      response: { 201: { ...NewSession, headers: setCookie, description: 'A session with its token.' } },
+    },
+    config: {
+      access: 'public',
+      optionalBody: true,
+      document: { body: ConsoleSignIn },
+      problems: [
+        ...(['invalid_authentication_token', 'account_unusable', 'account_locked', 'role_required'] as const),
+        ...(['role_not_active', 'second_factor_required', 'cross_site_request'] as const),
+      ],
+    },
+    onRequest,
+    async handler(request, reply) {
+      if (request.body === null || request.body === undefined) {
+        return reply.code(201).send(await open(cookies.token(request) ?? ''));
+      }
+      const { authentication_token: token } = request.body;
+      const session = await open(token);
+      cookies.keep(request, reply, { token, deviceId: session.device_id });
+      return reply.code(201).send(session);
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/console/session',
+    schema: {
+      operationId: 'deleteConsoleSession',
+      summary: 'Sign out of the console',
+      description:
+        'Ends the login of the cookie with its sessions, and removes the cookie. The answer is the same without a login. Only pages of this service may send it.',
+      tags: ['Console'],
+      response: { 204: { ...Type.Null({ description: 'Signed out.' }), headers: setCookie } },
+    },
+    config: { access: 'public', problems: ['cross_site_request'] },
+    onRequest,
+    async handler(request, reply) {
+      const token = parseToken('authentication', cookies.token(request) ?? '');
+      if (token !== undefined) await tokens.removeHeld(token, originOf(request)).catch(ignoreEnded);
+      cookies.forget(request, reply);
+      return reply.code(204).send(null);
+    },
+  });
+}
+
+/** The login may have ended before. */
+function ignoreEnded(error: unknown): void {
+  if (!(error instanceof Problem && error.code === 'no_active_token')) throw error;
+}

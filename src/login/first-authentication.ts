@@ -1,0 +1,48 @@
+import type { LoginDevice } from '../contract/authentication.js';
+import type { Queryable } from '../database/database.js';
+import { sql, userStatement } from '../database/sql.js';
+import { recordDevice } from '../devices/queries.js';
+import type { Origin } from '../lib/origin.js';
+import { type EventValues, eventInput, eventValues, insertEvent } from './authentication-fragments.js';
+
+/** The first login of a user who has just been created with a password and a second factor. */
+export interface FirstAuthentication {
+  readonly userId: string;
+  readonly id: string;
+  readonly device: LoginDevice;
+  readonly secondFactor: 'totp' | 'passkey';
+  readonly tokenDigest: Buffer;
+  /** Milliseconds. */
+  readonly lifetime: number;
+}
+
+interface Values extends Omit<FirstAuthentication, 'device'>, EventValues {
+  readonly deviceId: string;
+  readonly device: LoginDevice;
+}
+
+/** Inserts new rows only. No other transaction knows the user yet, so it waits for no lock and settles no guess. */
+const insertFirst = userStatement<Values>(
+  'authentication_first',
+  (p) => sql`
+  with clock as materialized (select db_now() as now),
+  ${eventInput(p)},
+  authentication as (
+    insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, token_digest, second_factor,
+                                 expires_at, created_at, updated_at, approved_at)
+    select u.id, ${p.id}, ${p.deviceId}, 'password', 'approved', u.epoch, ${p.device}::jsonb, ${p.tokenDigest},
+           ${p.secondFactor}, now + ${p.lifetime} * interval '1 ms', now, now, now
+    from users u, clock where u.id = ${p.userId}
+    returning *),
+  device as (${recordDevice(sql`authentication`)})
+  ${insertEvent(sql`'login.approved'`)}`,
+);
+
+/** Approves the first login, in the transaction that creates the user: the set-up has checked all secrets. */
+export async function insertFirstAuthentication(
+  tx: Queryable<'user'>,
+  authentication: FirstAuthentication,
+  origin: Origin,
+): Promise<void> {
+  await tx.query(insertFirst({ ...authentication, deviceId: authentication.device.id, ...eventValues(origin) }));
+}

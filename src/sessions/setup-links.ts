@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { recordServiceEvent } from '../audit/events.js';
+import type { SetUpRole } from '../contract/console/set-up.js';
+import { isNotAhead } from '../database/clock.js';
+import type { Queryable } from '../database/database.js';
+import { directoryStatement, everyoneStatement, sql } from '../database/sql.js';
+import { sha256 } from '../lib/crypto/digests.js';
+import { newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { Problem } from '../lib/problem.js';
+
+/**
+ * Set-up links: the holder of one creates an operator or a supporter in the console. The link is used by the transaction
+ * that creates the user, and not before, so that an interrupted set-up can be repeated (decision 81).
+ */
+
+/** A new link. Its secret is shown once. */
+export interface NewSetUpLink {
+  readonly secret: string;
+  readonly expires_at: string;
+}
+
+/** A link that can be used. */
+export interface OpenSetUpLink {
+  readonly id: string;
+  readonly role: SetUpRole;
+  readonly expires_at: string;
+}
+
+/** 256 random bits cannot be guessed, so a fast digest is enough and guesses are not counted. */
+const secretBytes = 32;
+
+const insertLink = directoryStatement<{ id: string; digest: Buffer; role: SetUpRole }, { expires_at: string }>(
+  'setup_link_insert',
+  (p) => sql`
+    insert into setup_links (id, digest, role, created_at, expires_at)
+    select ${p.id}, ${p.digest}, ${p.role}, now, now + interval '30 minutes' from (select db_now() as now) clock
+    returning expires_at`,
+);
+
+/** Creates a link for one new user with this role. It is valid for 30 minutes. */
+export async function createSetUpLink(
+  tx: Queryable<'directory'>,
+  role: SetUpRole,
+  origin: Origin,
+): Promise<NewSetUpLink> {
+  const id = newId();
+  const secret = `psu_${randomBytes(secretBytes).toString('base64url')}`;
+  const [link] = await tx.query(insertLink({ id, digest: sha256(secret), role }));
+  if (link === undefined) throw new Error('an insert returned no row');
+  await recordServiceEvent(tx, { type: 'setup_link.created', origin, data: { role, link_id: id } });
+  return { secret, expires_at: link.expires_at };
+}
+
+/** The URL of a link. The secret is in the fragment, which browsers do not send to a server. */
+export function setUpUrl(consoleUrl: string, { secret }: Pick<NewSetUpLink, 'secret'>): string {
+  return `${consoleUrl}/setup#${secret}`;
+}
+
+interface LinkRow extends OpenSetUpLink {
+  readonly is_used: boolean;
+  readonly is_current: boolean;
+}
+
+const findLink = directoryStatement<{ digest: Buffer }, LinkRow>(
+  'setup_link_find',
+  (p) => sql`
+    select id, role, expires_at, used_at is not null as is_used,
+           (expires_at > db_now() and ${isNotAhead(sql`created_at`)}) as is_current
+    from setup_links where digest = ${p.digest}`,
+);
+
+/**
+ * Finds a link by its secret. The link stays valid.
+ * @throws Problem `setup_link_unknown`, `setup_link_used`, `setup_link_expired`
+ */
+export async function readSetUpLink(handle: Queryable<'directory'>, secret: string): Promise<OpenSetUpLink> {
+  const [link] = await handle.query(findLink({ digest: sha256(secret) }));
+  if (link === undefined) throw new Problem('setup_link_unknown');
+  if (link.is_used) throw new Problem('setup_link_used');
+  if (!link.is_current) throw new Problem('setup_link_expired');
+  const { id, role, expires_at } = link;
+  return { id, role, expires_at };
+}
+
+const useLink = directoryStatement<{ digest: Buffer; userId: string }, { id: string; role: SetUpRole }>(
+  'setup_link_use',
+  (p) => sql`
+    update setup_links set used_at = db_now(), user_id = ${p.userId}
+    where digest = ${p.digest} and used_at is null and expires_at > db_now() and ${isNotAhead(sql`created_at`)}
+    returning id, role`,
+);
+
+/**
+ * Uses a link, in the transaction that creates the user. The update locks the row, so of parallel uses one succeeds.
+ * @throws Problem as `readSetUpLink`
+ */
+export async function useSetUpLink(
+  tx: Queryable<'directory'>,
+  secret: string,
+  userId: string,
+): Promise<{ readonly id: string; readonly role: SetUpRole }> {
+  const [used] = await tx.query(useLink({ digest: sha256(secret), userId }));
+  if (used !== undefined) return used;
+  await readSetUpLink(tx, secret);
+  throw new Problem('setup_link_expired');
+}
+
+const anyOperator = everyoneStatement<object, { exists: boolean }>(
+  'operator_any',
+  () => sql`
+    select exists (select 1 from users where role = 'operator' and role_active_since is not null) as exists`,
+);
+
+/** Whether a user has the active role operator. */
+export async function hasOperator(handle: Queryable<'everyone'>): Promise<boolean> {
+  return (await handle.query(anyOperator({})))[0]?.exists === true;
+}
