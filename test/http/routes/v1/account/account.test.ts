@@ -30,7 +30,15 @@ describe('the account', () => {
     const { proofs: _, ...own } = body;
     expect(own).toEqual({
       ...{ id, username, email: null, phone, name: 'Ada', locale: 'en', has_password: true, has_pin: true },
-      ...{ role: 'user', role_active: false, capabilities: [], pin_recovery: null, second_factors: [], created_at, updated_at },
+      ...{
+        role: 'user',
+        role_active: false,
+        capabilities: [],
+        pin_recovery: null,
+        second_factors: [],
+        created_at,
+        updated_at,
+      },
     });
   });
 
