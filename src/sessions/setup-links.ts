@@ -3,7 +3,7 @@ import { recordServiceEvent } from '../audit/events.js';
 import type { SetUpRole } from '../contract/console/set-up.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
-import { directoryStatement, everyoneStatement, sql } from '../database/sql.js';
+import { directoryStatement, sql } from '../database/sql.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
@@ -104,15 +104,4 @@ export async function useSetUpLink(
   if (used !== undefined) return used;
   await readSetUpLink(tx, secret);
   throw new Problem('setup_link_expired');
-}
-
-const anyOperator = everyoneStatement<object, { exists: boolean }>(
-  'operator_any',
-  () => sql`
-    select exists (select 1 from users where role = 'operator' and role_active_since is not null) as exists`,
-);
-
-/** Whether a user has the active role operator. */
-export async function hasOperator(handle: Queryable<'everyone'>): Promise<boolean> {
-  return (await handle.query(anyOperator({})))[0]?.exists === true;
 }
