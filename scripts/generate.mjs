@@ -97,7 +97,7 @@ ${Object.entries(settings).map(row).join('\n')}
 Generated from \`src/config/settings.ts\` by \`npm run generate\`.
 
 Postern reads environment variables. A \`.env\` file in the working directory provides those that are not set. Postern checks
-all variables at start and reports all faults at once. A variable that starts with \`POSTERN_\` is a fault: there is none.
+all variables at start and reports all errors at once. A variable that starts with \`POSTERN_\` is an error, because none exists.
 
 Durations are a number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`1h\`, \`365d\`. An empty value counts as unset.
 

@@ -37,7 +37,7 @@ export interface CountedCode {
 
 /** A request for a code. */
 export interface CodeRequest {
-  /** The user, or the placeholder id of an address without an account. */
+  /** The user, or the derived id of an address without an account. */
   readonly userId: string;
   readonly address: Identity;
   /** Undefined if no message will be sent. The request counts all the same. */

@@ -3,7 +3,7 @@ import type { Account, RegistrationAnswer, RegistrationRequest } from '../contra
 import { endChallenge, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, newCode } from '../credentials/codes.js';
 import { directoryStatement, sql, userStatement } from '../database/sql.js';
-import { registrationPlaceholderId } from '../identities/accounts.js';
+import { derivedRegistrationId } from '../identities/accounts.js';
 import { identityDigest } from '../identities/identity.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
@@ -48,7 +48,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     if (!options.isOn) throw new Problem('registration_off');
     const address = sessionless.readAddress(identity);
     const { type, canonical } = address;
-    const userId = registrationPlaceholderId(keys, address);
+    const userId = derivedRegistrationId(keys, address);
     await limits.countLoginByAddress(origin.address);
     await limits.countLoginByAccount(userId, undefined);
     const [owner] = await database.directory.query(findOwner({ digest: identityDigest(address) }));

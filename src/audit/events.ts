@@ -65,7 +65,7 @@ export interface ServiceEvent {
 
 /** An event about a user. */
 export interface NewEvent extends ServiceEvent {
-  /** The user's id; a placeholder id for an identity without an account. */
+  /** The user's id; a derived id for an identity without an account. */
   readonly userId: string;
 }
 

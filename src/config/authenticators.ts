@@ -29,7 +29,7 @@ const name = /^[a-z][a-z0-9_-]{0,31}$/;
 /** Asymmetric algorithms only (RFC 8725, sections 3.1 and 3.2). With `none` or HS256 others could sign. */
 const signatures = /^(?:[RP]S(?:256|384|512)|ES(?:256|384|512)|EdDSA)$/;
 
-/** Reads `{"<name>": {…}}`, as JSON or from a file. Reports the faults of all entries. */
+/** Reads `{"<name>": {…}}`, as JSON or from a file. Reports the errors of all entries. */
 function entriesOf<T>(read: (name: string, settings: Settings) => T | string) {
   return (value: string): Parsed<readonly T[]> => {
     const text = readTextOrFile(value, (json) => json.trimStart().startsWith('{'));
@@ -41,7 +41,7 @@ function entriesOf<T>(read: (name: string, settings: Settings) => T | string) {
       return typeof entry === 'string' ? `${key}: ${entry}` : entry;
     });
     const faults = entries.filter((entry) => typeof entry === 'string');
-    if (faults.length > 0) return fault(`has faults: ${faults.join('; ')}`);
+    if (faults.length > 0) return fault(`has errors: ${faults.join('; ')}`);
     return ok(entries.filter((entry): entry is Exclude<typeof entry, string> => typeof entry !== 'string'));
   };
 }
@@ -61,7 +61,7 @@ const isHttpUrl = (value: unknown): value is string =>
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string' && item !== '');
 
-/** @returns a fault with the unknown members; undefined when there are none */
+/** @returns an error with the unknown members; undefined when there are none */
 function unknownMembers(settings: Settings, known: readonly string[]): string | undefined {
   const others = Object.keys(settings).filter((member) => !known.includes(member));
   return others.length === 0 ? undefined : `there is no ${others.join(', ')}`;

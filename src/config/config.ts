@@ -4,10 +4,10 @@ import { contradictions } from './contradictions.js';
 import type { Setting } from './parsers.js';
 import { formerNames, type SettingValues, settings } from './settings.js';
 
-/** The configuration is not valid. The message has one line for each fault, which names the variable. */
+/** The configuration is not valid. The message has one line for each error, which names the variable. */
 export class ConfigError extends Error {
   constructor(readonly faults: readonly string[]) {
-    const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
+    const count = faults.length === 1 ? 'an error' : `${faults.length} errors`;
     super(`The configuration has ${count}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
   }
 }
@@ -26,7 +26,7 @@ const pluginPrefix = 'AUTHENTICATOR_';
 
 /**
  * Reads and checks the configuration.
- * @throws ConfigError with all faults.
+ * @throws ConfigError with all errors.
  */
 export function readConfig(env: Environment = readEnvironment()): Config {
   const { env: current, warnings, faults } = withCurrentNames(env);
@@ -49,7 +49,7 @@ export function readConfig(env: Environment = readEnvironment()): Config {
   return Object.freeze(values) as Config;
 }
 
-/** Moves the values of former names to the current ones. Different values under both names are a fault. */
+/** Moves the values of former names to the current ones. Different values under both names are an error. */
 function withCurrentNames(env: Environment) {
   const current: Record<string, string | undefined> = { ...env };
   const warnings: string[] = [];

@@ -4,7 +4,7 @@ import type { SettingValues } from './settings.js';
 
 type Values = Partial<SettingValues>;
 
-/** The faults of settings that do not fit together. A setting that could not be parsed is missing here. */
+/** The errors of settings that do not fit together. A setting that could not be parsed is missing here. */
 export function contradictions(config: Values): string[] {
   return [
     ...secretKeyFaults(config),

@@ -34,7 +34,7 @@ export class Secret {
   }
 }
 
-/** A value, or a fault that completes the sentence "NAME …". */
+/** A value, or an error that completes the sentence "NAME …". */
 export type Parsed<T> = { value: T } | { fault: string };
 
 /** A setting: how to read the text of its variable. */

@@ -12,7 +12,7 @@ import type { ChallengeState } from './challenge.js';
  * transaction as the action, so only one of several parallel correct answers succeeds.
  */
 export interface NewChallenge {
-  /** The user, or the placeholder id of an identity without an account. */
+  /** The user, or the derived id of an identity without an account. */
   readonly userId: string;
   readonly id: string;
   /** An answer is accepted only for this purpose. */

@@ -17,11 +17,11 @@ const lockWait = '1s';
 /** Milliseconds between two attempts to get a lock. */
 const pauseBetweenTries = 2000;
 /** About five minutes. */
-const mostTries = 100;
+const maxTries = 100;
 /** lock_not_available and deadlock_detected. */
 const lockFailures = ['55P03', '40P01'];
 /** PostgreSQL 15, as server_version_num. */
-const oldestVersion = 150_000;
+const minServerVersion = 150_000;
 
 /**
  * SHA-256 in hex of migrations that a later release changed. A later migration brings a database with the former version to
@@ -70,7 +70,7 @@ async function refuseOldServer(client: pg.Client): Promise<void> {
     "select current_setting('server_version_num')::int as version, current_setting('server_version') as shown",
   );
   const [server] = rows;
-  if (server !== undefined && server.version < oldestVersion) {
+  if (server !== undefined && server.version < minServerVersion) {
     throw new MigrationError(`PostgreSQL ${server.shown} is too old: Postern needs 15 or later`);
   }
 }
@@ -119,7 +119,7 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
       return;
     } catch (error) {
       await client.query('rollback');
-      if (!lockFailures.includes((error as pg.DatabaseError).code ?? '') || tries === mostTries) {
+      if (!lockFailures.includes((error as pg.DatabaseError).code ?? '') || tries === maxTries) {
         const reason = `Migration ${migration.name} failed and was rolled back: ${(error as Error).message}`;
         throw new MigrationError(reason, { cause: error });
       }

@@ -29,7 +29,7 @@ export interface SignalsOptions {
  * Milliseconds. A transaction with NOTIFY takes a lock of the whole server when it commits, hence `pause` between two.
  * `ping`: how often the listening connection is checked while it receives nothing.
  */
-const times = { pause: 10, ping: 15_000, connect: 3000, answer: 5500, stop: 2000, longestRetry: 5000 };
+const times = { pause: 10, ping: 15_000, connect: 3000, answer: 5500, stop: 2000, maxRetry: 5000 };
 /** Bytes. PostgreSQL accepts less than 8000. */
 const maxPayload = 7900;
 
@@ -135,7 +135,7 @@ async function keepListening(
       clearInterval(ping);
       stopping.removeEventListener('abort', close);
     }
-    const pause = Math.min(times.longestRetry, 100 * 2 ** Math.min(failures, 10));
+    const pause = Math.min(times.maxRetry, 100 * 2 ** Math.min(failures, 10));
     await wait(pause, undefined, { signal: stopping, ref: false }).catch(() => undefined);
   }
 }

@@ -62,7 +62,7 @@ const selectKnown = userStatement<DeviceKey, { id: string }>(
   (p) => sql`select id from devices where user_id = ${p.userId} and id = ${p.id}`,
 );
 
-/** The device's id when a login of the user was approved on it, else undefined. Always undefined for a placeholder id. */
+/** The device's id when a login of the user was approved on it, else undefined. Always undefined for a derived id. */
 export async function findKnownDevice(
   handle: Queryable<'user'>,
   userId: string,

@@ -8,7 +8,7 @@ import { type Identity, identityDigest } from './identity.js';
 
 /** The account of a login, whether or not the user exists. */
 export interface Account {
-  /** The user's id. For an unknown identity, a placeholder id that is always the same for that identity. */
+  /** The user's id. For an unknown identity, a derived id that is always the same for that identity. */
   readonly userId: string;
   /** Undefined for an unknown and for a deactivated user: logins treat both alike. */
   readonly user: AccountUser | undefined;
@@ -102,10 +102,10 @@ export async function findAccount(
   identity: Identity,
 ): Promise<Account> {
   const [named] = await handle.query(findIdentity({ digest: identityDigest(identity) }));
-  return getAccount(handle, named?.user_id ?? placeholderId(keys, identity));
+  return getAccount(handle, named?.user_id ?? derivedUserId(keys, identity));
 }
 
-/** The account of a user id, which may be a placeholder id. */
+/** The account of a user id, which may be a derived id. */
 export async function getAccount(handle: Queryable<'user'>, userId: string): Promise<Account> {
   const [row] = await handle.query(findUser({ userId }));
   return { userId, user: activeUser(row) };
@@ -140,18 +140,18 @@ function lockOf(row: AccountRow): OperatorLock | undefined {
 }
 
 /**
- * The placeholder id of an unknown identity. It depends on a secret key, so that a client cannot tell it from a user's id.
+ * The derived id of an unknown identity. It depends on a secret key, so that a client cannot tell it from a user's id.
  * Logins and recoveries of one identity share it, as they share a user.
  */
-export function placeholderId(keys: SecretKeys, identity: Identity): string {
+export function derivedUserId(keys: SecretKeys, identity: Identity): string {
   return idOf(keys, identityDigest(identity).toString('hex'));
 }
 
 /**
- * The placeholder id of a registration, whether or not its identity has an account. It differs from `placeholderId`: accounts
+ * The derived id of a registration, whether or not its identity has an account. It differs from `derivedUserId`: accounts
  * share no limits with registrations, so unknown identities must not either (decision 57).
  */
-export function registrationPlaceholderId(keys: SecretKeys, identity: Identity): string {
+export function derivedRegistrationId(keys: SecretKeys, identity: Identity): string {
   return idOf(keys, `registration ${identityDigest(identity).toString('hex')}`);
 }
 

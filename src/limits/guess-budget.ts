@@ -97,7 +97,7 @@ export interface GuessLimitValues {
   readonly failureLimit: number;
   readonly permanentLimit: number;
   readonly lockSeconds: number;
-  readonly longestLockSeconds: number;
+  readonly maxLockSeconds: number;
 }
 
 /** The result of an attempt to take a guess. */
@@ -107,7 +107,7 @@ export type TriedGuess =
 
 /** SQL: the limits, in the order in which `take_guess` and `settle_guess` take them. */
 const limitArguments = (p: Parameters<GuessLimitValues>): Sql =>
-  sql`${p.failureLimit}, ${p.permanentLimit}, ${p.lockSeconds}, ${p.longestLockSeconds}`;
+  sql`${p.failureLimit}, ${p.permanentLimit}, ${p.lockSeconds}, ${p.maxLockSeconds}`;
 
 const takeGuess = userStatement<{ userId: string; bucket: string; slot: string } & GuessLimitValues, TriedGuess>(
   'guess_take',
@@ -141,7 +141,7 @@ export function settleRightGuess(userId: SqlPart, taken: Parameters<TakenGuess>)
 }
 
 /** The maximum wait of a guess for its turn, in milliseconds. */
-const longestWait = 5000;
+const maxWaitMs = 5000;
 /** The time between two checks whether other instances have settled guesses, in milliseconds. */
 const pause = 100;
 
@@ -154,7 +154,7 @@ export function createGuessBudget(
     failureLimit: limits.limit,
     permanentLimit: limits.permanentLimit,
     lockSeconds: limits.lock / 1000,
-    longestLockSeconds: limits.lockMax / 1000,
+    maxLockSeconds: limits.lockMax / 1000,
   };
   const valuesOf = ({ userId, bucket, knownDevice }: GuessedAccount, slot: string) => ({
     userId,
@@ -172,7 +172,7 @@ export function createGuessBudget(
 
   /** Only the first waiting request queries the database again, so that many requests for one account cause few queries. */
   async function waitForTurn(account: GuessedAccount, slot: string): Promise<void> {
-    const deadline = performance.now() + longestWait;
+    const deadline = performance.now() + maxWaitMs;
     await queues.inTurn(account.userId, async () => {
       while (performance.now() < deadline) {
         if (await tryOnce(account, slot)) return;

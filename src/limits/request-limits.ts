@@ -48,7 +48,7 @@ export interface Recipient {
   readonly channel: MessageChannel;
   /** The identity that the request names. */
   readonly identity: { readonly type: string; readonly canonical: string };
-  /** Undefined: the message is not sent. It is counted under the user id, which may be a stand-in. */
+  /** Undefined: the message is not sent. It is counted under the user id, which may be a derived id. */
   readonly address: string | undefined;
   readonly knownDevice: string | undefined;
 }

@@ -7,8 +7,8 @@ import {
   type AccountUser,
   accountColumns,
   activeUser,
+  derivedUserId,
   getAccount,
-  placeholderId,
 } from '../identities/accounts.js';
 import { type Identity, identityDigest } from '../identities/identity.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
@@ -31,7 +31,7 @@ import { countRequest, type RequestCount, type RequestLimits, refuseOverLimit } 
 export interface AccountLookup {
   /**
    * Counts a request against its address, and looks up an identity.
-   * @returns the user's id; for an unknown identity its stand-in id
+   * @returns the user's id; for an unknown identity its derived id
    * @throws Problem `too_many_requests`
    */
   identify(identity: Identity, address: string | undefined): Promise<string>;
@@ -46,7 +46,7 @@ export interface AccountLookup {
 
 /** A request that logs in to an account. */
 export interface LoginAttempt {
-  /** The id of a user, or a stand-in id. */
+  /** The id of a user, or a derived id. */
   readonly userId: string;
   readonly deviceId: string;
   readonly origin: Origin;
@@ -148,7 +148,7 @@ export function createAccountLookup(options: {
       const values = { ...limits.ofAddress(address), digest: identityDigest(identity) };
       const [row] = await database.directory.query(identifyAccount(values));
       refuseOverLimit(row?.wait);
-      return row?.user_id ?? placeholderId(keys, identity);
+      return row?.user_id ?? derivedUserId(keys, identity);
     },
     async find(attempt) {
       return (await enter(null, attempt)).account;

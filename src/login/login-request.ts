@@ -17,7 +17,7 @@ export type CheckedRequest = { readonly device: NewAuthentication['device'] } & 
   | { readonly authenticator: SelfNaming; readonly identity: undefined }
 );
 
-/** @throws Problem `validation_failed` naming every fault. */
+/** @throws Problem `validation_failed` naming every error. */
 export function checkRequest(
   request: TokenRequest,
   authenticators: ReadonlyMap<string, Authenticator>,

@@ -60,7 +60,7 @@ export function queueForDispatch({ from, turn }: { readonly from: SqlPart; reado
 
 /** A code to send. */
 export interface NewCode {
-  /** The user's id; a placeholder id for an identity without an account. */
+  /** The user's id; a derived id for an identity without an account. */
   readonly userId: string;
   readonly channel: MessageChannel;
   readonly kind: CodeKind;
@@ -105,7 +105,7 @@ const insertMessage = userStatement<MessageValues>(
 
 /**
  * Puts a code into the outbox, encrypted, and queues it for dispatch, in one statement. The rows belong to the user, or
- * carry the placeholder id of an identity without an account. The caller checks the limits before (`RequestLimits`).
+ * carry the derived id of an identity without an account. The caller checks the limits before (`RequestLimits`).
  *
  * @returns the id of the message in the outbox
  */

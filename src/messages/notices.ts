@@ -23,7 +23,7 @@ export interface Notices {
   /** The channels that are wanted and configured. */
   readonly channels: readonly NoticeChannel[];
   /**
-   * Writes a row and a job in the transaction of the fact. The row belongs to the user. It is written for placeholder ids
+   * Writes a row and a job in the transaction of the fact. The row belongs to the user. It is written for derived ids
    * too, so that an unknown account behaves like a known one; the queue drops it. It must not contain a secret.
    */
   notify(tx: Queryable<'user'>, fact: NewNotice): Promise<void>;

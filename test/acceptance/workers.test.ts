@@ -214,7 +214,7 @@ describe('a service of two workers', () => {
     }
   });
 
-  test('applies a changed .env file at a restart of its workers, unless it has faults', async () => {
+  test('applies a changed .env file at a restart of its workers, unless it has errors', async () => {
     const cwd = await newFolder();
     const key = 'k'.repeat(40);
     const settings = (lifetime: string) => `ADMIN_API_KEY=${key}\nSESSION_TTL=${lifetime}\n`;

@@ -78,7 +78,7 @@ describe('the configuration of push', () => {
       'the token_uri of FCM_SERVICE_ACCOUNT must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)',
     ],
     [{ PUSH_TTL: '29d' }, 'PUSH_TTL must be a duration from 1m to 28d, such as 30s, 15m, 1h or 365d'],
-  ])('with a fault says which: %#', (env, fault) => {
+  ])('with an error says which: %#', (env, fault) => {
     expect(faultsOf(env)).toContain(fault);
   });
 });

@@ -81,7 +81,7 @@ describe('external authenticators', () => {
     ]);
   });
 
-  test('report the faults of all entries', () => {
+  test('report the errors of all entries', () => {
     const url = 'https://decide.example.com';
     expect(custom([])).toEqual([
       'CUSTOM_AUTHENTICATORS must be a JSON object, or the path of a file that contains one',

@@ -29,7 +29,7 @@ test('both names of a setting may be set to the same value only', () => {
   ]);
 });
 
-test('a fault of a value under a former name is reported under the current name', () => {
+test('an invalid value under a former name is reported under the current name', () => {
   expect(faultsOf({ SMS_LIMIT_PER_ADDRESS: '-1' })).toEqual([
     'CODE_LIMIT_PER_ADDRESS must be a whole number from 0 to 1000000',
   ]);

@@ -31,7 +31,7 @@ export interface Pushed<Content> {
   readonly content: Content;
 }
 
-interface StandIn<Content> {
+interface Fake<Content> {
   /** Configuration of a Postern that pushes to it. */
   readonly env: Readonly<Record<string, string>>;
   readonly received: readonly Pushed<Content>[];
@@ -97,13 +97,13 @@ export interface Browser {
   readonly path: string;
 }
 
-export interface WebPushStandIn extends StandIn<Record<string, unknown>> {
+export interface WebPushFake extends Fake<Record<string, unknown>> {
   readonly publicKey: string;
   subscribe(): Browser;
 }
 
 /** A push service (RFC 8030) that checks VAPID (RFC 8292), with browsers that decrypt (RFC 8291, RFC 8188). */
-export async function startWebPushService(): Promise<WebPushStandIn> {
+export async function startWebPushService(): Promise<WebPushFake> {
   const received: Pushed<Record<string, unknown>>[] = [];
   const faults: string[] = [];
   const browsers = new Map<string, { ecdh: ReturnType<typeof createECDH>; auth: Buffer }>();
@@ -201,7 +201,7 @@ export interface FcmMessage {
   readonly android: Readonly<Record<string, unknown>>;
 }
 
-export interface FcmStandIn extends StandIn<FcmMessage> {
+export interface FcmFake extends Fake<FcmMessage> {
   /** The number of issued access tokens. */
   readonly granted: () => number;
   /** Invalidates all issued access tokens. */
@@ -209,7 +209,7 @@ export interface FcmStandIn extends StandIn<FcmMessage> {
 }
 
 /** Google's token endpoint (RFC 7523) and FCM HTTP v1 behind it. */
-export async function startFcm(): Promise<FcmStandIn> {
+export async function startFcm(): Promise<FcmFake> {
   const received: Pushed<FcmMessage>[] = [];
   const faults: string[] = [];
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -300,7 +300,7 @@ export interface ApnsPayload {
   readonly id: string;
 }
 
-export interface ApnsStandIn extends StandIn<ApnsPayload> {
+export interface ApnsFake extends Fake<ApnsPayload> {
   /** The number of connections so far. */
   readonly connections: () => number;
   /** Sends GOAWAY, as Apple does for maintenance. */
@@ -310,7 +310,7 @@ export interface ApnsStandIn extends StandIn<ApnsPayload> {
 }
 
 /** APNs: HTTP/2 (without TLS), a provider token, and the headers that Apple requires. */
-export async function startApns(): Promise<ApnsStandIn> {
+export async function startApns(): Promise<ApnsFake> {
   const received: Pushed<ApnsPayload>[] = [];
   const faults: string[] = [];
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -27,7 +27,7 @@ export interface Base {
   readonly lifecycle: Lifecycle;
   readonly resources: ResourceLimits;
   readonly outbound: Outbound;
-  /** The authenticators of AUTHENTICATORS. A fault in one ends the start before the database is opened. */
+  /** The authenticators of AUTHENTICATORS. An error in one ends the start before the database is opened. */
   readonly plugins: readonly Plugin[];
   readonly target: DatabaseTarget;
   readonly database: Database;

@@ -181,7 +181,7 @@ export async function checkMail(config: Config): Promise<Finding> {
     : ok('mail', `the server ${host} resolves`);
 }
 
-/** The service does not start with faulty texts. */
+/** The service does not start with invalid texts. */
 export async function checkTemplates({ TEMPLATES_DIR }: Config): Promise<Finding[]> {
   if (TEMPLATES_DIR === undefined) return [ok('templates', 'the built-in texts')];
   const { texts, errors: faults } = await readCustomTemplates(TEMPLATES_DIR);

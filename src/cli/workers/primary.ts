@@ -94,7 +94,7 @@ async function serve(parts: {
   }
 }
 
-/** If the new configuration has faults, the workers keep running with the current one. */
+/** If the new configuration has errors, the workers keep running with the current one. */
 async function restart(pool: WorkerPool, decided: Environment, options: PrimaryOptions, log: Logger): Promise<void> {
   try {
     const kept = Object.fromEntries(fixed.map((name) => [name, decided[name]]));

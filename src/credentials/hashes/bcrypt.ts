@@ -3,7 +3,7 @@ import type { HashFormat } from './password-hash.js';
 
 /**
  * 22 characters of salt and 31 of hash, in bcrypt's own base64 alphabet. The last character of each has unused bits,
- * which must be 0 for the verifier. `2x` and `2` are refused on purpose: they mark old, faulty implementations.
+ * which must be 0 for the verifier. `2x` and `2` are refused on purpose: they mark old, broken implementations.
  */
 const crypt = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/;
 

@@ -10,7 +10,7 @@ export type LoadMany<Key, Found> = (keys: readonly Key[]) => Promise<readonly Fo
  */
 const concurrency = 2;
 /** Keys that justify a second batch beside a running one. Fewer keys wait for it, because each query has a fixed cost. */
-const enough = 16;
+const minForSecond = 16;
 /** Milliseconds that a batch waits for the running ones at most. After that they count as slow and no longer block others. */
 const timeoutMs = 20;
 
@@ -25,9 +25,9 @@ interface Waiting<Key, Found> {
  * joins only a batch that was not sent yet, and nothing is cached.
  *
  * A batch that fails or is slow affects only its own look-ups. Others go on, on further connections of the pool.
- * @param largest keys of one query at most; a larger query would delay the others
+ * @param maxKeys keys of one query at most; a larger query would delay the others
  */
-export function createBatchLoader<Key, Found>(find: LoadMany<Key, Found>, largest = 64): Load<Key, Found> {
+export function createBatchLoader<Key, Found>(find: LoadMany<Key, Found>, maxKeys = 64): Load<Key, Found> {
   const waiting: Waiting<Key, Found>[] = [];
   /**
    * The running batches that new look-ups wait for. An array, not a Set: V8 gives a Set with constant changes new tables,
@@ -38,8 +38,8 @@ export function createBatchLoader<Key, Found>(find: LoadMany<Key, Found>, larges
   let overdue: NodeJS.Timeout | undefined;
 
   function sendBatches(): void {
-    while (waiting.length >= (running.length === 0 ? 1 : enough) && running.length < concurrency)
-      void send(waiting.splice(0, largest));
+    while (waiting.length >= (running.length === 0 ? 1 : minForSecond) && running.length < concurrency)
+      void send(waiting.splice(0, maxKeys));
     if (waiting.length === 0) {
       clearTimeout(overdue);
       overdue = undefined;

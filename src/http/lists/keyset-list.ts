@@ -19,7 +19,7 @@ export interface KeysetQuery<Field extends string = string> extends ListQuery<Fi
  * Parses the query of a list. Defaults: newest first, 20 items on a page, at most 100. With a cursor, the page number is
  * ignored.
  *
- * @throws Problem `validation_failed` with the faulty parameters
+ * @throws Problem `validation_failed` with the invalid parameters
  */
 export function readListQuery<Field extends string>(
   list: string,

@@ -44,7 +44,7 @@ const directions: readonly Direction[] = ['asc', 'desc'];
 /**
  * Parses `page`, `limit`, `sort`, `since` and `filter` of a list. Other parameters are ignored.
  *
- * @throws Problem `validation_failed` with all faulty parameters
+ * @throws Problem `validation_failed` with all invalid parameters
  */
 export function parseListQuery<Field extends string>(
   query: QueryParameters,
@@ -72,7 +72,7 @@ export function parseListQuery<Field extends string>(
   const filter = filterText === undefined ? [] : collectFilter(filterText, spec.filterFields, faults);
 
   refuseFaults(faults);
-  // The defaults satisfy the compiler: an undefined value has caused a fault.
+  // The defaults satisfy the compiler: an undefined value has caused an error.
   return { page: page ?? 1, limit: limit ?? spec.defaultLimit, sort, ...(since && { since }), filter, given };
 }
 
@@ -94,7 +94,7 @@ function wholeNumber(text: string, max: number): number | undefined {
   return value <= max ? value : undefined;
 }
 
-/** Parses `field[:direction]`, joined by `,` or `|`. Stops at the first fault. */
+/** Parses `field[:direction]`, joined by `,` or `|`. Stops at the first error. */
 function readSort<Field extends string>(
   text: string,
   sortable: readonly Field[],

@@ -85,7 +85,7 @@ export interface InboxToSend {
  * primary key, and so does a page that this process has sent before in the same state of the inbox (decision 69).
  *
  * @returns false if there is no such inbox; then nothing was sent. (It cannot return the reply: awaited, it is undefined.)
- * @throws Problem `validation_failed` with the faulty parameters
+ * @throws Problem `validation_failed` with the invalid parameters
  */
 export type SendInbox = (request: ListRequest, reply: FastifyReply, inbox: InboxToSend) => Promise<boolean>;
 

@@ -60,7 +60,7 @@ export interface Gathering<Item> {
 }
 
 /** @param weightOf the weight of an item; a refused line weighs 0 */
-export function createGathering<Item>(most: ChunkSize, weightOf: (item: Item) => number): Gathering<Item> {
+export function createGathering<Item>(max: ChunkSize, weightOf: (item: Item) => number): Gathering<Item> {
   const entries: Entry<Item>[] = [];
   let weight = 0;
   let bytes = 0;
@@ -70,7 +70,7 @@ export function createGathering<Item>(most: ChunkSize, weightOf: (item: Item) =>
     hasRoomFor: (entry) =>
       entry === undefined ||
       entries.length === 0 ||
-      (entries.length < most.lines && weight + weigh(entry) <= most.weight && bytes + entry.bytes <= most.bytes),
+      (entries.length < max.lines && weight + weigh(entry) <= max.weight && bytes + entry.bytes <= max.bytes),
     add(entry) {
       if (entry === undefined) return;
       entries.push(entry);

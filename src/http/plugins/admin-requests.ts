@@ -6,7 +6,7 @@ import { closed, faultsOf, parameterNames, unknownMembers, unknownName, unknownO
 import { validationFaults } from './validation.js';
 
 /**
- * Refuses unknown members and parameters in requests under `/admin/v1`, together with all other faults of form: a
+ * Refuses unknown members and parameters in requests under `/admin/v1`, together with all other errors of form: a
  * mistyped name would otherwise be ignored silently. Routes under `/v1` ignore unknown names (decision 65).
  */
 export function adminRequestsPlugin(app: App): void {
@@ -24,14 +24,14 @@ function closeRoute(route: RouteOptions): void {
   const { schema, config } = route;
   if (schema?.body !== undefined) schema.body = closed(schema.body as object);
   if (config?.ndjson !== undefined) config.ndjson = closed(config.ndjson);
-  // Validation only collects faults: the hook reports them together with its own.
+  // Validation only collects errors: the hook reports them together with its own.
   route.attachValidation = true;
   route.preHandler = [refuseFaulty, ...[route.preHandler ?? []].flat()];
 }
 
 async function refuseFaulty(request: FastifyRequest): Promise<void> {
   const faults = [...bodyFaults(request), ...unknownParameters(request)];
-  // If only known parameters are faulty, the handler reports them.
+  // If only known parameters are invalid, the handler reports them.
   if (faults.length > 0) refuseFaults([...faults, ...knownParameterFaults(request)]);
 }
 
@@ -40,7 +40,7 @@ function bodyFaults({ body, validationError, routeOptions }: FastifyRequest): Fi
   return routeOptions.schema?.body === undefined ? unknownMembers(body, []) : [];
 }
 
-/** All faults of the query of a request. */
+/** All errors of the query of a request. */
 export function queryFaults(request: FastifyRequest): FieldError[] {
   return [...unknownParameters(request), ...knownParameterFaults(request)];
 }

@@ -3,10 +3,10 @@ import { isJsonObject } from '../../lib/json-object.js';
 import { echo, nearestSimilar } from '../../lib/nearest.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
 
-/** The maximum number of faults in one response. */
+/** The maximum number of errors in one response. */
 export const maxReportedFaults = 100;
 
-/** The fault of a member or parameter that does not exist. It suggests the nearest name, or lists all names. */
+/** The error of a member or parameter that does not exist. It suggests the nearest name, or lists all names. */
 export function unknownName(
   code: 'unknown_member' | 'unknown_parameter',
   name: string,
@@ -19,7 +19,7 @@ export function unknownName(
   return { field: [...path, echo(name)].join('.'), code, params };
 }
 
-/** A fault for each unknown member of `value`; none if `value` is no object. */
+/** An error for each unknown member of `value`; none if `value` is no object. */
 export function unknownMembers(value: unknown, known: readonly string[]): FieldError[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   return unknownOf(Object.keys(value), known).map((name) => unknownName('unknown_member', name, known));
@@ -60,7 +60,7 @@ export function parameterNames({ schema }: Pick<RouteOptions, 'schema'>): string
   return Object.keys(properties);
 }
 
-/** The faults of the problem that `check` throws. @throws every other error of `check` */
+/** The errors of the problem that `check` throws. @throws every other error of `check` */
 export function faultsOf(check: () => unknown): readonly FieldError[] {
   try {
     check();

@@ -5,9 +5,9 @@ import type { App } from '../requests/route.js';
 import { maxReportedFaults, unknownName, unknownOf } from './known-names.js';
 
 /**
- * Ajv validates bodies: strict types, no coercion, no defaults, all faults at once. Reporting all faults is safe because
+ * Ajv validates bodies: strict types, no coercion, no defaults, all errors at once. Reporting all errors is safe because
  * bodies are small and every schema limits its arrays and strings.
- * Query strings are not validated here: `list-query.ts` parses them and reports more exact faults (decision 7).
+ * Query strings are not validated here: `list-query.ts` parses them and reports more exact errors (decision 7).
  */
 export function validationPlugin(app: App): void {
   const ajv = createAjv();
@@ -58,10 +58,10 @@ function refuseUnknown(known: readonly string[]): SchemaValidateFunction {
 export function validationFaults(
   found: readonly FastifySchemaValidationError[] | readonly ErrorObject[],
 ): FieldError[] {
-  // A union reports faults of each branch for the same field: keep the first.
+  // A union reports errors of each branch for the same field: keep the first.
   const faults = new Map<string | undefined, FieldError>();
   for (const error of found) {
-    // `if` repeats the faults of the branch that applied.
+    // `if` repeats the errors of the branch that applied.
     if (error.keyword === 'if') continue;
     const fault = fieldFault(error);
     // A value of a wrong type also fails `enum`, and the list of choices is more useful.
@@ -123,7 +123,7 @@ function fieldFault({
       return { ...at(), code: 'reserved_id' };
     case 'anyOf':
     case 'oneOf':
-      // This error repeats the faults of the branches.
+      // This error repeats the errors of the branches.
       return { ...at(), code: 'invalid_format' };
     default:
       return { ...at(), code: path.at(-1) === 'pin' ? 'invalid_pin' : 'invalid_format' };

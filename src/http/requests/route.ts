@@ -56,7 +56,7 @@ declare module 'fastify' {
      * smallest request.
      */
     isBounded?: boolean;
-    /** Parses the query as the handler does and throws its faults, so that they are reported together with others. */
+    /** Parses the query as the handler does and throws its errors, so that they are reported together with others. */
     checkQuery?: (query: QueryParameters) => unknown;
     /** A repeat with the same Idempotency-Key approves the login once more; no response is stored. */
     repeatsApproval?: boolean;

@@ -20,7 +20,7 @@ import {
  *            / value *( ":" value )                        id, enum, key, number and integer fields
  *            / value *( ";" value ) / "[" … "]"            in
  *
- * A backslash escapes a following , | : ; [ ] or backslash. Before any other character it is a fault, so that a missing
+ * A backslash escapes a following , | : ; [ ] or backslash. Before any other character it is an error, so that a missing
  * escape is noticed. `created_at:2020-01-01 10:00:00` is refused: it has four pieces, and the second is no operator. A
  * time needs an explicit operator.
  */
@@ -38,13 +38,13 @@ interface Piece {
   readonly start: number;
 }
 
-/** Records a fault at a piece. Returns undefined, so that `return fail(…)` returns no clause. */
+/** Records an error at a piece. Returns undefined, so that `return fail(…)` returns no clause. */
 type Fail = (code: FieldErrorCode, at: Piece, params?: Readonly<Record<string, string | number>>) => undefined;
 
 /**
  * Parses a filter.
  *
- * @throws Problem `validation_failed` with the first fault of every clause (see `collectFilter`).
+ * @throws Problem `validation_failed` with the first error of every clause (see `collectFilter`).
  */
 export function parseFilter(text: string, fields: FilterFields): FilterClause[] {
   const faults: FieldError[] = [];
@@ -54,8 +54,8 @@ export function parseFilter(text: string, fields: FilterFields): FilterClause[] 
 }
 
 /**
- * Parses a filter and appends the first fault of every clause to `faults`, for callers that check other parameters too.
- * The field of each fault is `parameter`. Its `position` is the 1-based position of the faulty piece in UTF-16 code
+ * Parses a filter and appends the first error of every clause to `faults`, for callers that check other parameters too.
+ * The field of each error is `parameter`. Its `position` is the 1-based position of the invalid piece in UTF-16 code
  * units. Use the clauses only if nothing was appended.
  */
 export function collectFilter(

@@ -15,7 +15,7 @@ export interface LoadOptions {
 
 export interface LoadedPlugins {
   readonly plugins: readonly Plugin[];
-  /** The faults of the modules, as texts for the operator. */
+  /** The errors of the modules, as texts for the operator. */
   readonly faults: readonly string[];
   /** Ends the threads. */
   close(): Promise<void>;
@@ -25,7 +25,7 @@ const namePattern = /^[a-z][a-z0-9_:-]{0,63}$/;
 const builtIn: readonly string[] = ['password', 'sms', 'email', 'passkey', 'totp'];
 const builtInPrefixes = ['custom:', 'oidc:'];
 
-/** Starts external modules, each in its own thread, and checks their exports. It reports all faults of all modules. */
+/** Starts external modules, each in its own thread, and checks their exports. It reports all errors of all modules. */
 export async function loadPlugins({ modules, contextOf, onFault }: LoadOptions): Promise<LoadedPlugins> {
   const plugins: Plugin[] = [];
   const faults: string[] = [];
@@ -52,7 +52,7 @@ export async function loadPlugins({ modules, contextOf, onFault }: LoadOptions):
   return { plugins, faults, close };
 }
 
-/** A plug-in that calls the module in its thread. @param described without faults */
+/** A plug-in that calls the module in its thread. @param described without errors */
 function pluginOf({ call }: SupervisedPlugin, described: Described): Plugin {
   const name = String(described.name);
   const begin = (...given: unknown[]) => call('begin', given) as Promise<PluginChallenge>;

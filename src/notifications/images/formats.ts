@@ -16,13 +16,13 @@ const magic: readonly (readonly [ImageFormat, (file: Buffer) => boolean])[] = [
 const otherFormats = /<script|<html|<!doctype|<\?php|%pdf-/i;
 const endOfZip = Buffer.from('PK\x05\x06', 'latin1');
 /** A ZIP archive ends with the end of its directory and a comment of at most 64 KiB. */
-const longestZipEnd = 65_557;
+const maxZipEndBytes = 65_557;
 
 /**
  * The format of a file by its first bytes. Its name and content type do not count.
  * @returns undefined for any other format, and for a file that is valid in another format too
  */
 export function formatOf(file: Buffer): ImageFormat | undefined {
-  if (otherFormats.test(file.toString('latin1')) || file.subarray(-longestZipEnd).includes(endOfZip)) return undefined;
+  if (otherFormats.test(file.toString('latin1')) || file.subarray(-maxZipEndBytes).includes(endOfZip)) return undefined;
   return magic.find(([, matches]) => matches(file))?.[0];
 }

@@ -16,7 +16,7 @@ const ofUser = { concurrency: 2, maxWaiting: 100, timeoutMs: 1000 };
 /** Costly reads of all users that may wait. They use half of the connections; the other half serves everything else. */
 const ofAll = { maxWaiting: 400, timeoutMs: 2000 };
 /** Milliseconds that the reads of one user may take at once, and milliseconds refilled per millisecond. */
-const allowance = { most: 10_000, refill: 0.2 };
+const allowance = { max: 10_000, refill: 0.2 };
 /** After this many reads, users whose allowance is full again are removed from memory. */
 const cleanupInterval = 1000;
 
@@ -70,7 +70,7 @@ function createSpending(now: () => number) {
   return {
     /** @throws Problem `too_many_requests` */
     refuseExcess(userId: string): void {
-      const excess = left(userId) - allowance.most;
+      const excess = left(userId) - allowance.max;
       if (excess < 0) return;
       throw new Problem('too_many_requests', { retryAfter: Math.ceil((excess + 1) / allowance.refill / 1000) });
     },

@@ -16,7 +16,7 @@ export interface ContentRules {
 export interface InputItem<Input extends NotificationInput | NotificationChange> {
   readonly input: Input;
   readonly number?: string | undefined;
-  /** The prefix of field names in faults: `3.`, or empty. */
+  /** The prefix of field names in errors: `3.`, or empty. */
   readonly path: string;
 }
 

@@ -91,7 +91,7 @@ async function publishAll(
   });
 }
 
-/** The faults of a refused request, by the place of the item. @throws any other error again */
+/** The errors of a refused request, by the place of the item. @throws any other error again */
 function faultsByPlace(error: unknown): Map<number, FieldError[]> {
   const faults = error instanceof Problem && error.code === 'validation_failed' ? (error.options.errors ?? []) : [];
   const byPlace = new Map<number, FieldError[]>();

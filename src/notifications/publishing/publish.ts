@@ -39,7 +39,7 @@ export type OnPart = (part: readonly Notification[]) => void;
  * @param numbers the result of `exactNumbers`
  * @param onPart called while the database inserts
  * @returns in the order of the request, and within an item in the order of its `user_ids`
- * @throws Problem `validation_failed` with every fault; with the item's index when `request` is an array
+ * @throws Problem `validation_failed` with every error; with the item's index when `request` is an array
  */
 export async function publish(
   tx: Transaction<'user' | 'directory'>,
@@ -97,7 +97,7 @@ export async function publishOne(
 }
 
 /**
- * The faults for which `publish` would refuse each of these requests, each by itself. Writes nothing.
+ * The errors for which `publish` would refuse each of these requests, each by itself. Writes nothing.
  * @param numbers the exact numbers, one for each request
  */
 export async function validateEach(

@@ -17,7 +17,7 @@ export interface Publisher {
    * @param numbers the result of `exactNumbers` for the request's text
    * @param onPart called with each part while the database inserts
    * @returns in the order of the request, and within an item in the order of its `user_ids`
-   * @throws Problem `validation_failed` with every fault; with the item's index when `request` is an array
+   * @throws Problem `validation_failed` with every error; with the item's index when `request` is an array
    */
   publish(
     tx: Transaction<'user' | 'directory'>,
@@ -28,14 +28,14 @@ export interface Publisher {
 
   /**
    * Publishes one notification to one user. Resolves after the commit.
-   * @throws Problem `validation_failed` with every fault
+   * @throws Problem `validation_failed` with every error
    */
   publishOne(request: NotificationInput, numbers?: ExactNumbers): Promise<Notification>;
 
   /** Publishes one notification to one user without pushing it: the caller pushes it in another way. */
   publishWithoutPush(tx: Transaction<'user' | 'directory'>, input: NotificationInput): Promise<Notification>;
 
-  /** The faults for which `publish` would refuse each of these requests, each by itself. Writes nothing. */
+  /** The errors for which `publish` would refuse each of these requests, each by itself. Writes nothing. */
   validateEach(requests: readonly NotificationInput[], numbers: ExactNumbers): Promise<FieldError[][]>;
 
   /** The notifications that `publish` would create, after the same checks. Writes nothing. @throws Problem `validation_failed` */

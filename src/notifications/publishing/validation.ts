@@ -15,7 +15,7 @@ export function countDeliveries(item: unknown): number {
   return Array.isArray(userIds) ? userIds.length : 1;
 }
 
-/** The fault of a request that makes this many notifications, if that is too many. */
+/** The error of a request that makes this many notifications, if that is too many. */
 export function deliveryLimitFaults(deliveries: number): FieldError[] {
   return deliveries > maxDeliveries ? [{ code: 'too_many_deliveries', params: { max: maxDeliveries } }] : [];
 }
@@ -66,7 +66,7 @@ export function readItem({ input, path, number }: InputItem<NotificationInput>):
  * Validates items that are about to be published, and locks the images that they show until the transaction ends.
  *
  * Whether the users exist is not checked before writing: the statement that writes finds out. They are looked up only
- * when the request is refused anyway, so that the answer names every fault.
+ * when the request is refused anyway, so that the answer names every error.
  * @returns the images, by id
  * @throws Problem `validation_failed`
  */
@@ -80,7 +80,7 @@ export async function admitItems(
   return images;
 }
 
-/** Refuses items that have faults. @throws Problem `validation_failed` with every fault, also users that do not exist */
+/** Refuses items that have errors. @throws Problem `validation_failed` with all errors, also for users that do not exist */
 export async function refuseItems(
   handle: Queryable<'user'>,
   items: readonly Item[],
@@ -91,7 +91,7 @@ export async function refuseItems(
   throw new Error('items without faults were refused');
 }
 
-/** Validates items that will not be written now. @returns the faults of each group of items, each group by itself */
+/** Validates items that will not be written now. @returns the errors of each group of items, each group by itself */
 export async function faultsOfGroups(
   handle: Queryable<'user' | 'directory'>,
   groups: readonly (readonly Item[])[],

@@ -100,8 +100,8 @@ const postponeDelivery = userStatement<AttemptKey & { error: string; seconds: nu
 );
 
 /** Seconds until the next attempt: exponential back-off with jitter. */
-const firstPause = 5;
-const longestPause = 3600;
+const firstPauseSeconds = 5;
+const maxPauseSeconds = 3600;
 
 /** How a push ends. */
 interface End {
@@ -214,5 +214,5 @@ interface Prepared {
 }
 
 function backOff(attempts: number): number {
-  return Math.min(longestPause, firstPause * 2 ** Math.min(attempts, 20)) * (0.75 + Math.random() / 2);
+  return Math.min(maxPauseSeconds, firstPauseSeconds * 2 ** Math.min(attempts, 20)) * (0.75 + Math.random() / 2);
 }

@@ -18,18 +18,18 @@ export interface SessionCache {
 }
 
 /** Sessions of one user in each half of the cache. Further ones replace the oldest. */
-const mostOfUser = 16;
+const maxPerUser = 16;
 
 /**
- * @param most sessions at most. The cache has two halves. When the recent half is full, the older half is dropped and the
+ * @param maxSessions the size of the cache. The cache has two halves. When the recent half is full, the older half is dropped and the
  *   recent one becomes the older one. A session that is read moves to the recent half, so recently used sessions stay.
  */
-export function createSessionCache(most: number): SessionCache {
+export function createSessionCache(maxSessions: number): SessionCache {
   let recent = createHalf();
   let older = createHalf();
 
   function set(sha256: string, session: Session): void {
-    if (recent.size >= most / 2) {
+    if (recent.size >= maxSessions / 2) {
       older = recent;
       recent = createHalf();
     }
@@ -76,7 +76,7 @@ function createHalf() {
       else {
         ofUser.add(sha256);
         const [first = ''] = ofUser;
-        if (ofUser.size > mostOfUser && ofUser.delete(first)) sessions.delete(first);
+        if (ofUser.size > maxPerUser && ofUser.delete(first)) sessions.delete(first);
       }
     },
     delete(sha256: string, { user_id }: Session): void {

@@ -16,15 +16,15 @@ export interface SeenSnapshot {
 /** The users whose sessions may have changed since an earlier snapshot. */
 export interface SessionChanges extends SeenSnapshot {
   readonly now: Instant;
-  /** False if rows of such changes may be deleted already, or if there are more than `mostChanges`. */
+  /** False if rows of such changes may be deleted already, or if there are more than `maxChanges`. */
   readonly complete: boolean;
   /** Ids of users. */
   readonly changed: readonly string[];
 }
 
 /** Users in the result of one query at most. With more of them it is faster to clear the cache. */
-const mostChanges = 10_000;
-const changesLimit = new Sql([String(mostChanges)], []);
+const maxChanges = 10_000;
+const changesLimit = new Sql([String(maxChanges)], []);
 
 /** A row that was restored with triggers disabled is not signed by the transaction that wrote it, and is ignored. */
 const signedFloor = sql`session_changes_floor where xmin = written_by::xid`;
@@ -133,6 +133,6 @@ export async function readChanges(
 
 /** Reads the array of `changesSince`. */
 function changesOf([now = '', snapshot = '', server = '', complete, ...changed]: readonly string[]): SessionChanges {
-  const isComplete = complete === 'true' && changed.length < mostChanges;
+  const isComplete = complete === 'true' && changed.length < maxChanges;
   return { now: instantFromPg(now), snapshot, server, complete: isComplete, changed };
 }

@@ -2,8 +2,8 @@ import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
 import { compose, Sql, sql } from '../../database/sql.js';
 
 /** Rows that a step deletes at most. */
-const mostDeleted = 1000;
-const deleteLimit = new Sql([String(mostDeleted)], []);
+const maxDeleted = 1000;
+const deleteLimit = new Sql([String(maxDeleted)], []);
 
 /** Raises the floor to the value of the run before, so that a row stays for at least one rest. */
 const raiseFloor = compose<object, 'everyone'>(
@@ -37,6 +37,6 @@ export const sessionChangesTask: MaintenanceTask = {
   async step(tx, from) {
     if (from === undefined) await tx.query(raiseFloor);
     const removed = (await tx.query(deleteBelowFloor)).length;
-    return removed < mostDeleted ? { removed } : { removed, next: {} };
+    return removed < maxDeleted ? { removed } : { removed, next: {} };
   },
 };

@@ -11,9 +11,9 @@ import { createSessionCache } from './session-cache.js';
 import { readChanges, type SeenSnapshot, type SessionChanges } from './session-changes.js';
 
 /** Tokens of one query at most. Most of them are in the cache and cost the query nothing. */
-const mostTokens = 256;
+const maxTokens = 256;
 /** Sessions in the cache at most, of about a kilobyte each. */
-const mostSessions = 50_000;
+const maxSessions = 50_000;
 
 /** A well-formed token. */
 interface RequestedToken {
@@ -39,7 +39,7 @@ interface ReportedChanges {
  * before a check began is reported by the query of that check at the latest.
  */
 export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): SessionVerifier {
-  const cache = createSessionCache(mostSessions);
+  const cache = createSessionCache(maxSessions);
   /** The running queries. An array, not a Set, for the reason that `batched` gives. */
   let running: readonly ReportedChanges[] = [];
   let seen: SeenSnapshot | undefined;
@@ -99,7 +99,7 @@ export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): Se
     const reread = await verifyMany(outdated, []);
     let next = 0;
     return sessions.map((session) => (session === null ? reread[next++] : session) ?? undefined);
-  }, mostTokens);
+  }, maxTokens);
 
   return {
     verify(text) {

@@ -8,7 +8,7 @@ import { faultsOf } from '../../support/config.js';
 /** A configuration that no check has seen. */
 const unchecked: Config = { ...readConfig({}), ...JSON.parse('{ "SMS_PROVIDER": "pigeon" }') };
 
-test('an unknown SMS_PROVIDER is a fault of the configuration', () => {
+test('an unknown SMS_PROVIDER is a configuration error', () => {
   expect(faultsOf({ SMS_PROVIDER: 'pigeon' })).toEqual(['SMS_PROVIDER must be one of: console, webhook, none']);
 });
 

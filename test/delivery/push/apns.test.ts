@@ -6,11 +6,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { createGuard } from '../../../src/delivery/outbound-guard.js';
 import { type ApnsOptions, createApns } from '../../../src/delivery/push/apns.js';
 import { eventually } from '../../support/eventually.js';
-import { type ApnsStandIn, startApns } from '../../support/push-fakes.js';
+import { type ApnsFake, startApns } from '../../support/push-fakes.js';
 import { startTcp } from '../local-server.js';
 import { pushMessage } from '../push-message.js';
 
-let apns: ApnsStandIn;
+let apns: ApnsFake;
 beforeAll(async () => {
   apns = await startApns();
 });

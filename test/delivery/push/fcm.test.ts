@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { createOutbound, type OutboundOptions } from '../../../src/delivery/outbound.js';
 import { createFcm } from '../../../src/delivery/push/fcm.js';
 import { readServiceAccount } from '../../../src/lib/push-keys.js';
-import { type FcmStandIn, fcmUnregistered, startFcm } from '../../support/push-fakes.js';
+import { type FcmFake, fcmUnregistered, startFcm } from '../../support/push-fakes.js';
 import { startHttp } from '../local-server.js';
 import { pushMessage } from '../push-message.js';
 
-let fcm: FcmStandIn;
+let fcm: FcmFake;
 beforeAll(async () => {
   fcm = await startFcm();
 });

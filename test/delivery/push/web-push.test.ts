@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createOutbound, type OutboundOptions } from '../../../src/delivery/outbound.js';
 import { createWebPush } from '../../../src/delivery/push/web-push.js';
-import { startWebPushService, type WebPushStandIn } from '../../support/push-fakes.js';
+import { startWebPushService, type WebPushFake } from '../../support/push-fakes.js';
 import { startTcp } from '../local-server.js';
 import { pushMessage } from '../push-message.js';
 
-let service: WebPushStandIn;
+let service: WebPushFake;
 beforeAll(async () => {
   service = await startWebPushService();
 });

@@ -132,7 +132,7 @@ describe('parseListQuery', () => {
     expect(faultsOf({ [field]: ['1', '1'] })).toEqual([{ field, code: 'repeated_parameter' }]);
   });
 
-  it('reports all faulty parameters', () => {
+  it('reports all invalid parameters', () => {
     const faults = faultsOf({ page: '0', limit: '101', sort: 'x', since: 'x', filter: 'x:1,actor:x:1' });
     expect(faults.map(({ field, code }) => [field, code])).toEqual([
       ['page', 'invalid_page'],
@@ -144,7 +144,7 @@ describe('parseListQuery', () => {
     ]);
   });
 
-  it('returns for any query a list query within the limits, or faults of its parameters', () => {
+  it('returns for any query a list query within the limits, or errors of its parameters', () => {
     const text = fc.oneof(fc.string(), fc.stringMatching(/^[-+0-9.e]{0,8}$/), fc.constantFrom('created_at', '1', '20'));
     const value = fc.option(fc.oneof(text, fc.array(text)), { nil: undefined });
     const queries = fc.record({ page: value, limit: value, sort: value, since: value, filter: value });

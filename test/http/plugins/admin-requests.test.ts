@@ -125,7 +125,7 @@ describe('an unknown member', () => {
     expect(body.errors[0]?.message).toMatch(/No existe el miembro "pasword"; ¿quiso decir "password"\?/);
   });
 
-  it('is reported together with all other faults of the body and the query', async () => {
+  it('is reported together with all other errors of the body and the query', async () => {
     const answer = await admin('POST', '/admin/v1/notifications?dry_run=maybe&dryrun=1', [
       notification(),
       { ...notification(), descripton: 'x', actor: 7 },
@@ -197,7 +197,7 @@ describe('an unknown member of a line', () => {
     ]);
   });
 
-  it('is refused together with faulty parameters and headers of the request', async () => {
+  it('is refused together with invalid parameters and headers of the request', async () => {
     const headers = { 'content-type': 'application/x-ndjson', 'idempotency-key': 'x' };
     const answer = await admin('POST', '/admin/v1/users/import?dry_run=yes&dryrun=1', '{}', headers);
     expect(faults(answer).sort()).toEqual([

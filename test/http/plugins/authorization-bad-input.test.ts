@@ -214,7 +214,7 @@ test('a key without the scope gets 403', async () => {
   expectRefusal(await bad.unchanged(() => bad.send('GET', '/admin/v1/keys', { headers })), 403, 'insufficient_scope');
 });
 
-test('an unauthorized caller gets no faults of the body or the query', async () => {
+test('an unauthorized caller gets no errors of the body or the query', async () => {
   const sent = { headers: { 'Content-Type': 'application/json' }, body: '{"username":7}' };
   expectRefusal(await bad.unchanged(() => bad.send('POST', '/admin/v1/users', sent)), 401, 'missing_credentials');
   expectRefusal(await bad.unchanged(() => bad.send('GET', '/v1/notifications?page=0')), 401, 'missing_credentials');

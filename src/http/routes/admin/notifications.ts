@@ -36,7 +36,7 @@ const Params = Type.Object({ id: Type.String() });
 
 /**
  * One notification or an array of them, in one schema: `properties` applies to objects, `items` to arrays. A union would
- * be validated twice and would also report the faults of the other branch.
+ * be validated twice and would also report the errors of the other branch.
  */
 const PublishRequest = Type.Unsafe<NotificationInput | NotificationInput[]>({
   ...NotificationInput,
@@ -207,8 +207,8 @@ function jsonInParts(reply: FastifyReply): { add(part: readonly unknown[]): void
 }
 
 /**
- * Refuses requests that are too large before validation: validation reports every fault, and 4 MiB can contain two
- * million faulty items.
+ * Refuses requests that are too large before validation: validation reports every error, and 4 MiB can contain two
+ * million invalid items.
  * @throws Problem `validation_failed`
  */
 function refuseExcess(body: unknown): void {

@@ -48,7 +48,7 @@ export function changesRoutes(app: App, { notifications }: { notifications: Noti
   });
 }
 
-/** @throws Problem `validation_failed` with all faulty parameters */
+/** @throws Problem `validation_failed` with all invalid parameters */
 function readQuery(query: QueryParameters, { filterFields }: Notifications): ChangesQuery {
   const faults: FieldError[] = [];
   const given = (field: 'after' | 'limit' | 'filter') => {
@@ -66,6 +66,6 @@ function readQuery(query: QueryParameters, { filterFields }: Notifications): Cha
   const filterText = given('filter');
   const filter = filterText === undefined ? [] : collectFilter(filterText, filterFields, faults);
   refuseFaults(faults);
-  // The default satisfies the compiler: a missing position has caused a fault.
+  // The default satisfies the compiler: a missing position has caused an error.
   return { ...(position ?? { after: 0 }), limit, filter };
 }

@@ -4,11 +4,11 @@ import type { DeliveryTrace } from '../../../../src/contract/push.js';
 import type { User } from '../../../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
-import { type FcmStandIn, startFcm } from '../../../support/push-fakes.js';
+import { type FcmFake, startFcm } from '../../../support/push-fakes.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, signIn } from '../../../support/users.js';
 
-let fcm: FcmStandIn;
+let fcm: FcmFake;
 let app: TestApp;
 let off: TestApp;
 

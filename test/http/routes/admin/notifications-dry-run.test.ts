@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DryRun } from '../../../../src/contract/push.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
-import { type FcmStandIn, startFcm } from '../../../support/push-fakes.js';
+import { type FcmFake, startFcm } from '../../../support/push-fakes.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, signIn } from '../../../support/users.js';
 
-let fcm: FcmStandIn;
+let fcm: FcmFake;
 let app: TestApp;
 
 beforeAll(async () => {

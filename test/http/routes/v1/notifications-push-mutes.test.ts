@@ -3,11 +3,11 @@ import type { Notification } from '../../../../src/contract/notification.js';
 import type { DeliveryTrace, Mute } from '../../../../src/contract/push.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
-import { type FcmStandIn, startFcm } from '../../../support/push-fakes.js';
+import { type FcmFake, startFcm } from '../../../support/push-fakes.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, signIn } from '../../../support/users.js';
 
-let fcm: FcmStandIn;
+let fcm: FcmFake;
 let app: TestApp;
 
 beforeAll(async () => {

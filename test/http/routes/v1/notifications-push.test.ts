@@ -7,20 +7,20 @@ import type { User } from '../../../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import {
-  type ApnsStandIn,
-  type FcmStandIn,
+  type ApnsFake,
+  type FcmFake,
   fcmUnregistered,
   startApns,
   startFcm,
   startWebPushService,
-  type WebPushStandIn,
+  type WebPushFake,
 } from '../../../support/push-fakes.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, messageOf, newPhone as newNumber, signIn, smsLogin } from '../../../support/users.js';
 
-let web: WebPushStandIn;
-let fcm: FcmStandIn;
-let apns: ApnsStandIn;
+let web: WebPushFake;
+let fcm: FcmFake;
+let apns: ApnsFake;
 let app: TestApp;
 
 beforeAll(async () => {

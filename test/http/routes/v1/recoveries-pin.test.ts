@@ -8,7 +8,7 @@ import { createAdministration } from '../../../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { createFactors } from '../../../support/factors.js';
-import { type FcmStandIn, startFcm } from '../../../support/push-fakes.js';
+import { type FcmFake, startFcm } from '../../../support/push-fakes.js';
 import { createRecoverySteps } from '../../../support/recovery.js';
 import { testSql } from '../../../support/sql.js';
 import { codeOf, newEmail, newPhone, password, smsLogin } from '../../../support/users.js';
@@ -17,7 +17,7 @@ const env = {
   ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', SESSION_TTL: '30d' },
   ...{ GUESS_LIMIT: '5', GUESS_LOCK: '1h' },
 };
-let fcm: FcmStandIn;
+let fcm: FcmFake;
 let postern: TestApp;
 beforeAll(async () => {
   fcm = await startFcm();

@@ -245,7 +245,7 @@ describe('a scheme that no user has any longer', () => {
 });
 
 it('the database and the code use the same name for every scheme', async () => {
-  const standIns = [
+  const dummyHashes = [
     '$argon2id$v=19$m=8192,t=1,p=1',
     '$argon2i$v=19$m=8192,t=3,p=2',
     '$argon2d$v=19$m=8192,t=1,p=1',
@@ -255,10 +255,10 @@ it('the database and the code use the same name for every scheme', async () => {
     '$pbkdf2-sha256$1000',
     '$pbkdf2-sha512$1000',
   ].map((name) => dummyHashFor(name) ?? '');
-  const bcrypt = standIns.find((text) => text.startsWith('$2b$')) ?? '';
+  const bcrypt = dummyHashes.find((text) => text.startsWith('$2b$')) ?? '';
   const output = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64');
   const texts = [
-    ...standIns,
+    ...dummyHashes,
     ...['$2a', '$2y'].map((prefix) => prefix + bcrypt.slice(3)),
     `pbkdf2_sha256$1200000$sea_salt%$${output(32)}`,
     `pbkdf2_sha1$1300000$sea salt$${output(20)}`.replace('sea salt', 'sea.salt'),
