@@ -5,10 +5,10 @@ import type { User } from '../../../../src/contract/user.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { operate } from '../../../support/operators.js';
-import { type FcmStandIn, fcmUnregistered, startFcm } from '../../../support/push-fakes.js';
+import { type FcmFake, fcmUnregistered, startFcm } from '../../../support/push-fakes.js';
 import { createUser, login, messageOf, newPhone, passwordLogin, signIn, smsLogin } from '../../../support/users.js';
 
-let fcm: FcmStandIn;
+let fcm: FcmFake;
 let one: TestApp;
 let other: TestApp;
 const often = { statisticsInterval: 25 };
