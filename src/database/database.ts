@@ -116,6 +116,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     ].join(' '),
   });
   pool.on('error', options.onConnectionError);
+  // From the start: the server may end a connection before `await pool.connect()` continues. Its query fails too.
+  pool.on('connect', (client) => client.on('error', ignore));
 
   const inQueue = createKeyedLimiter({ ...userQueue, concurrency: connectionsPerUser(options.size) });
   const connections: Connections = { pool, readers: new Map() };
@@ -145,6 +147,9 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
+/** For errors of a connection in use. Without a listener the process would exit. */
+const ignore = () => undefined;
+
 interface Connections {
   readonly pool: pg.Pool;
   readonly readers: Readers;
@@ -162,9 +167,7 @@ function queryOnce<Row extends object>(
   return new Promise((resolve, reject) => {
     pool.connect((connectError, client, release) => {
       if (client === undefined) return reject(refusal(connectError));
-      client.on('error', ignore);
       const answered: OnResult<Row> = (error, rows) => {
-        client.off('error', ignore);
         release(error !== undefined && isFatal(error));
         if (error === undefined) resolve(rows);
         else reject(refusal(error));
@@ -173,9 +176,6 @@ function queryOnce<Row extends object>(
     });
   });
 }
-
-/** For errors of a connection in use: its query fails too. Without a listener the process would exit. */
-const ignore = () => undefined;
 
 /** The first query has the deadline `by`, each later one the usual timeout. */
 async function inTransaction<T>(
