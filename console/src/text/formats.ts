@@ -7,6 +7,8 @@ export interface Formats {
   time(at: string): string;
   /** Date and time to the minute. */
   moment(at: string): string;
+  /** A mark of a time axis: `14:00`, or `20 Nov` where the marks are days. */
+  axisTime(date: Date, areDays: boolean): string;
   /** A day as a heading: Today, Yesterday, Thu 19 Nov. */
   day(at: string): string;
   number(value: number, scale?: 'exact' | 'axis' | 'figure'): string;
@@ -36,6 +38,7 @@ export function createFormats(language: Language, text: Texts['common']): Format
       return (date.getFullYear() === new Date().getFullYear() ? ofThisYear : ofAnyYear).format(date);
     },
     moment: (at) => full.format(new Date(at)),
+    axisTime: (date, areDays) => (areDays ? ofThisYear : minutes).format(date),
     day(at) {
       const date = new Date(at);
       const days = daysAgo(date);

@@ -6,6 +6,8 @@ import { ConfirmDialog } from '../../components/dialog/dialog.js';
 import { Checkbox, Field, Segments, Select, Switch, TextArea } from '../../components/field/field.js';
 import { Menu } from '../../components/menu/menu.js';
 import { Facts, Page, Panel } from '../../components/panel/panel.js';
+import { Bar } from '../../components/plot/bar.js';
+import { Plot } from '../../components/plot/plot.js';
 import { Empty, Notice, Problem, Skeleton } from '../../components/state/state.js';
 import { Id } from '../../components/text/id.js';
 import { Num, Secret, Time } from '../../components/text/values.js';
@@ -32,6 +34,7 @@ export function Parts() {
         <ToastButtons />
         <History />
       </div>
+      <Plots />
       <WithoutData />
       <List />
     </Page>
@@ -207,6 +210,48 @@ function History() {
           { id: '1', at, icon: 'lock', tone: 'bad', title: 'Locked by guesses for 8 minutes', detail: '5th lock' },
           { id: '2', at, icon: 'circleCross', tone: 'bad', title: '25 refusals in 31 minutes, wrong secret' },
           { id: '3', at, icon: 'circleCheck', tone: 'good', title: 'Signed in', detail: 'iPhone 15 Pro' },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+/** A day in quarters of an hour, with a peak, a gap, and an evening with trouble. */
+function Plots() {
+  const { parts } = useText();
+  const step = 15 * 60_000;
+  const start = Date.parse('2026-11-21T15:30:00Z');
+  const quarters = Array.from({ length: 96 }, (_, index) => index);
+  const curve = (index: number, size: number) => Math.round(300 + size * Math.exp(-(((index - 60) / 18) ** 2)));
+  const signIns = quarters.map((index) => (index > 20 && index < 24 ? null : curve(index, 590)));
+  return (
+    <Panel title={parts.plot}>
+      <Plot
+        label="Sign-ins in 24 hours: 46,642, at most 887 in 15 minutes."
+        times={quarters.map((index) => new Date(start + index * step).toISOString())}
+        step={step}
+        beforeName="day before"
+        onChoose={(index) => toast.done(String(index))}
+        series={[
+          {
+            ...{ key: 'in', name: 'Signed in', note: '46,642', look: 'line', tone: 'accent' },
+            ...{
+              values: signIns,
+              before: quarters.map((index) => curve(index, 500)),
+              limit: { at: 600, name: 'warn' },
+            },
+          },
+          {
+            ...{ key: 'refused', name: 'Refused', note: '1,766', look: 'bars', tone: 'bad' },
+            values: quarters.map((index) => ((index * 7) % 11) + (index > 84 ? index - 60 : 0)),
+          },
+        ]}
+      />
+      <Bar
+        label="6,120 sent, 312 failed"
+        parts={[
+          { tone: 'accent', value: 5800 },
+          { tone: 'bad', value: 320 },
         ]}
       />
     </Panel>

@@ -33,6 +33,7 @@ export const common = {
   selectPage: 'Select this page',
   selected: (n: number) => count(n, 'selected', 'selected'),
   clearSelection: 'Clear the selection',
+  time: 'Time',
   asTable: 'As a table',
   asPlot: 'As a plot',
   today: 'Today',

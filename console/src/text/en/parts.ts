@@ -8,5 +8,6 @@ export const parts = {
   toasts: 'Toasts',
   list: 'A list',
   without: 'A panel without data',
+  plot: 'Plot',
   timeline: 'Timeline',
 };

@@ -33,6 +33,7 @@ export const common: Texts['common'] = {
   selectPage: 'Seleccionar esta página',
   selected: (n) => `${n.toLocaleString('es')} ${n === 1 ? 'seleccionado' : 'seleccionados'}`,
   clearSelection: 'Quitar la selección',
+  time: 'Hora',
   asTable: 'Como tabla',
   asPlot: 'Como gráfico',
   today: 'Hoy',

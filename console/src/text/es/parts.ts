@@ -10,5 +10,6 @@ export const parts: Texts['parts'] = {
   toasts: 'Avisos breves',
   list: 'Una lista',
   without: 'Un panel sin datos',
+  plot: 'Gráfico',
   timeline: 'Cronología',
 };

@@ -1,0 +1,38 @@
+import { cx } from '../../lib/cx.js';
+import styles from './plot.module.css';
+
+interface BarProps {
+  /** What the bar shows, for screen readers. Without it, the numbers beside it say the same. */
+  readonly label?: string;
+  readonly parts: readonly { readonly tone: 'accent' | 'idle' | 'warn' | 'bad'; readonly value: number }[];
+  /** What the whole length means. Without it, the parts fill the bar. */
+  readonly of?: number;
+}
+
+/** One horizontal bar, of one part or of several. */
+export function Bar({ label, parts, of }: BarProps) {
+  const whole = Math.max(of ?? parts.reduce((sum, { value }) => sum + value, 0), 1);
+  let from = 0;
+  return (
+    <svg
+      className={styles.bar}
+      height="6"
+      {...(label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label })}
+    >
+      <rect className={styles.track} width="100%" height="6" rx="1" />
+      {parts.map(({ tone, value }) => {
+        const start = from;
+        from += value;
+        return (
+          <rect
+            key={tone}
+            className={cx(styles[tone], styles.part)}
+            x={`${(start / whole) * 100}%`}
+            width={`${(value / whole) * 100}%`}
+            height="6"
+          />
+        );
+      })}
+    </svg>
+  );
+}

@@ -1,0 +1,55 @@
+import { useFormats, useText } from '../../text/text.js';
+import { Num } from '../text/values.js';
+import type { Series } from './plot.js';
+import styles from './plot.module.css';
+
+interface PlotTableProps {
+  readonly label: string;
+  readonly times: readonly string[];
+  readonly series: readonly Series[];
+  readonly beforeName?: string;
+}
+
+/** The values of a plot as a table, newest first. */
+export function PlotTable({ label, times, series, beforeName }: PlotTableProps) {
+  const { common } = useText();
+  const { moment } = useFormats();
+  const columns = series.flatMap((one) => [
+    { key: one.key, head: one.unit === undefined ? one.name : `${one.name} (${one.unit})`, values: one.values },
+    ...(one.before === undefined || beforeName === undefined
+      ? []
+      : [{ key: `${one.key}-before`, head: `${one.name}, ${beforeName}`, values: one.before }]),
+  ]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys scroll it
+    <section className={styles.scroll} aria-label={label} tabIndex={0}>
+      <table className={styles.table}>
+        <caption className="hidden-text">{label}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{common.time}</th>
+            {columns.map(({ key, head }) => (
+              <th key={key} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {times
+            .map((time, index) => (
+              <tr key={time}>
+                <th scope="row">{moment(time)}</th>
+                {columns.map(({ key, values }) => (
+                  <td key={key}>
+                    <Num of={values[index] ?? null} />
+                  </td>
+                ))}
+              </tr>
+            ))
+            .reverse()}
+        </tbody>
+      </table>
+    </section>
+  );
+}

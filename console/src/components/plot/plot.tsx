@@ -1,0 +1,265 @@
+import { type KeyboardEvent, type PointerEvent, type RefCallback, useCallback, useState } from 'react';
+import { cx } from '../../lib/cx.js';
+import { useFormats, useText } from '../../text/text.js';
+import { Button } from '../button/button.js';
+import styles from './plot.module.css';
+import { PlotTable } from './plot-table.js';
+import { roundEnd, timeMarks } from './scale.js';
+
+/** What one small plot shows. All have one time axis, and each has its own scale. */
+export interface Series {
+  readonly key: string;
+  readonly name: string;
+  /** After the name: the sum, the peak. */
+  readonly note?: string;
+  /** A value per step; `null`: nothing is known. */
+  readonly values: readonly (number | null)[];
+  /** The span before, for comparison: a dashed line. */
+  readonly before?: readonly (number | null)[];
+  readonly look: 'line' | 'bars';
+  readonly tone: 'accent' | 'warn' | 'bad';
+  /** Of the drawing, in pixels. */
+  readonly height?: number;
+  /** A dashed line with a name: from here on it is too much. */
+  readonly limit?: { readonly at: number; readonly name: string };
+  readonly unit?: string;
+}
+
+interface PlotProps {
+  /** What it shows, in a sentence with the main figure: screen readers get it in place of the drawing. */
+  readonly label: string;
+  /** The start of each step, as times of the service. */
+  readonly times: readonly string[];
+  /** The length of a step, in milliseconds. */
+  readonly step: number;
+  readonly series: readonly Series[];
+  /** The name of `before`, such as "day before". */
+  readonly beforeName?: string;
+  /** A click on a step, or Enter. */
+  readonly onChoose?: (index: number) => void;
+}
+
+const left = 44;
+const right = 8;
+
+/** Small plots on one time axis, with a shared cursor, and a table of the same values. */
+export function Plot(props: PlotProps) {
+  const { label, times, step, series, beforeName, onChoose } = props;
+  const text = useText();
+  const formats = useFormats();
+  const [width, box] = useWidth();
+  const [cursor, setCursor] = useState<number>();
+  const [isTable, setTable] = useState(false);
+  const inner = Math.max(0, width - left - right);
+  const slot = times.length === 0 ? 0 : inner / times.length;
+  const indexAt = (event: PointerEvent) => {
+    const x = event.clientX - event.currentTarget.getBoundingClientRect().left - left;
+    return Math.max(0, Math.min(times.length - 1, Math.floor(x / slot)));
+  };
+  function onKeyDown(event: KeyboardEvent): void {
+    const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const last = times.length - 1;
+    if (move !== undefined) setCursor(Math.max(0, Math.min(last, (cursor ?? (move > 0 ? -1 : last + 1)) + move)));
+    else if (event.key === 'Enter' && cursor !== undefined) onChoose?.(cursor);
+    else if (event.key === 'Escape') setCursor(undefined);
+    else return;
+    event.preventDefault();
+  }
+  return (
+    <div className={styles.plot}>
+      <Button kind="ghost" small onClick={() => setTable(!isTable)} className={styles.toggle}>
+        {isTable ? text.common.asPlot : text.common.asTable}
+      </Button>
+      {isTable ? (
+        <PlotTable {...{ label, times, series }} {...(beforeName !== undefined && { beforeName })} />
+      ) : (
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
+        <div
+          ref={box}
+          role="group"
+          aria-label={label}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move its cursor
+          tabIndex={0}
+          className={cx(styles.area, onChoose !== undefined && styles.opens)}
+          onKeyDown={onKeyDown}
+          onBlur={() => setCursor(undefined)}
+          onPointerMove={(event) => setCursor(indexAt(event))}
+          onPointerLeave={() => setCursor(undefined)}
+          onClick={(event) => {
+            const x = event.clientX - event.currentTarget.getBoundingClientRect().left - left;
+            if (x >= 0 && slot > 0) onChoose?.(Math.min(times.length - 1, Math.floor(x / slot)));
+          }}
+        >
+          {width > 0 &&
+            series.map((one) => (
+              <div key={one.key}>
+                <div className={styles.name}>
+                  <strong>{one.name}</strong> {one.note}
+                </div>
+                <Drawing {...{ width, slot, cursor }} series={one} />
+              </div>
+            ))}
+          {width > 0 && <Axis {...{ width, times, step }} />}
+          {cursor !== undefined && slot > 0 && (
+            <div className={styles.tip} role="status" style={tipPlace(left + (cursor + 0.5) * slot, width)}>
+              <div className={styles.when}>{formats.moment(times[cursor] ?? '')}</div>
+              {series.map(({ key, name, values, before, unit }) => (
+                <dl key={key}>
+                  <Value name={name} of={values[cursor]} unit={unit} />
+                  {before !== undefined && beforeName !== undefined && (
+                    <Value name={beforeName} of={before[cursor]} unit={unit} />
+                  )}
+                </dl>
+              ))}
+            </div>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Value({ name, of, unit }: { name: string; of: number | null | undefined; unit: string | undefined }) {
+  const { number } = useFormats();
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {of === null || of === undefined ? '—' : number(of)} {unit}
+      </dd>
+    </div>
+  );
+}
+
+/** Beside the cursor, on the side with more space. */
+function tipPlace(x: number, width: number) {
+  return x > width / 2 ? { right: width - x + 12 } : { left: x + 12 };
+}
+
+interface DrawingProps {
+  readonly series: Series;
+  readonly width: number;
+  readonly slot: number;
+  readonly cursor: number | undefined;
+}
+
+function Drawing({ series, width, slot, cursor }: DrawingProps) {
+  const { number } = useFormats();
+  const { values, before, look, tone, height = look === 'line' ? 150 : 60, limit } = series;
+  const known = [...values, ...(before ?? [])].filter((value) => value !== null);
+  const end = roundEnd(Math.max(0, ...known, limit?.at ?? 0));
+  const top = 8;
+  const y = (value: number) => top + (1 - value / end) * (height - top - 6);
+  const x = (index: number) => left + (index + 0.5) * slot;
+  const marks = height >= 100 ? [0, end / 2, end] : [0, end];
+  const value = cursor === undefined ? null : (values[cursor] ?? null);
+  return (
+    <svg width={width} height={height} aria-hidden="true" className={styles[tone]}>
+      {marks.map((mark) => (
+        <g key={mark}>
+          <line className={styles.grid} x1={left} x2={width - right} y1={y(mark)} y2={y(mark)} />
+          <text className={styles.mark} x={left - 6} y={y(mark) + 4} textAnchor="end">
+            {number(mark, 'axis')}
+          </text>
+        </g>
+      ))}
+      {look === 'line' ? (
+        runsOf(values).map((run) => (
+          <g key={run[0]?.[0]}>
+            <path className={styles.fill} d={`${lineOf(run, x, y)}V${y(0)}H${x(run[0]?.[0] ?? 0)}Z`} />
+            <path className={styles.line} d={lineOf(run, x, y)} />
+          </g>
+        ))
+      ) : (
+        <path className={styles.bars} d={barsOf(values, slot, x, y)} />
+      )}
+      {before !== undefined &&
+        runsOf(before).map((run) => <path key={run[0]?.[0]} className={styles.before} d={lineOf(run, x, y)} />)}
+      {limit !== undefined && (
+        <g>
+          <line className={styles.limit} x1={left} x2={width - right} y1={y(limit.at)} y2={y(limit.at)} />
+          <text className={styles.mark} x={left + 4} y={y(limit.at) - 4}>
+            {limit.name}
+          </text>
+        </g>
+      )}
+      {cursor !== undefined && <line className={styles.cursor} x1={x(cursor)} x2={x(cursor)} y1={top} y2={height} />}
+      {cursor !== undefined && value !== null && look === 'line' && (
+        <circle className={styles.point} cx={x(cursor)} cy={y(value)} r="3" />
+      )}
+    </svg>
+  );
+}
+
+type Point = readonly [index: number, value: number];
+
+/** The values without gaps: a line must not cross what is not known. */
+function runsOf(values: readonly (number | null)[]): Point[][] {
+  const runs: Point[][] = [];
+  for (const [index, value] of values.entries()) {
+    if (value === null) continue;
+    if (index > 0 && values[index - 1] !== null && runs.length > 0) runs.at(-1)?.push([index, value]);
+    else runs.push([[index, value]]);
+  }
+  return runs;
+}
+
+const lineOf = (run: readonly Point[], x: (index: number) => number, y: (value: number) => number) =>
+  run
+    .map(([index, value], place) => `${place === 0 ? 'M' : 'L'}${x(index).toFixed(1)} ${y(value).toFixed(1)}`)
+    .join('');
+
+/** One path for all bars. A value above 0 is at least a pixel high. */
+function barsOf(
+  values: readonly (number | null)[],
+  slot: number,
+  x: (index: number) => number,
+  y: (value: number) => number,
+) {
+  const width = Math.max(1, slot - Math.min(2, slot * 0.25));
+  const bars = values.flatMap((value, index) => {
+    if (value === null || value <= 0) return [];
+    const height = Math.max(1, y(0) - y(value));
+    return [
+      `M${(x(index) - width / 2).toFixed(1)} ${(y(0) - height).toFixed(1)}h${width.toFixed(1)}v${height.toFixed(1)}h-${width.toFixed(1)}z`,
+    ];
+  });
+  return bars.join('');
+}
+
+function Axis({ width, times, step }: { width: number; times: readonly string[]; step: number }) {
+  const { axisTime } = useFormats();
+  const from = Date.parse(times[0] ?? '');
+  const to = Date.parse(times.at(-1) ?? '') + step;
+  if (Number.isNaN(from)) return null;
+  const { at, areDays } = timeMarks(from, to, Math.max(2, Math.floor((width - left) / 90)));
+  const x = (time: number) => left + ((time - from) / (to - from)) * (width - left - right);
+  return (
+    <svg width={width} height="20" aria-hidden="true">
+      {at
+        .filter((time) => x(time) < width - 20)
+        .map((time) => (
+          <text
+            key={time}
+            className={styles.mark}
+            x={x(time)}
+            y="14"
+            textAnchor={x(time) < left + 20 ? 'start' : 'middle'}
+          >
+            {axisTime(new Date(time), areDays)}
+          </text>
+        ))}
+    </svg>
+  );
+}
+
+/** The width of an element in pixels, as it changes: text in a drawing keeps its size. */
+function useWidth(): [width: number, ref: RefCallback<HTMLDivElement>] {
+  const [width, setWidth] = useState(0);
+  const ref = useCallback((element: HTMLDivElement) => {
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [width, ref];
+}
