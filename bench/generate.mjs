@@ -95,7 +95,7 @@ export async function generate(pool, sizes, report = (_line) => undefined) {
  * Without its indexes a table fills at the speed of the disk; they are built at the end, sorted, with pages as full as they
  * are on average where keys come in no order (Yao 1978: ln 2): pages that are all nearly full would all be split at once.
  */
-async function fill(pool, table, select, report) {
+export async function fill(pool, table, select, report) {
   const since = performance.now();
   const { rows: keys } = await pool.query(
     `select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
@@ -130,7 +130,7 @@ function withFillfactor(definition) {
 }
 
 /** Few and large checkpoints, and memory to sort, as long as it is filled. */
-async function inBulk(pool, work) {
+export async function inBulk(pool, work) {
   const settings = { max_wal_size: '8GB', checkpoint_timeout: '30min', maintenance_work_mem: '1GB', work_mem: '512MB' };
   for (const [name, value] of Object.entries(settings)) await pool.query(`alter system set ${name} = '${value}'`);
   await pool.query('select pg_reload_conf()');

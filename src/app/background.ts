@@ -1,5 +1,6 @@
 import { unusedSchemesTask } from '../credentials/password-schemes.js';
 import { expiryTasks } from '../database/maintenance/expiry.js';
+import { startIndexBuild } from '../database/maintenance/indexes.js';
 import { startMaintenance } from '../database/maintenance/tasks.js';
 import { type JobGroup, startQueue } from '../delivery/queue.js';
 import type { ShowNotice } from '../messages/notice-sending.js';
@@ -36,6 +37,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
   );
   lifecycle.add(push.startRelay(), (relay) => relay.stop());
   lifecycle.add(messaging.startDispatch(), (dispatch) => dispatch.stop());
+  lifecycle.add(startIndexBuild(target, log), (build) => build.stop());
   const tasks = [
     ...expiryTasks(config.EVENT_RETENTION),
     sessionChangesTask,

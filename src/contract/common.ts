@@ -102,6 +102,13 @@ export const PageInfo = Type.Object(
       description: 'Number of items on all pages; with a filter, counted up to 1000.',
     }),
     total_is_exact: Type.Boolean(),
+    partial: Type.Optional(
+      Type.Enum(['time', 'index'] as const, {
+        title: 'PartialReason',
+        description:
+          'Items may be missing, because the search has taken too long; `next_cursor` continues it. index: there is no index for it (yet). Absent: the page is complete.',
+      }),
+    ),
     next_cursor: Type.Unsafe<string | null>({
       ...NullableString,
       description: 'Send it as `cursor` to get the next page. null on the last page.',

@@ -90,6 +90,10 @@ export const User = Type.Object(
     second_factor: NullablePolicy,
     second_factors: SecondFactors,
     metadata: Metadata,
+    last_login_at: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'The last login on a device that is not removed. null: none.',
+    }),
     created_at: Time,
     updated_at: Time,
   },
@@ -114,6 +118,7 @@ export const User = Type.Object(
         second_factor: null,
         second_factors: [{ type: 'totp', created_at: '2017-10-19T17:02:03.181879Z' }],
         metadata: {},
+        last_login_at: '2017-10-20T09:31:47.023410Z',
         created_at: '2017-10-19T17:02:03.181879Z',
         updated_at: '2017-10-19T17:02:03.181879Z',
       },

@@ -37,9 +37,14 @@ export interface Page<Item> {
   readonly total: number;
   readonly totalIsExact: boolean;
   readonly hasMore: boolean;
-  /** The keys of the first and the last item; undefined for an empty page. */
+  /** The keys of the first and the last item; undefined for an empty page. Of a partial page: up to where it was read. */
   readonly ends?: { readonly first: RowKey; readonly last: RowKey };
+  /** Why items may be missing. The next page continues there. Undefined for a complete page. */
+  readonly partial?: PartialReason;
 }
+
+/** `time`: the time limit ended the search. `index`: it did too, because there is no index for the search. */
+export type PartialReason = 'time' | 'index';
 
 /** The SQL of a list. Each row has an `id` that is unique in the list, and the sort columns. */
 export interface ListSource<Of extends Scope> {
@@ -50,7 +55,8 @@ export interface ListSource<Of extends Scope> {
   readonly filterExpressions?: FilterExpressions;
 }
 
-const countCap = 1000;
+/** Rows that a list counts at most. */
+export const countCap = 1000;
 
 /**
  * Reads one page. A page with an anchor is found by its key (decision 78), any other by OFFSET: pages far down are rare
@@ -83,14 +89,33 @@ function selectRows<Row extends object, Of extends Scope>(
   { page, limit, sort, anchor }: ListRequest,
   matching: Sql,
 ) {
-  const order = anchor?.side === 'before' ? reversed(withId(sort)) : withId(sort);
-  const start = anchor === undefined ? sql`` : sql` and ${isBeyond(order, anchor.key)}`;
+  const order = rowOrder(sort, anchor?.side === 'before');
+  const start = anchor === undefined ? sql`` : sql` and ${order.isBeyond(anchor.key)}`;
   const offset = anchor === undefined ? (page - 1) * limit : 0;
   return compose<Row, Of>(
     scope,
     sql`select ${columns} ${matching}${start}
-        order by ${join(order.map(orderTerm), ', ')} limit ${bound(limit + 1)} offset ${bound(offset)}`,
+        order by ${order.terms} limit ${bound(limit + 1)} offset ${bound(offset)}`,
   );
+}
+
+/** The order of rows with an `id` and the sort columns. */
+export interface RowOrder {
+  /** SQL: what follows `order by`. */
+  readonly terms: Sql;
+  /** SQL: whether a row comes after the row with this key. */
+  isBeyond(key: RowKey): Sql;
+  keyOf(row: object): RowKey;
+}
+
+/** @param isBackwards whether the rows are read from the end */
+export function rowOrder(sort: readonly SortColumn[], isBackwards: boolean): RowOrder {
+  const order = isBackwards ? reversed(withId(sort)) : withId(sort);
+  return {
+    terms: join(order.map(orderTerm), ', '),
+    isBeyond: (key) => isBeyond(order, key),
+    keyOf: (row) => order.map(({ field }) => String(Reflect.get(row, field))),
+  };
 }
 
 function countRows<Of extends Scope>({ scope }: ListSource<Of>, matching: Sql) {
@@ -103,11 +128,15 @@ function countRows<Of extends Scope>({ scope }: ListSource<Of>, matching: Sql) {
 /** `from … where …` of the rows on all pages. */
 function matchingRows<Of extends Scope>(source: ListSource<Of>, { sort, since, filter }: ListRequest): Sql {
   const conditions = [source.where ?? sql`true`, filterCondition(filter, source.filterExpressions)];
-  if (since !== undefined) {
-    const column = sort[0]?.field === 'updated_at' ? sql`updated_at` : sql`created_at`;
-    conditions.push(sql`${column} > ${bound(since)}::timestamptz`);
-  }
+  conditions.push(sinceCondition({ sort, ...(since !== undefined && { since }) }));
   return sql`from ${source.from} where ${join(conditions, ' and ')}`;
+}
+
+/** SQL: whether a row is newer than `since`, by the column of the first sort. */
+export function sinceCondition({ sort, since }: Pick<ListRequest, 'sort' | 'since'>): Sql {
+  if (since === undefined) return sql`true`;
+  const column = sort[0]?.field === 'updated_at' ? sql`updated_at` : sql`created_at`;
+  return sql`${column} > ${bound(since)}::timestamptz`;
 }
 
 /** The order with `id` as its last column, in the direction of the column before. */
@@ -153,7 +182,7 @@ function endsOf<Row extends { readonly id: string }>(
 ): Pick<Page<Row>, 'ends'> {
   const [first, last] = [items[0], items.at(-1)];
   if (first === undefined || last === undefined) return {};
-  const keyOf = (row: Row) => withId(sort).map(({ field }) => String(Reflect.get(row, field)));
+  const { keyOf } = rowOrder(sort, false);
   return { ends: { first: keyOf(first), last: keyOf(last) } };
 }
 
@@ -204,7 +233,7 @@ function clauseCondition({ name, field, operator, values }: FilterClause, expres
   }
 }
 
-/** Backslash is the escape character of LIKE unless a query says otherwise. */
-function likePattern(text: string): string {
+/** The pattern of values that contain the text. Backslash is the escape character of LIKE unless a query says otherwise. */
+export function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }

@@ -5,6 +5,7 @@ import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import { sha256 } from '../lib/crypto/digests.js';
 import { connectionFields, createPlainPool, type DatabaseTarget } from './database.js';
+import { buildSmallIndexes } from './maintenance/indexes.js';
 
 const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
 /** The key of an advisory lock: any fixed number. Instances that start together take turns. */
@@ -43,7 +44,7 @@ export class MigrationError extends Error {}
 
 /**
  * Applies every pending file of `migrations/` in the order of their names, each in a transaction of its own, then the
- * migrations of the queue. Instances that start together take turns.
+ * migrations of the queue. Instances that start together take turns. Small tables also get the indexes that are built late.
  * @returns the names of the migrations that it applied.
  * @throws MigrationError when the server is too old, or the database has other or newer migrations than this version.
  */
@@ -58,6 +59,7 @@ export async function migrate(target: DatabaseTarget): Promise<string[]> {
     await refuseOldServer(client);
     await client.query('select pg_advisory_lock($1)', [migrationLock]);
     const applied = await applyPending(client);
+    await buildSmallIndexes(client);
     await migrateQueue(target);
     return applied;
   } finally {

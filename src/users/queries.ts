@@ -1,7 +1,17 @@
 import type { User } from '../contract/user.js';
 import { timeText } from '../database/clock.js';
 import type { Queryable } from '../database/database.js';
-import { bound, compose, directoryStatement, identifier, join, type Sql, sql, userStatement } from '../database/sql.js';
+import {
+  bound,
+  compose,
+  directoryStatement,
+  identifier,
+  join,
+  type Sql,
+  sql,
+  unprepared,
+  userStatement,
+} from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 import { type IdentityType, identityDigest } from '../identities/identity.js';
 import { guessLocks } from '../limits/guess-locks.js';
@@ -29,6 +39,7 @@ export interface UserRow {
   readonly second_factor: User['second_factor'];
   readonly second_factors: User['second_factors'];
   readonly metadata: Record<string, unknown>;
+  readonly last_login_at: string | null;
   readonly created_at: string;
   readonly updated_at: string;
 }
@@ -68,6 +79,9 @@ const pinRecovery = sql`
   case when u.next_pin_at > db_now() then jsonb_build_object(
     'started_at', ${timeText(sql`u.next_pin_since`)}, 'effective_at', ${timeText(sql`u.next_pin_at`)}) end`;
 
+/** SQL: the last login of the user `u` on a device that is not removed; null without one. */
+export const lastLogin = sql`(select max(d.last_login_at) from devices d where d.user_id = u.id)`;
+
 /** SQL: the columns of `UserRow`, of the user `u`. */
 export const userColumns = sql`
   u.id, u.username, u.email, u.phone, u.name, u.locale, u.status, u.role,
@@ -75,7 +89,8 @@ export const userColumns = sql`
   case when ${lockHolds} then u.lock_kind end as lock_kind, u.locked_until, u.lock_reason,
   ${guessLocks} as guess_locks,
   u.password_hash is not null as has_password, u.pin_hash is not null as has_pin, ${pinRecovery} as pin_recovery,
-  u.second_factor, ${secondFactors} as second_factors, u.metadata, u.created_at, u.updated_at`;
+  u.second_factor, ${secondFactors} as second_factors, u.metadata, ${lastLogin} as last_login_at,
+  u.created_at, u.updated_at`;
 
 /** A row as the admin API shows it. */
 export function toUser(row: UserRow): User {
@@ -93,6 +108,20 @@ const selectUser = userStatement<{ id: string }, UserRow>(
 export async function findUser(handle: Queryable<'user'>, id: string): Promise<UserRow | undefined> {
   const [row] = await handle.query(selectUser({ id }));
   return row;
+}
+
+const selectUsers = unprepared(
+  userStatement<{ ids: readonly string[] }, UserRow>(
+    'user_get_many',
+    (p) => sql`select ${userColumns} from users u where u.id = any(${p.ids}::uuid[])`,
+  ),
+);
+
+/** The users with these ids, in the order of the ids. An id without a user is left out. */
+export async function findUsers(handle: Queryable<'user'>, ids: readonly string[]): Promise<UserRow[]> {
+  if (ids.length === 0) return [];
+  const rows = new Map((await handle.query(selectUsers({ ids }))).map((row) => [row.id, row]));
+  return ids.flatMap((id) => rows.get(id) ?? []);
 }
 
 const selectUserForUpdate = userStatement<{ id: string }, UserRow>(

@@ -6,8 +6,6 @@ import { registerSchemes, type SchemeRules } from '../credentials/password-schem
 import { type PasswordHasher, schemeOf } from '../credentials/passwords.js';
 import { createPins, type Pins } from '../credentials/pins/pins.js';
 import type { Database, Queryable, Transaction } from '../database/database.js';
-import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
-import { sql } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
@@ -32,9 +30,8 @@ import {
   type UserRow,
   type UserValues,
   updateUser,
-  userColumns,
 } from './queries.js';
-import { extractGuessLockFilter, resolveIdentities } from './search.js';
+import { createUserList, type ListUsers } from './search/list.js';
 import {
   checkNewUser,
   type Identities,
@@ -80,7 +77,7 @@ export interface Users {
   ): Promise<User>;
   /** @throws Problem `not_found` */
   get(id: string): Promise<User>;
-  list(request: ListRequest): Promise<Page<User>>;
+  readonly list: ListUsers;
   /**
    * Checks a change and hashes its secrets, outside any transaction. The hash of a PIN is bound to the user's id.
    * @throws Problem `validation_failed` with all errors, `overloaded`
@@ -128,6 +125,8 @@ export interface UsersOptions extends UserRules {
   readonly keys: SecretKeys;
   /** The cost limit of the schemes of imported hashes for a failed login, in verifications of Postern's own hash. */
   readonly hashCostLimit: number;
+  /** Searches for users that run at a time. Default: 2. */
+  readonly searches?: number;
   /** Notifies users of changed credentials. */
   readonly notices?: Pick<Notices, 'notify'>;
   readonly counters?: Counters;
@@ -152,13 +151,7 @@ export function createUsers(options: UsersOptions): Users {
       return toUser(user);
     },
     get: async (id) => toUser(await found(findUser(database.user(id), id))),
-    async list(request) {
-      const { filter: named, where } = extractGuessLockFilter(request.filter);
-      const filter = await resolveIdentities(database.directory, named, options.defaultRegion);
-      const source: ListSource<'everyone'> = { scope: 'everyone', columns: userColumns, from: sql`users u`, where };
-      const page = await readPage<UserRow, 'everyone'>(database.everyone, source, { ...request, filter });
-      return { ...page, items: page.items.map(toUser) };
-    },
+    list: createUserList({ database, defaultRegion: options.defaultRegion, concurrency: options.searches ?? 2 }),
     prepareChange: (id, change) => prepareChange(options, pins, id, change),
     async change(tx, id, prepared, origin, as) {
       const before = await found(findUserForUpdate(tx, id));

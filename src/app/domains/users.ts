@@ -31,6 +31,7 @@ export function createUserServices(
     defaultRegion: config.DEFAULT_REGION,
     passwordMin: config.PASSWORD_MIN,
     hashCostLimit: config.IMPORTED_HASH_COST_LIMIT,
+    searches: Math.max(2, Math.floor(resources.connections / 4)),
   };
   return {
     rules,

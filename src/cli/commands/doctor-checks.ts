@@ -7,6 +7,7 @@ import { mailProvider } from '../../config/contradictions.js';
 import { importedSchemes } from '../../credentials/password-schemes.js';
 import { totalSchemeCost } from '../../credentials/scheme-cost.js';
 import type { Queryable } from '../../database/database.js';
+import { indexState } from '../../database/maintenance/indexes.js';
 import { readSchemaState } from '../../database/schema-state.js';
 import { readSecretKeys, SECRET_KEY_FILE } from '../../database/secret-key-file.js';
 import { compose, sql } from '../../database/sql.js';
@@ -89,6 +90,27 @@ export async function checkSchema(handle: Queryable<'everyone'>): Promise<Findin
   return pending.length === 0
     ? ok('migrations', 'all applied')
     : warn('migrations', `pending: ${pending.join(', ')}; the next start or \`postern migrate\` applies them`);
+}
+
+/** Searches for users have their index. A database that was not migrated needs none. */
+export async function checkIndexes(handle: Queryable<'everyone'>): Promise<Finding[]> {
+  const { isMigrated, missing, hasTrigrams } = await indexState(handle);
+  if (!isMigrated) return [];
+  return [indexFinding(missing, hasTrigrams)];
+}
+
+function indexFinding(missing: readonly string[], hasTrigrams: boolean): Finding {
+  if (missing.length === 0) return ok('indexes', 'all are built');
+  if (!hasTrigrams) {
+    return warn(
+      'indexes',
+      'the extension pg_trgm is missing: a search reads users for 3 seconds, newest first, and does not find a part of the name, address or number of older users (ids, full addresses and full numbers are always found); a superuser can install it with `create extension pg_trgm`',
+    );
+  }
+  return warn(
+    'indexes',
+    `${missing.join(', ')} not built yet: the running service builds them; until then searches may be partial`,
+  );
 }
 
 /** The cost of imported hashes for failed logins. A database that was not migrated has none. */

@@ -8,6 +8,7 @@ import {
   checkAuthenticators,
   checkClock,
   checkDataDir,
+  checkIndexes,
   checkMail,
   checkPort,
   checkPush,
@@ -54,6 +55,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
     withDatabase(io, async ({ everyone }) => [
       await checkVersion(everyone),
       await checkSchema(everyone),
+      ...(await checkIndexes(everyone)),
       await checkClock(everyone),
       ...(await checkSchemes(everyone, config)),
       ...(await checkSecrets(everyone, config)),

@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
 import type { User } from '../../contract/user.js';
 import { readListQuery } from '../../http/lists/keyset-list.js';
-import { userFilterFields } from '../../users/search.js';
+import { userFilterFields } from '../../users/search/fields.js';
+import { readSearch } from '../../users/search/text.js';
 import { openUsers, withDatabase } from '../support/dependencies.js';
 import { findUser, userArgument } from '../support/find-user.js';
 import { type Io, printJson, printLine, printTable } from '../support/io.js';
 
 interface ListOptions {
+  readonly search?: string;
   readonly filter?: string;
   readonly sort?: string;
   readonly since?: string;
@@ -21,6 +23,7 @@ export function usersFindCommands(users: Command, io: Io): void {
   users
     .command('list')
     .description('list users, newest first')
+    .option('--search <text>', 'a part of a name, user name, mail address or phone number, or an id')
     .option('--filter <conditions>', 'conditions field:op:value, joined by commas, as in the admin API')
     .option('--sort <fields>', 'created_at or updated_at, with :asc or :desc')
     .option('--since <time>', 'only users created after this time, such as 2030-01-01T00:00:00Z')
@@ -43,13 +46,14 @@ export function usersFindCommands(users: Command, io: Io): void {
 }
 
 async function listUsers(io: Io, { json, ...given }: ListOptions): Promise<void> {
-  const query = readListQuery('users', given, sortable, userFilterFields);
-  const { items, hasMore } = await withDatabase(io, async (database, config) =>
+  const query = readListQuery('users', given, sortable, userFilterFields, readSearch);
+  const { items, hasMore, partial } = await withDatabase(io, async (database, config) =>
     (await openUsers(io, database, config)).list(query),
   );
   if (json === true) printJson(io.stdout, items);
   else if (items.length === 0) printLine(io.stdout, 'There are no such users.');
   else printTable(io.stdout, [['ID', 'USERNAME', 'EMAIL', 'PHONE', 'ROLE', 'STATUS', 'LOCK'], ...items.map(rowOf)]);
+  if (partial !== undefined) printLine(io.stderr, 'The search took too long: users may be missing.');
   if (hasMore) printLine(io.stderr, `There are more: --page ${query.page + 1}`);
 }
 

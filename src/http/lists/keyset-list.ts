@@ -4,7 +4,13 @@ import type { Page, RowAnchor } from '../../database/listing.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
 import { refuseFaults } from '../../lib/problem.js';
 import { decodeListCursor, nextCursor, previousCursor } from './list-cursor.js';
-import { type ListQuery, type ListQuerySpec, parseListQuery, type QueryParameters } from './list-query.js';
+import {
+  type ListQuery,
+  type ListQuerySpec,
+  parseListQuery,
+  type QueryParameters,
+  type ReadSearch,
+} from './list-query.js';
 import { describePage, type Relation } from './pages.js';
 
 /** The query of a list that is paged by number or by cursor. */
@@ -26,6 +32,7 @@ export function readListQuery<Field extends string>(
   query: QueryParameters,
   sortable: readonly [Field, ...Field[]],
   filterFields: FilterFields,
+  readSearch?: ReadSearch,
 ): KeysetQuery<Field> {
   const spec: ListQuerySpec<Field> = {
     sortable,
@@ -33,6 +40,7 @@ export function readListQuery<Field extends string>(
     filterFields,
     maxLimit: 100,
     defaultLimit: 20,
+    ...(readSearch !== undefined && { readSearch }),
   };
   const parsed = { ...parseListQuery(query, spec), list };
   const { cursor: text } = query;
@@ -61,20 +69,25 @@ export function sendEnvelope<Item>(
       limit: query.limit,
       total: page.total,
       total_is_exact: page.totalIsExact,
+      ...(page.partial !== undefined && { partial: page.partial }),
       next_cursor: nextCursor(query, query.page, page),
     },
   };
   return describe(reply, path, query, page).send(answer);
 }
 
-/** The links of a request with a cursor have cursors to the neighbouring pages. All other links have page numbers. */
+/**
+ * The links of a request with a cursor, and of a partial page, have cursors to the neighbouring pages. All other links have
+ * page numbers.
+ */
 function describe<Item>(reply: FastifyReply, path: string, query: KeysetQuery, page: Page<Item>): FastifyReply {
   const cursors: { readonly [name in Relation]?: string | null | undefined } =
-    query.anchor === undefined
+    query.anchor === undefined && page.partial === undefined
       ? {}
       : { prev: previousCursor(query, query.page, page), next: nextCursor(query, query.page, page) };
-  const { total, totalIsExact, hasMore } = page;
+  const { total, totalIsExact, hasMore, partial } = page;
   const description = { path, ...query, total, totalIsExact, hasNext: hasMore };
+  if (partial !== undefined) reply.header('X-Partial', partial);
   return reply.headers(
     describePage(description, (_page, relation) => {
       const cursor = cursors[relation] ?? undefined;

@@ -20,7 +20,12 @@ export interface ListQuerySpec<Field extends string = string> {
   readonly filterFields: FilterFields;
   readonly maxLimit: number;
   readonly defaultLimit: number;
+  /** For lists with the parameter `search`. */
+  readonly readSearch?: ReadSearch;
 }
+
+/** Reads the text of a search. @returns undefined after it has added its fault to `faults` */
+export type ReadSearch = (given: string, faults: FieldError[]) => string | undefined;
 
 export interface ListQuery<Field extends string = string> {
   /** From 1. */
@@ -32,17 +37,18 @@ export interface ListQuery<Field extends string = string> {
   readonly since?: Instant;
   /** An item must match all of these; empty without a filter. */
   readonly filter: readonly FilterClause[];
+  readonly search?: string;
   /** The list's parameters as the client sent them, for the links that keep them. */
   readonly given: Readonly<Record<string, string>>;
 }
 
 export type { QueryParameters } from '../requests/parameters.js';
 
-const parameterNames = ['page', 'limit', 'sort', 'since', 'filter'] as const;
+const parameterNames = ['page', 'limit', 'sort', 'since', 'filter', 'search'] as const;
 const directions: readonly Direction[] = ['asc', 'desc'];
 
 /**
- * Parses `page`, `limit`, `sort`, `since` and `filter` of a list. Other parameters are ignored.
+ * Parses `page`, `limit`, `sort`, `since`, `filter` and `search` of a list. Other parameters are ignored.
  *
  * @throws Problem `validation_failed` with all invalid parameters
  */
@@ -52,6 +58,7 @@ export function parseListQuery<Field extends string>(
 ): ListQuery<Field> {
   const faults: FieldError[] = [];
   const given = onlyOnce(query, faults);
+  if (spec.readSearch === undefined) delete given.search;
   const { page: pageText, limit: limitText, sort: sortText, since: sinceText, filter: filterText } = given;
 
   const page = pageText === undefined ? 1 : wholeNumber(pageText, maxPage);
@@ -71,9 +78,19 @@ export function parseListQuery<Field extends string>(
 
   const filter = filterText === undefined ? [] : collectFilter(filterText, spec.filterFields, faults);
 
+  const search = given.search === undefined ? undefined : spec.readSearch?.(given.search, faults);
+
   refuseFaults(faults);
   // The defaults satisfy the compiler: an undefined value has caused an error.
-  return { page: page ?? 1, limit: limit ?? spec.defaultLimit, sort, ...(since && { since }), filter, given };
+  return {
+    page: page ?? 1,
+    limit: limit ?? spec.defaultLimit,
+    sort,
+    ...(since && { since }),
+    filter,
+    ...(search && { search }),
+    given,
+  };
 }
 
 type Given = Partial<Record<(typeof parameterNames)[number], string>>;

@@ -7,7 +7,7 @@ import type { FilterFields } from '../../lib/filter/fields.js';
 import { IdParams, pathId } from '../requests/parameters.js';
 import type { Access, App } from '../requests/route.js';
 import { type KeysetQuery, readListQuery, sendEnvelope, sendPage } from './keyset-list.js';
-import type { QueryParameters } from './list-query.js';
+import type { QueryParameters, ReadSearch } from './list-query.js';
 
 /** A list: its path, its schema and its query. */
 export interface ListRoute {
@@ -27,6 +27,8 @@ export interface ListRoute {
   readonly sortable: readonly [string, ...string[]];
   readonly filterFields: FilterFields;
   readonly filterExample: string;
+  /** For a list with the parameter `search`: its description and its reader. */
+  readonly search?: { readonly description: string; readonly read: ReadSearch };
   readonly read: (query: KeysetQuery, request: FastifyRequest) => Promise<Page<object>>;
 }
 
@@ -58,6 +60,13 @@ export function listRoutes(app: App, list: ListRoute): void {
   });
 }
 
+function queryOf({ sortable, filterExample, search }: ListRoute): TSchema {
+  const query = ListQuery(sortable, filterExample);
+  if (search === undefined) return query;
+  const parameter = Type.String({ description: search.description, examples: ['ada'] });
+  return Type.Object({ search: Type.Optional(parameter), ...query.properties });
+}
+
 interface ListForm {
   readonly url: string;
   readonly schema: {
@@ -72,7 +81,8 @@ interface ListForm {
 function listRoute(app: App, list: ListRoute, { url, schema, send }: ListForm): void {
   const { sortable, filterFields, access, problems = [] } = list;
   const hasId = url.includes('/:id/');
-  const readQuery = (query: QueryParameters) => readListQuery(list.url, query, sortable, filterFields);
+  const readQuery = (query: QueryParameters) =>
+    readListQuery(list.url, query, sortable, filterFields, list.search?.read);
   app.route({
     method: 'GET',
     url,
@@ -80,7 +90,7 @@ function listRoute(app: App, list: ListRoute, { url, schema, send }: ListForm): 
       ...schema,
       tags: [list.tag],
       ...(hasId && { params: IdParams }),
-      querystring: ListQuery(sortable, list.filterExample),
+      querystring: queryOf(list),
     },
     config: { access, problems, checkQuery: readQuery },
     async handler(request, reply) {

@@ -80,8 +80,10 @@ function impliedProblems(route: DescribedRoute, access: Access): ErrorCode[] {
   return codes;
 }
 
-function isList({ schema }: DescribedRoute): boolean {
-  return 'page' in objectAt((schema?.querystring ?? {}) as JsonObject, 'properties');
+const isList = (route: DescribedRoute) => hasParameter(route, 'page');
+
+function hasParameter({ schema }: DescribedRoute, name: string): boolean {
+  return name in objectAt((schema?.querystring ?? {}) as JsonObject, 'properties');
 }
 
 const text = (description: string) => ({ description, schema: { type: 'string' } });
@@ -92,7 +94,12 @@ const listHeaders = {
     description: 'The number of items. With a filter, it is counted up to 1000.',
     schema: { type: 'integer' },
   },
-  'X-Total-Count-Capped': text('true if there are more items than the count.'),
+  'X-Total-Count-Capped': text('true if there are more items than the count, or if counting them took too long.'),
+};
+const searchHeaders = {
+  'X-Partial': text(
+    'Items may be missing, because the search has taken too long; the next page continues it. time: the limit ended it. index: there is no index for it (yet).',
+  ),
 };
 const exactCountHeaders = { 'Preference-Applied': text('count=exact when the request preferred that.') };
 const stateHeaders = { ETag: text('Changes with every change of the list. Send it as If-None-Match.') };
@@ -105,6 +112,7 @@ function headersOf(operation: JsonObject, route: DescribedRoute): JsonObject {
   return {
     'Request-ID': text('The id of this request, also in the log and in problems.'),
     ...(isList(route) && listHeaders),
+    ...(hasParameter(route, 'search') && searchHeaders),
     ...(route.config?.countsExactly === true && exactCountHeaders),
     ...(isConditional(operation) && stateHeaders),
     ...(route.config?.idempotent === true && idempotencyHeaders),

@@ -2,7 +2,16 @@ import type { App } from '../requests/route.js';
 
 /** The response headers that pages of other origins can read. */
 const exposedHeaders = [
-  ...['Link', 'X-Total-Count', 'X-Total-Count-Capped', 'Preference-Applied', 'Request-ID', 'ETag', 'Retry-After'],
+  ...[
+    'Link',
+    'X-Total-Count',
+    'X-Total-Count-Capped',
+    'X-Partial',
+    'Preference-Applied',
+    'Request-ID',
+    'ETag',
+    'Retry-After',
+  ],
   ...['Idempotency-Key', 'Idempotent-Replayed'],
 ].join(', ');
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';

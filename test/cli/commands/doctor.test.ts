@@ -37,6 +37,7 @@ describe('doctor', () => {
       'ok    data directory',
       'ok    database',
       'ok    migrations',
+      'ok    indexes',
       'ok    clock',
       'ok    encrypted values',
       'ok    sms',
@@ -171,6 +172,18 @@ describe('doctor', () => {
       1,
       expect.stringMatching(/^FAIL {2}port: cannot listen/),
     ]);
+  });
+
+  it('warns of missing indexes, and says what a search cannot find without pg_trgm', async () => {
+    expect(await about('indexes')).toEqual([0, 'ok    indexes: all are built']);
+    await test.database.everyone.query(testSql('drop index users_with_role'));
+    expect(await about('indexes')).toEqual([
+      0,
+      expect.stringMatching(/^warn {2}indexes: users_with_role not built yet/),
+    ]);
+    await test.database.everyone.query(testSql('drop extension pg_trgm cascade'));
+    const [code, warning] = await about('indexes');
+    expect([code, warning]).toEqual([0, expect.stringContaining('does not find a part of the name')]);
   });
 
   it('warns of imported hashes that cost more than the limit, and prints their cost', async () => {

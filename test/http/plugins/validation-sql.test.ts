@@ -6,7 +6,7 @@ import { notificationFilterFields } from '../../../src/notifications/inbox/filte
 import { keyFilterFields } from '../../../src/sessions/api-keys.js';
 import { eventFilterFields } from '../../../src/users/activity.js';
 import { sessionFilterFields, tokenFilterFields } from '../../../src/users/details.js';
-import { userFilterFields } from '../../../src/users/search.js';
+import { userFilterFields } from '../../../src/users/search/fields.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import {
   type BadRequests,

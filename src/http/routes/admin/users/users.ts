@@ -1,5 +1,6 @@
 import { NewUser, User } from '../../../../contract/user.js';
-import { userFilterFields } from '../../../../users/search.js';
+import { userFilterFields } from '../../../../users/search/fields.js';
+import { readSearch } from '../../../../users/search/text.js';
 import type { Users } from '../../../../users/users.js';
 import { listRoutes } from '../../../lists/list-routes.js';
 import type { Idempotent } from '../../../requests/idempotent.js';
@@ -44,7 +45,8 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
     url: '/admin/v1/users',
     operationIds: ['listUsers', 'getUserPage'],
     summary: 'List users',
-    description: 'Totals are counted up to 1000.',
+    description:
+      'Totals are counted up to 1000. A search or filter that takes too long answers with a part of the users, and the header X-Partial says why.',
     tag: 'Administration',
     access: { scope: 'users:read' },
     item: User,
@@ -52,6 +54,11 @@ export function adminUsersRoutes(app: App, { users, idempotent }: { users: Users
     sortable: ['created_at', 'updated_at'],
     filterFields: userFilterFields,
     filterExample: 'email:like:example.com',
+    search: {
+      description:
+        'A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device. A full mail address or phone number that a user has finds this user alone. At most 320 characters.',
+      read: readSearch,
+    },
     read: users.list,
   });
 }

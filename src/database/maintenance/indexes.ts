@@ -1,0 +1,222 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { connectionFields, type DatabaseTarget, type Queryable } from '../database.js';
+import { bound, compose, type Sql, sql } from '../sql.js';
+
+/** An index that is not part of a migration, because building it takes minutes on a large table (decision 83). */
+interface LateIndex {
+  readonly name: string;
+  readonly table: string;
+  /** SQL after `on`. `{trigrams}` is the operator class of pg_trgm. */
+  readonly definition: string;
+}
+
+/** SQL: what a search for users looks at, in lower case, one value on each line. The index has the same expression. */
+export const searchText: Sql = sql`lower(coalesce(u.username, '') || chr(10) || coalesce(u.email, '') || chr(10)
+  || coalesce(u.phone, '') || chr(10) || u.name)`;
+
+/** The index of `searchText`. Without pg_trgm it is missing. */
+export const searchIndex = 'users_by_search_text';
+
+/**
+ * The pending list of the GIN index is short, because each search reads all of it. The indexes of users with a role, with a
+ * lock and of deactivated users are small: they hold only these.
+ */
+const lateIndexes: readonly LateIndex[] = [
+  { name: 'devices_by_id', table: 'devices', definition: 'devices (id)' },
+  { name: 'users_with_role', table: 'users', definition: `users (created_at, id) where role <> 'user'` },
+  { name: 'users_with_lock', table: 'users', definition: 'users (created_at, id) where lock_kind is not null' },
+  { name: 'users_deactivated', table: 'users', definition: `users (created_at, id) where status = 'deactivated'` },
+  {
+    name: searchIndex,
+    table: 'users',
+    definition: `users using gin ((${searchText.texts.join('').replaceAll('u.', '')}) {trigrams})
+      with (gin_pending_list_limit = 512)`,
+  },
+];
+
+/** A table up to this size gets its indexes at once: writes wait for less than a second. */
+const fewRows = 20_000;
+/** The key of an advisory lock: any fixed number. One instance builds indexes at a time. */
+const buildLock = 7_203_415_002;
+
+/** What came of an attempt to build the missing indexes. */
+export interface Built {
+  /** The indexes that were built. */
+  readonly built: readonly string[];
+  /** Those that are still missing. */
+  readonly missing: readonly string[];
+  /** Why pg_trgm could not be installed. */
+  readonly refused?: Error;
+}
+
+/**
+ * Builds the late indexes of empty and small tables. For the migration: it must neither take long nor fail.
+ * @param client with the lock of migrations
+ */
+export async function buildSmallIndexes(client: pg.Client): Promise<void> {
+  await installTrigrams(client);
+  for (const index of await missingIndexes(client)) {
+    const { rows } = await client.query(`select from ${index.table} offset ${fewRows} limit 1`);
+    const statement = await statementOf(client, index);
+    if (rows.length > 0 || statement === undefined) continue;
+    await client.query("set lock_timeout = '1s'");
+    // The background work builds an index whose table is locked now.
+    await client.query(`create index if not exists ${statement}`).catch(() => undefined);
+    await client.query('reset lock_timeout');
+  }
+}
+
+/**
+ * Builds the missing indexes without blocking writes (`create index concurrently`). An index that a crash has left invalid is
+ * removed and built again. Does nothing while another instance builds.
+ * @param stop ends the build; the server notices within a second
+ */
+export async function buildIndexes(target: DatabaseTarget, stop: AbortSignal): Promise<Built> {
+  const client = new pg.Client({
+    ...connectionFields(target),
+    application_name: 'postern indexes',
+    connectionTimeoutMillis: 10_000,
+    // A connection that breaks ends the build.
+    options: '-c statement_timeout=0 -c lock_timeout=0 -c client_connection_check_interval=1000',
+  });
+  client.on('error', () => undefined);
+  await client.connect();
+  // Without the goodbye of `end`, which would wait for the running statement.
+  const cut = () => client.connection.stream.destroy();
+  stop.addEventListener('abort', cut);
+  try {
+    stop.throwIfAborted();
+    return await buildAll(client);
+  } finally {
+    stop.removeEventListener('abort', cut);
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function buildAll(client: pg.Client): Promise<Built> {
+  const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [buildLock]);
+  const missing = await missingIndexes(client);
+  if (rows[0]?.mine !== true) return { built: [], missing: missing.map(({ name }) => name) };
+  const refused = await installTrigrams(client);
+  const built: string[] = [];
+  for (const index of missing) {
+    const statement = await statementOf(client, index);
+    if (statement === undefined) continue;
+    await client.query(`drop index concurrently if exists ${index.name}`);
+    await client.query(`create index concurrently ${statement}`);
+    // The planner has no statistics of the expression before.
+    if (index.name === searchIndex) await client.query(`analyze ${index.table}`);
+    built.push(index.name);
+  }
+  return {
+    built,
+    missing: missing.flatMap(({ name }) => (built.includes(name) ? [] : name)),
+    ...(refused !== undefined && { refused }),
+  };
+}
+
+/** The late indexes that do not exist, or that a crash has left invalid. */
+async function missingIndexes(client: pg.Client): Promise<LateIndex[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select name from unnest($1::text[]) as name
+     where not exists (select from pg_index where indisvalid and indexrelid = to_regclass(name))`,
+    [lateIndexes.map(({ name }) => name)],
+  );
+  const missing = rows.map(({ name }) => name);
+  return lateIndexes.filter(({ name }) => missing.includes(name));
+}
+
+/** @returns undefined where the index needs pg_trgm, which is not installed */
+async function statementOf(client: pg.Client, { name, definition }: LateIndex): Promise<string | undefined> {
+  if (!definition.includes('{trigrams}')) return `${name} on ${definition}`;
+  const { rows } = await client.query<{ schema: string }>(
+    "select quote_ident(nspname) as schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace where extname = 'pg_trgm'",
+  );
+  const [extension] = rows;
+  if (extension === undefined) return undefined;
+  return `${name} on ${definition.replace('{trigrams}', `${extension.schema}.gin_trgm_ops`)}`;
+}
+
+/** pg_trgm is a trusted extension: who may create schemas in the database may install it. @returns why it failed */
+async function installTrigrams(client: pg.Client): Promise<Error | undefined> {
+  try {
+    await client.query('create extension if not exists pg_trgm');
+    return undefined;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError) return error;
+    throw error;
+  }
+}
+
+/** Milliseconds until missing indexes are tried again: another instance may have ended while it built them. */
+const pauseBetweenTries = 60_000;
+
+export interface RunningBuild {
+  stop(): Promise<void>;
+}
+
+/** Builds the missing indexes in the background, and tries again until none is missing. */
+export function startIndexBuild(
+  target: DatabaseTarget,
+  log: Pick<Logger, 'info' | 'warn'>,
+  pause = pauseBetweenTries,
+): RunningBuild {
+  const stopping = new AbortController();
+  const running = (async () => {
+    let isRefused = false;
+    while (!stopping.signal.aborted) {
+      try {
+        const { built, missing, refused } = await buildIndexes(target, stopping.signal);
+        if (built.length > 0) log.info({ indexes: built }, 'indexes were built');
+        if (refused !== undefined && !isRefused) {
+          log.warn({ err: refused }, 'pg_trgm is missing: searches for users may be partial; see `postern doctor`');
+        }
+        isRefused = refused !== undefined;
+        if (missing.length === 0) return;
+      } catch (error) {
+        if (!stopping.signal.aborted) log.warn({ err: error }, 'indexes could not be built; this is tried again');
+      }
+      await wait(pause, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+interface Logger {
+  info(data: object, text: string): void;
+  warn(data: object, text: string): void;
+}
+
+/** The state of the late indexes. */
+export interface IndexState {
+  readonly isMigrated: boolean;
+  /** Those that are not built. */
+  readonly missing: readonly string[];
+  /** Whether pg_trgm is installed. */
+  readonly hasTrigrams: boolean;
+}
+
+/** Reads the state. Changes nothing. */
+export async function indexState(handle: Queryable<'everyone'>): Promise<IndexState> {
+  const names = lateIndexes.map(({ name }) => name);
+  const [state] = await handle.query(
+    compose<{ missing: string[]; trigrams: boolean; migrated: boolean }, 'everyone'>(
+      'everyone',
+      sql`select array(select name from unnest(${bound(names)}::text[]) as name
+                       where not exists (select from pg_index where indisvalid and indexrelid = to_regclass(name))) as missing,
+            exists (select from pg_extension where extname = 'pg_trgm') as trigrams,
+            to_regclass('users') is not null as migrated`,
+    ),
+  );
+  return {
+    isMigrated: state?.migrated === true,
+    missing: state?.missing ?? names,
+    hasTrigrams: state?.trigrams === true,
+  };
+}

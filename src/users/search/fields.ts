@@ -1,0 +1,121 @@
+import { identityTypes } from '../../contract/authentication.js';
+import { roles, userStatuses } from '../../contract/user.js';
+import type { Queryable } from '../../database/database.js';
+import { filterCondition, likePattern } from '../../database/listing.js';
+import { searchText } from '../../database/maintenance/indexes.js';
+import { bound, directoryStatement, join, type Sql, sql } from '../../database/sql.js';
+import { lockHolds } from '../../identities/accounts.js';
+import { canonicalIdentity, identityDigest } from '../../identities/identity.js';
+import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
+import { isGuessLocked, isNotGuessLocked } from '../../limits/guess-locks.js';
+import { lastLogin } from '../queries.js';
+
+const yesOrNo = ['true', 'false'] as const;
+
+/** The filter fields of lists of users. */
+export const userFilterFields: FilterFields = {
+  id: { kind: 'id' },
+  username: { kind: 'string', like: true },
+  email: { kind: 'string', like: true },
+  phone: { kind: 'string', like: true },
+  name: { kind: 'string', like: true },
+  locale: { kind: 'key' },
+  status: { kind: 'enum', values: userStatuses },
+  role: { kind: 'enum', values: roles },
+  /** Whether an operator's lock is in effect. */
+  locked: { kind: 'enum', values: yesOrNo },
+  guess_locked: { kind: 'enum', values: yesOrNo },
+  /** A user with an app and a passkey matches both. */
+  factor: { kind: 'enum', values: ['totp', 'passkey', 'none'] },
+  created_at: { kind: 'time' },
+  updated_at: { kind: 'time' },
+  last_login_at: { kind: 'time' },
+};
+
+const hasTotp = sql`exists (select from totp t where t.user_id = u.id)`;
+const hasPasskey = sql`exists (select from passkeys p where p.user_id = u.id)`;
+/** An index has the users with a lock: the first part of the condition finds it. */
+const isLocked = sql`(u.lock_kind is not null and ${lockHolds})`;
+
+/** SQL: the conditions of the values of fields that are no columns. */
+const computed: Readonly<Record<string, Readonly<Record<string, Sql>>>> = {
+  locked: { true: isLocked, false: sql`not ${isLocked}` },
+  guess_locked: { true: isGuessLocked, false: isNotGuessLocked },
+  factor: { totp: hasTotp, passkey: hasPasskey, none: sql`not (${hasTotp} or ${hasPasskey})` },
+};
+
+/** The fields whose values are part of the search text. */
+const searched = ['username', 'email', 'phone', 'name'];
+
+/** SQL: the condition of a filter on the user `u`. The identities are resolved, see `resolveIdentities`. */
+export function userCondition(filter: readonly FilterClause[]): Sql {
+  const conditions = filter.map((clause) => {
+    const values = computed[clause.name];
+    if (values !== undefined) return computedCondition(clause, values);
+    return sql`${filterCondition([clause], columns)}${hintOf(clause)}`;
+  });
+  return conditions.length === 0 ? sql`true` : join(conditions, ' and ');
+}
+
+const columns: Readonly<Record<string, Sql>> = {
+  id: sql`u.id`,
+  username: sql`u.username`,
+  email: sql`u.email`,
+  phone: sql`u.phone`,
+  name: sql`u.name`,
+  locale: sql`u.locale`,
+  status: sql`u.status`,
+  role: sql`u.role`,
+  created_at: sql`u.created_at`,
+  updated_at: sql`u.updated_at`,
+  last_login_at: lastLogin,
+};
+
+function computedCondition({ operator, values }: FilterClause, conditions: Readonly<Record<string, Sql>>): Sql {
+  const alternatives = values.flatMap((value) => conditions[value] ?? []);
+  const any = sql`(${join(alternatives, ' or ')})`;
+  return operator === 'neq' ? sql`not ${any}` : any;
+}
+
+/** A condition that a clause implies, and that the index of searches can answer. */
+function hintOf({ name, operator, values: [value = '', ...more] }: FilterClause): Sql {
+  const isHinted = searched.includes(name) && (operator === 'like' || operator === 'eq') && more.length === 0;
+  return isHinted ? sql` and ${searchText} like lower(${bound(likePattern(value))}::text)` : sql``;
+}
+
+const findOwners = directoryStatement<{ digests: readonly Buffer[] }, { user_id: string }>(
+  'identity_owners',
+  (p) => sql`select user_id from identities where digest = any(${p.digests})`,
+);
+
+/**
+ * Replaces conditions such as `email:eq:…` by conditions on the id of the user with this identity. The condition then
+ * accepts every spelling that a login accepts, and needs no scan of the users.
+ */
+export async function resolveIdentities(
+  handle: Queryable<'directory'>,
+  filter: readonly FilterClause[],
+  defaultRegion: string | undefined,
+): Promise<FilterClause[]> {
+  return Promise.all(
+    filter.map(async (clause) => {
+      const type = identityTypes.find((candidate) => candidate === clause.name);
+      if (type === undefined || clause.operator !== 'eq') return clause;
+      const values = await ownersOf(handle, type, clause.values, defaultRegion);
+      return { ...clause, name: 'id', field: { kind: 'id' }, values };
+    }),
+  );
+}
+
+/** The ids of the users who have one of these identities, in any spelling. */
+export async function ownersOf(
+  handle: Queryable<'directory'>,
+  type: (typeof identityTypes)[number],
+  values: readonly string[],
+  defaultRegion: string | undefined,
+): Promise<string[]> {
+  const identities = values.flatMap((value) => canonicalIdentity(type, value, defaultRegion) ?? []);
+  if (identities.length === 0) return [];
+  const owners = await handle.query(findOwners({ digests: identities.map(identityDigest) }));
+  return owners.map((owner) => owner.user_id);
+}

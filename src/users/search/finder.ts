@@ -1,0 +1,317 @@
+import pg from 'pg';
+import type { Database, Queryable } from '../../database/database.js';
+import {
+  countCap,
+  type ListRequest,
+  type Page,
+  type PartialReason,
+  type RowKey,
+  type RowOrder,
+  rowOrder,
+  sinceCondition,
+} from '../../database/listing.js';
+import { searchIndex } from '../../database/maintenance/indexes.js';
+import { bound, compose, join, literal, type Scope, type Sql, sql } from '../../database/sql.js';
+import { createConcurrencyLimiter } from '../../lib/concurrency-limiter.js';
+import { Problem } from '../../lib/problem.js';
+
+/** What to find among all users. */
+export interface FindRequest extends Omit<ListRequest, 'filter'> {
+  /** SQL on the user `u`. */
+  readonly condition: Sql;
+  /** `search`: the index of searches has the answer. `filter`: the planner decides. */
+  readonly by: 'search' | 'filter';
+}
+
+/** Finds the ids of one page of users that match a condition, within a time limit (decision 83). */
+export type FindUsers = (request: FindRequest) => Promise<Page<{ readonly id: string }>>;
+
+export interface FinderOptions {
+  readonly database: Database;
+  /** Searches that run at a time. */
+  readonly concurrency: number;
+  /** Rows that are read in the order of the list before an index is used. */
+  readonly firstRows?: number;
+  readonly limits?: Limits;
+}
+
+/** Milliseconds. */
+interface Limits {
+  /** Of one search, without its count. */
+  readonly search: number;
+  /** Of the statement that uses an index. */
+  readonly indexed: number;
+  readonly count: number;
+}
+
+interface FoundRow {
+  readonly id: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+const defaultLimits: Limits = { search: 3000, indexed: 1500, count: 500 };
+/** Rows that are read before an index is used. It takes about 10 ms, and suffices for a text that one in 200 users has. */
+const defaultFirstRows = 5000;
+/** Further rows that are read in the order of the list, if they are likely to fill the page. */
+const mostLikelyRows = 40_000;
+/** Rows before the page that are kept in memory. Page numbers further down leave this to the database. */
+const mostSkipped = 10_000;
+/** Milliseconds that one step should take, and its largest number of rows. */
+const step = { duration: 200, mostRows: 100_000 };
+/** Above this share of matching rows, reading rows in any order counts them faster than the index does. */
+const commonShare = 0.03;
+
+export function createFinder(options: FinderOptions): FindUsers {
+  const limiter = createConcurrencyLimiter({ concurrency: options.concurrency, maxWaiting: 100, timeoutMs: 2000 });
+  return (request) => limiter(() => find(options, request));
+}
+
+async function find(options: FinderOptions, request: FindRequest): Promise<Page<{ readonly id: string }>> {
+  const { database, firstRows = defaultFirstRows, limits = defaultLimits } = options;
+  const { page, limit, anchor, sort } = request;
+  const order = rowOrder(sort, anchor?.side === 'before');
+  const skipped = anchor === undefined ? (page - 1) * limit : 0;
+  const reading = startReading(database.everyone, request, { order, wanted: skipped + limit + 1 });
+  const deadline = performance.now() + limits.search;
+  const isLate = () => performance.now() >= deadline;
+  if (skipped > mostSkipped) {
+    const found = await findIndexed(database, request, { order, skipped, limits });
+    return found ?? { items: [], hasMore: false, total: 0, totalIsExact: false, partial: 'time' };
+  }
+
+  await reading.read(firstRows);
+  while (!reading.isDone() && !isLate() && reading.likelyRows() <= mostLikelyRows) {
+    await reading.read(reading.likelyRows());
+  }
+  if (!reading.isDone()) {
+    const hasIndex = request.by === 'filter' || (await isSearchIndexed(database.everyone));
+    const indexed =
+      hasIndex && !isLate() ? await findIndexed(database, request, { order, skipped, limits }) : undefined;
+    if (indexed !== undefined) return indexed;
+    while (!reading.isDone() && !isLate()) await reading.read(reading.affordableRows());
+    if (!reading.isDone()) return partialPage(request, reading, skipped, hasIndex ? 'time' : 'index');
+  }
+  const { rows, share } = reading;
+  const found = pageOf(request, rows.slice(skipped, skipped + limit + 1));
+  const isWhole = rows.length <= skipped + limit && anchor === undefined && (rows.length > skipped || page === 1);
+  if (isWhole) return { ...found, total: rows.length, totalIsExact: true };
+  return { ...found, ...(await count(database, request, { share: share(), least: rows.length, limits })) };
+}
+
+/** The rows of a list in their order, with those that match. */
+interface Reading {
+  /** The rows that match so far, up to those that are wanted. */
+  readonly rows: FoundRow[];
+  /** The key of the last row that was read. */
+  readonly reached: () => RowKey | undefined;
+  readonly isDone: () => boolean;
+  /** The share of rows that match. */
+  readonly share: () => number;
+  /** How many further rows probably contain what is wanted. */
+  readonly likelyRows: () => number;
+  /** How many rows can be read in one step. */
+  readonly affordableRows: () => number;
+  /** Reads so many further rows, or fewer if they suffice. */
+  read(count: number): Promise<void>;
+}
+
+function startReading(
+  handle: Queryable<Scope>,
+  request: FindRequest,
+  { order, wanted }: { readonly order: RowOrder; readonly wanted: number },
+): Reading {
+  const rows: FoundRow[] = [];
+  let reached = request.anchor?.key;
+  let seen = 0;
+  let atEnd = false;
+  let rowsPerMs = 20;
+  const share = () => rows.length / Math.max(1, seen);
+  return {
+    rows,
+    share,
+    reached: () => reached,
+    isDone: () => atEnd || rows.length >= wanted,
+    likelyRows: () =>
+      rows.length === 0 ? Number.POSITIVE_INFINITY : Math.ceil((1.5 * (wanted - rows.length)) / share()),
+    affordableRows: () => Math.min(step.mostRows, Math.max(1000, Math.round(rowsPerMs * step.duration))),
+    async read(most) {
+      const since = performance.now();
+      const missing = wanted - rows.length;
+      const read = await handle.query(readRows(request, order, { from: reached, most, missing }));
+      const matching = read.filter((row) => row.matches);
+      rows.push(...matching);
+      const last = read.at(-1);
+      if (last !== undefined) reached = order.keyOf(last);
+      const isCut = matching.length === missing;
+      const place = isCut ? (last?.place ?? 0) : most;
+      atEnd = !isCut && last?.place !== most;
+      seen += place;
+      rowsPerMs = place / Math.max(1, performance.now() - since);
+    },
+  };
+}
+
+interface ReadRow extends FoundRow {
+  readonly matches: boolean;
+  /** Its number among the rows that were read, from 1. */
+  readonly place: number;
+}
+
+/** The rows after a key that match, up to the missing number, and the last row that was read. */
+function readRows(
+  { condition, ...request }: FindRequest,
+  order: RowOrder,
+  { from, most, missing }: { readonly from: RowKey | undefined; readonly most: number; readonly missing: number },
+) {
+  const start = from === undefined ? sql`true` : order.isBeyond(from);
+  return compose<ReadRow, Scope>(
+    'everyone',
+    sql`select id, created_at, updated_at, matches, place::int from (
+          select u.id, u.created_at, u.updated_at, (${condition}) is true as matches,
+                 row_number() over (order by ${order.terms}) as place
+          from users u where ${sinceCondition(request)} and ${start}
+          order by ${order.terms} limit ${literal(most)}) found
+        where matches or place = ${literal(most)}
+        order by ${order.terms} limit ${bound(missing)}`,
+  );
+}
+
+/**
+ * Finds the page and counts with an index. The statement for a search collects all matching users, and so counts them.
+ * @returns undefined when it takes too long
+ */
+async function findIndexed(
+  database: Database,
+  request: FindRequest,
+  { order, skipped, limits }: { readonly order: RowOrder; readonly skipped: number; readonly limits: Limits },
+): Promise<Page<{ readonly id: string }> | undefined> {
+  const { limit, anchor, by } = request;
+  const start = anchor === undefined ? sql`true` : order.isBeyond(anchor.key);
+  const ordered = sql`order by ${order.terms} limit ${bound(limit + 1)} offset ${bound(skipped)}`;
+  const matching = sql`from users u where ${sinceCondition(request)} and ${request.condition}`;
+  const statement =
+    by === 'search'
+      ? sql`with matching as materialized (select u.id, u.created_at, u.updated_at ${matching})
+            select id, created_at, updated_at, (select count(*)::int from matching) as total
+            from matching where ${start} ${ordered}`
+      : sql`select u.id, u.created_at, u.updated_at, null::int as total ${matching} and ${start} ${ordered}`;
+  const rows = await inTime(database, by, limits.indexed, (tx) =>
+    tx.query(compose<FoundRow & { total: number | null }, Scope>('everyone', statement)),
+  );
+  if (rows === undefined) return undefined;
+  const found = pageOf(request, rows);
+  const isWhole = rows.length <= limit && anchor === undefined && (rows.length > 0 || request.page === 1);
+  const total = isWhole ? skipped + rows.length : rows[0]?.total;
+  if (typeof total === 'number')
+    return { ...found, total: Math.min(total, countCap), totalIsExact: total <= countCap || isWhole };
+  return { ...found, ...(await count(database, request, { share: 0, least: skipped + rows.length, limits })) };
+}
+
+/** Counts the matching users up to the cap. If this takes too long, the count is the number that is known. */
+async function count(
+  database: Database,
+  request: FindRequest,
+  { share, least, limits }: { readonly share: number; readonly least: number; readonly limits: Limits },
+): Promise<Pick<Page<object>, 'total' | 'totalIsExact'>> {
+  const by =
+    request.by === 'search' && share < commonShare && (await isSearchIndexed(database.everyone)) ? 'search' : 'filter';
+  const counted = await inTime(database, by, limits.count, (tx) =>
+    tx.query(
+      compose<{ total: number }, Scope>(
+        'everyone',
+        sql`select count(*)::int as total from (
+              select 1 from users u where ${join([sinceCondition(request), request.condition], ' and ')}
+              limit ${bound(countCap + 1)}) counted`,
+      ),
+    ),
+  );
+  const total = counted?.[0]?.total;
+  if (total === undefined) return { total: Math.min(least, countCap), totalIsExact: false };
+  return { total: Math.min(total, countCap), totalIsExact: total <= countCap };
+}
+
+/**
+ * Runs a statement with a time limit. For a search, the planner may use only bitmap scans: its estimates for parts of texts
+ * are wrong by orders of magnitude, and a scan of the table that stops early would then read all of it.
+ * @returns undefined when the time is over
+ */
+async function inTime<T>(
+  database: Database,
+  by: FindRequest['by'],
+  milliseconds: number,
+  work: (tx: Queryable<Scope>) => Promise<T>,
+): Promise<T | undefined> {
+  const isForced = by === 'search' ? 'off' : 'on';
+  const settings = compose<object, Scope>(
+    'everyone',
+    sql`select set_config('statement_timeout', ${bound(String(milliseconds))}, true), set_config('jit', 'off', true),
+          set_config('enable_seqscan', ${bound(isForced)}, true), set_config('enable_indexscan', ${bound(isForced)}, true)`,
+  );
+  try {
+    return await database.everyone.transaction(async (tx) => {
+      await tx.query(settings);
+      return work(tx);
+    });
+  } catch (error) {
+    if (isTimeout(error)) return undefined;
+    throw error;
+  }
+}
+
+/** query_canceled. */
+const canceled = '57014';
+
+function isTimeout(error: unknown): boolean {
+  const cause = error instanceof Problem ? error.options.cause : error;
+  return cause instanceof pg.DatabaseError && cause.code === canceled;
+}
+
+async function isSearchIndexed(handle: Queryable<'everyone'>): Promise<boolean> {
+  const [index] = await handle.query(
+    compose<{ valid: boolean }, 'everyone'>(
+      'everyone',
+      sql`select indisvalid as valid from pg_index where indexrelid = to_regclass(${bound(searchIndex)})`,
+    ),
+  );
+  return index?.valid === true;
+}
+
+/** @param rows of the page in the order of reading, and one more if there is a next page */
+function pageOf(
+  { limit, sort, anchor }: FindRequest,
+  rows: readonly FoundRow[],
+): Pick<Page<{ readonly id: string }>, 'items' | 'hasMore' | 'ends'> {
+  const isBackwards = anchor?.side === 'before';
+  const shown = rows.slice(0, limit);
+  if (isBackwards) shown.reverse();
+  const [first, last] = [shown[0], shown.at(-1)];
+  const hasMore = isBackwards ? shown.length > 0 : rows.length > limit;
+  const items = shown.map(({ id }) => ({ id }));
+  if (first === undefined || last === undefined) return { items, hasMore };
+  const { keyOf } = rowOrder(sort, false);
+  return { items, hasMore, ends: { first: keyOf(first), last: keyOf(last) } };
+}
+
+/** The page of a search that ran out of time. Its cursor continues where the search has stopped. */
+function partialPage(
+  request: FindRequest,
+  { rows, reached }: Reading,
+  skipped: number,
+  partial: PartialReason,
+): Page<{ readonly id: string }> {
+  const { anchor } = request;
+  const isBackwards = anchor?.side === 'before';
+  const found = pageOf(request, rows.slice(skipped));
+  const end = reached() ?? [];
+  const first = found.ends?.first ?? anchor?.key ?? end;
+  const last = found.ends?.last ?? anchor?.key ?? end;
+  return {
+    ...found,
+    hasMore: true,
+    ends: isBackwards ? { first: end, last } : { first, last: end },
+    total: Math.min(rows.length, countCap),
+    totalIsExact: false,
+    partial,
+  };
+}

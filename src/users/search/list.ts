@@ -1,0 +1,50 @@
+import type { User } from '../../contract/user.js';
+import type { Database } from '../../database/database.js';
+import { type ListRequest, type Page, readPage } from '../../database/listing.js';
+import { bound, join, sql } from '../../database/sql.js';
+import type { FilterClause } from '../../lib/filter/fields.js';
+import { findUsers, toUser, type UserRow, userColumns } from '../queries.js';
+import { resolveIdentities, userCondition } from './fields.js';
+import { createFinder, type FinderOptions } from './finder.js';
+import { matchOf } from './text.js';
+
+/** A list of users, with the text of a search that `readSearch` has read. */
+export interface UserListRequest extends ListRequest {
+  readonly search?: string;
+}
+
+/** Reads one page of users. A page that takes too long is partial. */
+export type ListUsers = (request: UserListRequest) => Promise<Page<User>>;
+
+/** @param options.defaultRegion of phone numbers without a country code: ISO 3166 */
+export function createUserList(options: FinderOptions & { readonly defaultRegion: string | undefined }): ListUsers {
+  const { database, defaultRegion } = options;
+  const find = createFinder(options);
+  return async ({ filter: named, search, ...request }) => {
+    const filter = await resolveIdentities(database.directory, named, defaultRegion);
+    const match = search === undefined ? undefined : await matchOf(database.everyone, search, defaultRegion);
+    const ids = match !== undefined && 'ids' in match ? [sql`u.id = any(${bound(match.ids)}::uuid[])`] : [];
+    const parts = match !== undefined && 'condition' in match ? [match.condition] : [];
+    const condition = join([userCondition(filter), ...ids, ...parts], ' and ');
+    const isDirect = ids.length > 0 || filter.some(isDirectly) || (filter.length === 0 && parts.length === 0);
+    if (isDirect) return readDirectly(database, request, condition);
+    const page = await find({ ...request, condition, by: filter.length === 0 ? 'search' : 'filter' });
+    const found = page.items.map(({ id }) => id);
+    return { ...page, items: (await findUsers(database.users, found)).map(toUser) };
+  };
+}
+
+/** Whether an index finds all users of a condition, and these are few. */
+const isDirectly = ({ name, operator, values }: FilterClause) =>
+  operator === 'eq' && (name === 'id' || (name === 'guess_locked' && !values.includes('false')));
+
+/** A page of few users, or of all: an index finds them in one statement. */
+async function readDirectly(
+  database: Database,
+  request: Omit<ListRequest, 'filter'>,
+  where: ReturnType<typeof sql>,
+): Promise<Page<User>> {
+  const source = { scope: 'everyone', columns: userColumns, from: sql`users u`, where } as const;
+  const page = await readPage<UserRow, 'everyone'>(database.everyone, source, { ...request, filter: [] });
+  return { ...page, items: page.items.map(toUser) };
+}

@@ -1,0 +1,67 @@
+import type { Queryable } from '../../database/database.js';
+import { likePattern } from '../../database/listing.js';
+import { searchText } from '../../database/maintenance/indexes.js';
+import { bound, everyoneStatement, type Sql, sql } from '../../database/sql.js';
+import { parseId } from '../../lib/ids.js';
+import type { FieldError } from '../../lib/problem.js';
+import { ownersOf } from './fields.js';
+
+/** UTF-16 code units: the longest identity. */
+const maxLength = 320;
+
+/** Spaces and invisible characters around a pasted text, such as the direction marks around copied phone numbers. */
+const around = /^[\p{Z}\p{Cf}\s]+|[\p{Z}\p{Cf}\s]+$/gu;
+/** Control characters and lone surrogates. */
+const refused = /[\p{Cc}\p{Cs}]/u;
+
+/** Reads the text of a search. @returns undefined after it has added its fault to `faults` */
+export function readSearch(given: string, faults: FieldError[]): string | undefined {
+  const fail = (code: FieldError['code'], params?: FieldError['params']) => {
+    faults.push({ field: 'search', code, ...(params !== undefined && { params }) });
+    return undefined;
+  };
+  if (given.length > maxLength) return fail('too_long', { max: maxLength });
+  const text = given.replace(around, '').normalize('NFC');
+  if (text === '') return fail('too_short', { min: 1 });
+  return refused.test(text) ? fail('invalid_characters') : text;
+}
+
+/** What a search matches. `ids`: these users alone, by their key. `condition`: SQL on the user `u`, found by the index. */
+export type Match = { readonly ids: readonly string[] } | { readonly condition: Sql };
+
+/** Digits as people write a phone number. */
+const phoneLike = /^\+?[\d\s()./-]{3,}$/;
+
+/**
+ * Decides what a text matches. An id is that of a user or of a device, and matches nothing else. A full mail address or
+ * phone number that a user has matches that user alone. Any other text matches where it is a part of a user name, a mail
+ * address, a phone number or a name.
+ */
+export async function matchOf(
+  handle: Queryable<'directory' | 'everyone'>,
+  text: string,
+  defaultRegion: string | undefined,
+): Promise<Match> {
+  const id = parseId(text);
+  if (id !== undefined) return { ids: (await handle.query(findById({ id }))).map((row) => row.id) };
+  const owners = [
+    ...(text.includes('@') ? await ownersOf(handle, 'email', [text], defaultRegion) : []),
+    ...(phoneLike.test(text) ? await ownersOf(handle, 'phone', [text], defaultRegion) : []),
+  ];
+  return owners.length > 0 ? { ids: owners } : { condition: partCondition(text) };
+}
+
+const findById = everyoneStatement<{ id: string }, { id: string }>(
+  'user_search_id',
+  (p) => sql`
+    select id from users where id = ${p.id}
+    union select user_id from devices where id = ${p.id}`,
+);
+
+/** SQL: whether the text is a part of the user `u`. Phone numbers are stored without spaces, brackets and a leading zero. */
+function partCondition(text: string): Sql {
+  const like = (part: string) => sql`${searchText} like lower(${bound(likePattern(part))}::text)`;
+  const digits = text.replace(/[^\d+]/g, '').replace(/^0+/, '');
+  const isNumber = phoneLike.test(text) && digits !== text && digits.length >= 3;
+  return isNumber ? sql`(${like(text)} or ${like(digits)})` : like(text);
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { IssuedApiKey } from '../../../../../src/contract/administration.js';
+import type { PageInfo } from '../../../../../src/contract/common.js';
+import type { User } from '../../../../../src/contract/user.js';
+import { createAdministration } from '../../../../support/administration.js';
+import { startTestApp, type TestApp } from '../../../../support/app.js';
+import { operate } from '../../../../support/operators.js';
+import { testSql } from '../../../../support/sql.js';
+import { createUser, signIn } from '../../../../support/users.js';
+
+interface UserPage {
+  readonly data: User[];
+  readonly page: PageInfo;
+}
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp();
+});
+afterAll(() => postern.close());
+
+const { admin, refused } = createAdministration(() => postern);
+const search = async (text: string, more = '') =>
+  (await admin<User[]>('GET', `/users?search=${encodeURIComponent(text)}${more}`)).body.map(({ id }) => id);
+
+describe('searching users', () => {
+  test('finds parts of each value, and the id of a device', async () => {
+    const user = await createUser(postern, { name: 'Ágnes Ω Wünsche', email: `w.${randomUUID()}@Example.com` });
+    const { authentication } = await signIn(postern, user, { id: randomUUID() });
+    const parts = ['ÁGNES', 'nes ω w', user.email?.slice(5, 20) ?? '', user.username?.toUpperCase() ?? '', user.id];
+    for (const part of [...parts, authentication.device_id]) expect(await search(part)).toEqual([user.id]);
+    const [found] = (await admin<User[]>('GET', `/users?search=${user.id}`)).body;
+    expect(found?.last_login_at).toMatch(/Z$/);
+  });
+
+  test('ignores spaces and invisible marks around the text', async () => {
+    const user = await createUser(postern, { phone: '+34612345678' });
+    expect(await search('\u202a +34 612 345 678\u202c\t')).toEqual([user.id]);
+    expect(await search('612 34 56')).toEqual([user.id]);
+  });
+
+  test.each([
+    ['', 'too_short'],
+    ['  \u200b ', 'too_short'],
+    ['a\u0000b', 'invalid_characters'],
+    ['a\nb', 'invalid_characters'],
+    ['x'.repeat(321), 'too_long'],
+    ['x'.repeat(7000), 'too_long'],
+  ])('refuses %j', async (text, code) => {
+    expect(await refused('GET', `/users?search=${encodeURIComponent(text)}`)).toEqual({
+      status: 422,
+      errors: [['search', code]],
+    });
+  });
+
+  test('refuses the parameter twice, together with other faults', async () => {
+    expect((await refused('GET', '/users?search=a&search=b&limit=0')).errors).toEqual([
+      ['search', 'repeated_parameter'],
+      ['limit', 'invalid_limit'],
+    ]);
+  });
+
+  test.each(['<script>alert(1)</script>', '‮txet', "'; drop table users; --", '%_\\%', '😀😀', 'ａｂｃ'])(
+    'finds a name with %s by a part of it',
+    async (name) => {
+      const user = await createUser(postern, { name });
+      expect(await search([...name].slice(0, -1).join(''))).toEqual([user.id]);
+    },
+  );
+
+  test('is a parameter of the list of users only', async () => {
+    const { status, errors } = await refused('GET', '/events?search=ada');
+    expect([status, errors]).toEqual([422, [['search', 'unknown_parameter']]]);
+  });
+
+  test('needs the scope users:read', async () => {
+    const { body } = await admin<IssuedApiKey>('POST', '/keys', { name: 'w', scopes: ['users:write'] });
+    expect((await admin('GET', '/users?search=ada', undefined, { bearer: body.token })).status).toBe(403);
+    const support = await operate(postern, 'support');
+    expect((await support.call('GET', '/admin/v1/users?search=ada')).status).toBe(200);
+  });
+});
+
+describe('a long list of users', () => {
+  beforeAll(async () => {
+    await postern.database.everyone.query(
+      testSql(`insert into users (id, name, created_at, updated_at)
+               select gen_random_uuid(), case when n % 100 = 0 then 'Seldom ' else 'Frequent ' end || n,
+                      now() - n * interval '1 second', now() from generate_series(1, 12000) n`),
+    );
+  });
+
+  test('is searched in pages that the links and the cursor lead through', async () => {
+    const byCursor: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const path: string = `/users/page?search=seldom&limit=50${cursor && `&cursor=${cursor}`}`;
+      const { body, headers } = await admin<UserPage>('GET', path);
+      byCursor.push(...body.data.map(({ name }) => name));
+      expect(body.page).toMatchObject({ total: 120, total_is_exact: true });
+      expect([body.page.partial, headers['x-partial']]).toEqual([undefined, undefined]);
+      cursor = body.page.next_cursor;
+    }
+    const names = Array.from({ length: 120 }, (_, n) => `Seldom ${(n + 1) * 100}`);
+    expect(byCursor).toEqual(names);
+    const first = await admin<User[]>('GET', '/users?search=seldom&limit=50');
+    expect(first.headers.link).toContain('page=2&limit=50&search=seldom>; rel="next"');
+    const second = await admin<User[]>('GET', '/users?search=seldom&limit=50&page=2');
+    expect(second.body.map(({ name }) => name)).toEqual(names.slice(50, 100));
+  });
+
+  test('says that more than a thousand match', async () => {
+    const { body, headers } = await admin<UserPage>('GET', '/users/page?search=frequent');
+    expect(body.page).toMatchObject({ total: 1000, total_is_exact: false });
+    expect(headers['x-total-count-capped']).toBe('true');
+  });
+
+  test('is searched completely without the index, if there is time to read all of it', async () => {
+    await postern.database.everyone.query(testSql('drop index users_by_search_text'));
+    const { body, headers } = await admin<UserPage>('GET', '/users/page?search=seldom 12000');
+    expect(body.data.map(({ name }) => name)).toEqual(['Seldom 12000']);
+    expect([body.page.total, headers['x-partial']]).toEqual([1, undefined]);
+  });
+});
