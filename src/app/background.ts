@@ -1,6 +1,6 @@
 import { unusedSchemesTask } from '../credentials/password-schemes.js';
+import { startIndexBuild } from '../database/late-indexes.js';
 import { expiryTasks } from '../database/maintenance/expiry.js';
-import { startIndexBuild } from '../database/maintenance/indexes.js';
 import { startMaintenance } from '../database/maintenance/tasks.js';
 import { type JobGroup, startQueue } from '../delivery/queue.js';
 import type { ShowNotice } from '../messages/notice-sending.js';

@@ -5,7 +5,7 @@ import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import { sha256 } from '../lib/crypto/digests.js';
 import { connectionFields, createPlainPool, type DatabaseTarget } from './database.js';
-import { buildSmallIndexes } from './maintenance/indexes.js';
+import { buildSmallIndexes } from './late-indexes.js';
 
 const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
 /** The key of an advisory lock: any fixed number. Instances that start together take turns. */

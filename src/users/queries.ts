@@ -15,6 +15,7 @@ import {
 import { lockHolds } from '../identities/accounts.js';
 import { type IdentityType, identityDigest } from '../identities/identity.js';
 import { guessLocks } from '../limits/guess-locks.js';
+import { lastLogin } from './search/fields.js';
 import type { ShownIdentity } from './validation.js';
 
 /** A row of `userColumns`. It holds no hashes. */
@@ -78,9 +79,6 @@ const secondFactors = sql`
 const pinRecovery = sql`
   case when u.next_pin_at > db_now() then jsonb_build_object(
     'started_at', ${timeText(sql`u.next_pin_since`)}, 'effective_at', ${timeText(sql`u.next_pin_at`)}) end`;
-
-/** SQL: the last login of the user `u` on a device that is not removed; null without one. */
-export const lastLogin = sql`(select max(d.last_login_at) from devices d where d.user_id = u.id)`;
 
 /** SQL: the columns of `UserRow`, of the user `u`. */
 export const userColumns = sql`

@@ -16,6 +16,7 @@ import type { NoticeKind } from '../messages/kinds.js';
 import { type Notices, noticesOfChange } from '../messages/notices.js';
 import type { Counters } from '../statistics/counters.js';
 import { changeEvents, invalidateByChange } from './change-effects.js';
+import { createUserList, type ListUsers } from './list.js';
 import {
   claimIdentities,
   countLogins,
@@ -31,7 +32,6 @@ import {
   type UserValues,
   updateUser,
 } from './queries.js';
-import { createUserList, type ListUsers } from './search/list.js';
 import {
   checkNewUser,
   type Identities,

@@ -7,7 +7,7 @@ import { mailProvider } from '../../config/contradictions.js';
 import { importedSchemes } from '../../credentials/password-schemes.js';
 import { totalSchemeCost } from '../../credentials/scheme-cost.js';
 import type { Queryable } from '../../database/database.js';
-import { indexState } from '../../database/maintenance/indexes.js';
+import { indexState } from '../../database/late-indexes.js';
 import { readSchemaState } from '../../database/schema-state.js';
 import { readSecretKeys, SECRET_KEY_FILE } from '../../database/secret-key-file.js';
 import { compose, sql } from '../../database/sql.js';

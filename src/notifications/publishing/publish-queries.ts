@@ -1,4 +1,4 @@
-import { arrayText, textArrayText } from '../../database/array-text.js';
+import { arrayText, textArrayText } from '../../database/arrays/array-text.js';
 import type { Queryable } from '../../database/database.js';
 import {
   identifier,

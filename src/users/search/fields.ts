@@ -1,14 +1,13 @@
 import { identityTypes } from '../../contract/authentication.js';
 import { roles, userStatuses } from '../../contract/user.js';
 import type { Queryable } from '../../database/database.js';
+import { searchText } from '../../database/late-indexes.js';
 import { filterCondition, likePattern } from '../../database/listing.js';
-import { searchText } from '../../database/maintenance/indexes.js';
 import { bound, directoryStatement, join, type Sql, sql } from '../../database/sql.js';
 import { lockHolds } from '../../identities/accounts.js';
 import { canonicalIdentity, identityDigest } from '../../identities/identity.js';
 import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
 import { isGuessLocked, isNotGuessLocked } from '../../limits/guess-locks.js';
-import { lastLogin } from '../queries.js';
 
 const yesOrNo = ['true', 'false'] as const;
 
@@ -31,6 +30,9 @@ export const userFilterFields: FilterFields = {
   updated_at: { kind: 'time' },
   last_login_at: { kind: 'time' },
 };
+
+/** SQL: the last login of the user `u` on a device that is not removed; null without one. */
+export const lastLogin = sql`(select max(d.last_login_at) from devices d where d.user_id = u.id)`;
 
 const hasTotp = sql`exists (select from totp t where t.user_id = u.id)`;
 const hasPasskey = sql`exists (select from passkeys p where p.user_id = u.id)`;

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Database, Queryable } from '../../database/database.js';
+import { searchIndex } from '../../database/late-indexes.js';
 import {
   countCap,
   type ListRequest,
@@ -10,7 +11,6 @@ import {
   rowOrder,
   sinceCondition,
 } from '../../database/listing.js';
-import { searchIndex } from '../../database/maintenance/indexes.js';
 import { bound, compose, join, literal, type Scope, type Sql, sql } from '../../database/sql.js';
 import { createConcurrencyLimiter } from '../../lib/concurrency-limiter.js';
 import { Problem } from '../../lib/problem.js';

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../database/database.js';
+import { searchText } from '../../database/late-indexes.js';
 import { likePattern } from '../../database/listing.js';
-import { searchText } from '../../database/maintenance/indexes.js';
 import { bound, everyoneStatement, type Sql, sql } from '../../database/sql.js';
 import { parseId } from '../../lib/ids.js';
 import type { FieldError } from '../../lib/problem.js';

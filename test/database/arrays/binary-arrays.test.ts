@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { textArrayText } from '../../src/database/array-text.js';
-import { bigintArray, readBigint, readTime, timeArray, uuidArray } from '../../src/database/binary-arrays.js';
-import { instantsOfMicroseconds } from '../../src/lib/times.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { testSql } from '../support/sql.js';
+import { textArrayText } from '../../../src/database/arrays/array-text.js';
+import { bigintArray, readBigint, readTime, timeArray, uuidArray } from '../../../src/database/arrays/binary-arrays.js';
+import { instantsOfMicroseconds } from '../../../src/lib/times.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { testSql } from '../../support/sql.js';
 
 let db: TestDatabase;
 beforeAll(async () => {

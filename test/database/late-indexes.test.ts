@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connectionFields } from '../../../src/database/database.js';
-import { buildIndexes, indexState, searchIndex, startIndexBuild } from '../../../src/database/maintenance/indexes.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database.js';
-import { eventually } from '../../support/eventually.js';
-import { testSql } from '../../support/sql.js';
+import { connectionFields } from '../../src/database/database.js';
+import { buildIndexes, indexState, searchIndex, startIndexBuild } from '../../src/database/late-indexes.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { testSql } from '../support/sql.js';
 
 let test: TestDatabase;
 beforeEach(async () => {

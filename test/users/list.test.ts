@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { User } from '../../../src/contract/user.js';
-import type { ListRequest, Page, SortColumn } from '../../../src/database/listing.js';
-import { searchIndex } from '../../../src/database/maintenance/indexes.js';
-import { collectFilter } from '../../../src/lib/filter/parse.js';
-import type { FieldError } from '../../../src/lib/problem.js';
-import { userFilterFields } from '../../../src/users/search/fields.js';
-import { createUserList, type ListUsers } from '../../../src/users/search/list.js';
-import { createTestDatabase, type TestDatabase } from '../../support/database.js';
-import { queriesOf } from '../../support/queries.js';
-import { testSql } from '../../support/sql.js';
+import type { User } from '../../src/contract/user.js';
+import { searchIndex } from '../../src/database/late-indexes.js';
+import type { ListRequest, Page, SortColumn } from '../../src/database/listing.js';
+import { collectFilter } from '../../src/lib/filter/parse.js';
+import type { FieldError } from '../../src/lib/problem.js';
+import { createUserList, type ListUsers } from '../../src/users/list.js';
+import { userFilterFields } from '../../src/users/search/fields.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { queriesOf } from '../support/queries.js';
+import { testSql } from '../support/sql.js';
 
 /** Users of a list that is longer than what is read before an index is used. */
 const count = 3000;

@@ -1,12 +1,12 @@
-import type { User } from '../../contract/user.js';
-import type { Database } from '../../database/database.js';
-import { type ListRequest, type Page, readPage } from '../../database/listing.js';
-import { bound, join, sql } from '../../database/sql.js';
-import type { FilterClause } from '../../lib/filter/fields.js';
-import { findUsers, toUser, type UserRow, userColumns } from '../queries.js';
-import { resolveIdentities, userCondition } from './fields.js';
-import { createFinder, type FinderOptions } from './finder.js';
-import { matchOf } from './text.js';
+import type { User } from '../contract/user.js';
+import type { Database } from '../database/database.js';
+import { type ListRequest, type Page, readPage } from '../database/listing.js';
+import { bound, join, sql } from '../database/sql.js';
+import type { FilterClause } from '../lib/filter/fields.js';
+import { findUsers, toUser, type UserRow, userColumns } from './queries.js';
+import { resolveIdentities, userCondition } from './search/fields.js';
+import { createFinder, type FinderOptions } from './search/finder.js';
+import { matchOf } from './search/text.js';
 
 /** A list of users, with the text of a search that `readSearch` has read. */
 export interface UserListRequest extends ListRequest {

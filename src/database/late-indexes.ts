@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { connectionFields, type DatabaseTarget, type Queryable } from '../database.js';
-import { bound, compose, type Sql, sql } from '../sql.js';
+import { connectionFields, type DatabaseTarget, type Queryable } from './database.js';
+import { bound, compose, type Sql, sql } from './sql.js';
 
 /** An index that is not part of a migration, because building it takes minutes on a large table (decision 83). */
 interface LateIndex {
