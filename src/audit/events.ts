@@ -16,6 +16,7 @@ export type EventType =
   | 'message.sent'
   | 'message.failed'
   | 'message.expired'
+  | 'message.retried'
   | 'user.created'
   | 'user.changed'
   | 'user.password_changed'

@@ -230,6 +230,24 @@ export const errors = {
     'No se puede cumplir la expectativa.',
     'Send no `Expect` header, or `Expect: 100-continue`.',
   ),
+  message_not_failed: error(
+    409,
+    'Only a failed message can be sent again.',
+    'Solo se puede volver a enviar un mensaje fallido.',
+    'Read the message again: its `state` has changed, or it was never tried because it had expired or had no recipient.',
+  ),
+  message_outdated: error(
+    409,
+    'Nobody waits for this message any more.',
+    'Ya nadie espera este mensaje.',
+    'It has expired, or its login is over. The user must request a new code.',
+  ),
+  message_tried_too_often: error(
+    409,
+    'This message was tried {max} times. It is not sent again.',
+    'Este mensaje se intentó {max} veces. No se vuelve a enviar.',
+    '`last_error` of the message says why it failed. Fix that, and let the user request a new code.',
+  ),
   validation_failed: error(
     422,
     'Some fields are not valid.',

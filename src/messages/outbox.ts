@@ -1,14 +1,24 @@
+import { recordEvent } from '../audit/events.js';
 import { type MessageChannel, messageChannels, type OutboxMessage, outboxStates } from '../contract/administration.js';
-import type { Database } from '../database/database.js';
+import type { Database, Transaction } from '../database/database.js';
 import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
-import { sql } from '../database/sql.js';
+import { literal, spanningStatement, sql, userStatement } from '../database/sql.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { FilterFields } from '../lib/filter/fields.js';
+import type { Origin } from '../lib/origin.js';
+import { Problem } from '../lib/problem.js';
+import { addMessageJobs, codeAttempts, codePriority, noticeAttempts } from './enqueue.js';
 
-/** The messages that were sent or are queued, for operators. */
+/** The messages that were sent, have failed or are queued, for operators. */
 export interface Outbox {
   /** @param options.withCodes whether to show valid codes. It has an effect only with the development provider `console`. */
   list(request: ListRequest, options: { readonly withCodes: boolean }): Promise<Page<OutboxMessage>>;
+  /**
+   * Queues a failed message again. A queued one stays as it is.
+   * @returns the message, without its code
+   * @throws Problem `not_found`, `message_not_failed`, `message_outdated`, `message_tried_too_often`
+   */
+  retry(tx: Transaction<'user' | 'spanning'>, id: string, origin: Origin): Promise<OutboxMessage>;
 }
 
 /** The filter fields of lists of messages. */
@@ -33,6 +43,38 @@ const messages: ListSource<'everyone'> = {
   from: sql`outbox`,
 };
 
+/** Attempts to send one message, retries by operators included. */
+const maxAttempts = 20;
+
+const messageColumns = sql`o.id, o.user_id, o.authentication_id, o.channel, o.kind, o.recipient, o.state, o.attempts,
+            o.last_error, null as code, o.expires_at, o.created_at, o.updated_at`;
+
+/** Locks the message, so that of parallel retries one queues it. A code for a login is of use only while the login waits. */
+const lockMessage = spanningStatement<{ id: string }, OutboxMessage & { readonly is_awaited: boolean }>(
+  'outbox_retry_lock',
+  (p) => sql`
+  select ${messageColumns},
+         o.expires_at > db_now() and (o.authentication_id is null or exists (
+           select from authentications a
+           where a.user_id = o.user_id and a.id = o.authentication_id and a.status in ('created', 'pending')
+             and a.ended_at is null and a.challenge_ends_at > db_now())) as is_awaited
+  from outbox o where o.id = ${p.id} for update of o`,
+);
+
+const queueMessage = userStatement<{ userId: string; id: string }, OutboxMessage>(
+  'outbox_retry',
+  (p) => sql`
+  with message as (
+    update outbox o set state = 'queued', updated_at = db_now()
+    where o.user_id = ${p.userId} and o.id = ${p.id} and o.state = 'failed'
+    returning ${messageColumns}, sealed_code),
+  job as (${addMessageJobs(sql`message`, {
+    attempts: sql`case when sealed_code is null then ${literal(noticeAttempts)} else ${literal(codeAttempts)} end`,
+    priority: sql`case when sealed_code is null then 0 else ${codePriority(sql`0`)} end`,
+  })})
+  select ${messageColumns} from message o, (select count(*) from job) jobs`,
+);
+
 export interface OutboxOptions {
   readonly database: Database;
   readonly keys: SecretKeys;
@@ -49,6 +91,26 @@ export function createOutbox({ database, keys, channelsWithVisibleCodes: showsCo
         return { ...message, code: shown === null ? null : (keys.decrypt(shown, message.id) ?? null) };
       });
       return { ...page, items };
+    },
+    async retry(tx, id, origin) {
+      const [found] = await tx.query(lockMessage({ id }));
+      if (found === undefined) throw new Problem('not_found');
+      const { is_awaited: isAwaited, ...message } = found;
+      if (message.state === 'queued') return message;
+      if (message.state !== 'failed') throw new Problem('message_not_failed');
+      if (!isAwaited) throw new Problem('message_outdated');
+      if (message.attempts >= maxAttempts)
+        throw new Problem('message_tried_too_often', { params: { max: maxAttempts } });
+      const { user_id: userId, channel, kind, attempts } = message;
+      const [queued] = await tx.query(queueMessage({ userId, id }));
+      if (queued === undefined) throw new Error('a locked message was not queued');
+      await recordEvent(tx, {
+        userId,
+        type: 'message.retried',
+        origin,
+        data: { message_id: id, channel, kind, attempts },
+      });
+      return queued;
     },
   };
 }

@@ -21,6 +21,7 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
   'device.removed': text('A device was removed.', 'Se quitó un dispositivo.'),
   'message.sent': text('A message was sent to you.', 'Se le envió un mensaje.'),
   'message.failed': text('A message to you could not be sent.', 'No se le pudo enviar un mensaje.'),
+  'message.retried': text('A message to you is sent again.', 'Se vuelve a enviar un mensaje para usted.'),
   'message.expired': text(
     'A message to you expired before it was sent.',
     'Un mensaje para usted caducó antes de enviarse.',

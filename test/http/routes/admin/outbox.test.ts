@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { IssuedApiKey, OutboxMessage } from '../../../../src/contract/administration.js';
-import { startTestApp, type TestApp } from '../../../support/app.js';
+import type { Event, IssuedApiKey, OutboxMessage } from '../../../../src/contract/administration.js';
+import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
+import { type MailServer, startMailServer } from '../../../support/mail-server.js';
 import { testSql } from '../../../support/sql.js';
-import { createUser, messageOf, newPhone, smsLogin } from '../../../support/users.js';
+import { createUser, emailLogin, messageOf, newEmail, newPhone, smsLogin } from '../../../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
@@ -85,5 +86,111 @@ describe('the outbox', () => {
     } finally {
       await other.close();
     }
+  });
+});
+
+describe('a retry', () => {
+  let mail: MailServer;
+  let failing: TestApp;
+  beforeAll(async () => {
+    mail = await startMailServer();
+    failing = await startTestApp({
+      ...{ SMTP_URL: `smtp://127.0.0.1:${mail.port}?tls=none`, MAIL_FROM: 'no-reply@postern.example' },
+      ...{ CODE_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'off', NOTICES: 'none' },
+    });
+  });
+  afterAll(async () => {
+    await failing.close();
+    await mail.close();
+  });
+
+  const retry = (id: string, { bearer = failing.adminKey, headers = {} } = {}) =>
+    failing.api<OutboxMessage & ProblemAnswer>('POST', `/admin/v1/outbox/${id}/retry`, { bearer, headers });
+  const codeOfProblem = ({ status, body }: { status: number; body: ProblemAnswer }) => [
+    status,
+    body.type.split(':').at(-1),
+  ];
+  const eventsOf = async (user: { id: string }) =>
+    (
+      await failing.api<Event[]>('GET', `/admin/v1/events?filter=user_id:${user.id}&sort=created_at:asc`, {
+        bearer: failing.adminKey,
+      })
+    ).body.flatMap(({ type, actor }) => (type.startsWith('message.') ? [[type, actor]] : []));
+
+  /** A user with a code that the provider has refused for good. */
+  async function refusedCode() {
+    const user = await createUser(failing, { email: newEmail() });
+    mail.refuse({ status: 550, at: 'RCPT' });
+    const started = await failing.api<{ id: string }>('POST', '/v1/tokens', { body: emailLogin(user.email) });
+    const message = await messageOf(failing, started.body.id, ['failed']);
+    return { user, authentication: started.body.id, message };
+  }
+
+  test('sends the same code once, however many retries there are at once, and the code is right', async () => {
+    const { user, authentication, message } = await refusedCode();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => retry(message.id)));
+    const [first] = answers.filter(({ status }) => status === 200);
+    expect(first?.body).toMatchObject({ id: message.id, state: 'queued', code: null, attempts: message.attempts });
+    const sent = await messageOf(failing, authentication);
+    expect(sent).toMatchObject({ id: message.id, attempts: message.attempts + 1 });
+    const received = mail.received.filter(({ to }) => to.includes(user.email ?? ''));
+    expect(received).toHaveLength(1);
+    const answer = await failing.api('POST', `/v1/tokens/${authentication}/secret`, {
+      body: { secret: /\d{6}/.exec(received[0]?.text ?? '')?.[0] },
+    });
+    expect(answer.body.status).toBe('approved');
+    expect(await eventsOf(user)).toEqual([
+      ['message.failed', 'system'],
+      ['message.retried', 'key:environment'],
+      ['message.sent', 'system'],
+    ]);
+    expect(codeOfProblem(await retry(message.id))).toEqual([409, 'message_not_failed']);
+  });
+
+  test('with one Idempotency-Key is answered once more as before', async () => {
+    const { message, authentication } = await refusedCode();
+    const headers = { 'Idempotency-Key': message.id };
+    const first = await retry(message.id, { headers });
+    await messageOf(failing, authentication);
+    const second = await retry(message.id, { headers });
+    expect(second.headers['idempotent-replayed']).toBe('true');
+    expect(second.body).toEqual(first.body);
+  });
+
+  test('is refused when the code has expired, or its login is over', async () => {
+    const { message } = await refusedCode();
+    await failing.database.everyone.query(
+      testSql('update outbox set expires_at = db_now() where id = $1', [message.id]),
+    );
+    expect(codeOfProblem(await retry(message.id))).toEqual([409, 'message_outdated']);
+    const other = await refusedCode();
+    await failing.api('POST', `/admin/v1/users/${other.user.id}/logout`, { bearer: failing.adminKey });
+    await failing.database.everyone.query(
+      testSql(`update authentications set status = 'rejected' where id = $1`, [other.authentication]),
+    );
+    expect(codeOfProblem(await retry(other.message.id))).toEqual([409, 'message_outdated']);
+    expect(await eventsOf(other.user)).toEqual([['message.failed', 'system']]);
+  });
+
+  test('is refused after twenty attempts', async () => {
+    const { message } = await refusedCode();
+    await failing.database.everyone.query(testSql('update outbox set attempts = 20 where id = $1', [message.id]));
+    const answer = await retry(message.id);
+    expect(codeOfProblem(answer)).toEqual([409, 'message_tried_too_often']);
+  });
+
+  test('of an unknown id is 404, and needs users:write', async () => {
+    expect((await retry('3f0b4a52-8f0c-4a27-9f4e-5f8a3b1f0d77')).status).toBe(404);
+    expect((await retry('nonsense')).status).toBe(404);
+    const { message } = await refusedCode();
+    const keyWith = async (scope: string) =>
+      (
+        await failing.api<IssuedApiKey>('POST', '/admin/v1/keys', {
+          bearer: failing.adminKey,
+          body: { name: scope, scopes: [scope] },
+        })
+      ).body.token;
+    expect((await retry(message.id, { bearer: await keyWith('users:read') })).status).toBe(403);
+    expect((await retry(message.id, { bearer: await keyWith('users:write') })).status).toBe(200);
   });
 });
