@@ -40,10 +40,12 @@ export interface OwnAccount {
   setPassword(prover: CallingSession, change: PasswordChange): Promise<ChangedPassword>;
   /** A code can authorize a first PIN, but not a change of the PIN. @throws Problem those of proofs */
   setPin(prover: CallingSession, change: PinChange): Promise<Account>;
-  /** A code cannot authorize it: the PIN may be the only secret besides login codes. @throws Problem those of proofs */
+  /**
+   * Removes the PIN. A code cannot authorize this: login codes go to the same address. @throws Problem those of proofs
+   */
   removePin(prover: CallingSession, proof: Proof): Promise<Account>;
   /**
-   * Re-authenticates the session, for administration: the proof counts like a new login.
+   * Re-authenticates the session for admin requests: the proof counts like a new login.
    * @throws Problem those of proofs
    */
   prove(prover: CallingSession, proof: Proof): Promise<RecordedProof>;
@@ -107,10 +109,10 @@ interface RenewedLogin {
 }
 
 /**
- * A change of the password increments the user's epoch, which ends every login. This moves the calling login and its
- * session to the new epoch, under a new id and a new token. The transaction holds the lock on the user's row, so no other
- * transaction changes the login meanwhile. Sessions made with the old token keep the old id and stay invalid. So does a
- * login that is approved meanwhile: it started in the old epoch.
+ * A change of the password increments the user's epoch, which ends every login. This statement moves the calling login
+ * and its session to the new epoch, under a new id and a new token. The transaction holds the lock on the user's row,
+ * so no other transaction changes the login at the same time. Sessions that were created with the old token have the
+ * old id and stay invalid. A login that is approved at the same time started in the old epoch, so it is invalid too.
  */
 const renewLogin = userStatement<RenewedLogin>(
   'authentication_renew',

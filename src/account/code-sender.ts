@@ -40,7 +40,7 @@ export interface CodeRequest {
   /** The user, or the derived id of an address without an account. */
   readonly userId: string;
   readonly address: Identity;
-  /** Undefined if no message will be sent. The request counts all the same. */
+  /** Undefined if no message will be sent. The request is counted in any case. */
   readonly recipient: string | undefined;
   /** A device of an earlier approved login. It has its own limit, so strangers cannot use up the owner's. */
   readonly knownDevice: string | undefined;

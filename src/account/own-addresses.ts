@@ -56,8 +56,8 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
   }
 
   /**
-   * Known devices have no limit of their own here: the new address may be a stranger's, and any account could write to
-   * it.
+   * Known devices have no separate limit here: the new address may belong to a stranger, and any account can request a
+   * code to it.
    */
   async function admit({ userId, origin }: CallingSession, address: Identity): Promise<string | undefined> {
     await limits.countMessageByIdentity(sha256(`new address\n${userId}`), undefined);
@@ -104,7 +104,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
       // There is no code to guess, so this is not counted as a wrong guess.
       if (kept === undefined) throw new Problem('code_rejected');
       address = kept.address ?? '';
-      // A correct code does not reset the budget: anyone with a session could do that with an address of their own.
+      // A correct code does not reset the budget: an attacker with a session could reset it with an address of the attacker.
       return codeMatches(keys, id, secret, kept.code ?? '') ? 'halfway' : 'wrong';
     });
     if (verdict === 'wrong') {

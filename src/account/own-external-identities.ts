@@ -104,7 +104,8 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
     const { userId, origin } = prover;
     const proven = await proofs.check(prover, proof, defaultProofs);
     await database.spanningFor(userId).transaction(async (tx) => {
-      // Locks the user's row, so of two parallel removals the second sees that it removes the last way to log in.
+      // Locks the user's row. So if two removals run in parallel, the second one sees that it would remove the last way
+      // to log in.
       await proven.consume(tx);
       await unlinkExternalIdentity(tx, userId, { id, provider }, { origin, notices });
       const issuers = providers.map(({ issuer }) => issuer);

@@ -37,8 +37,8 @@ export interface PinRecoveries extends PendingPins {
    */
   start(tx: Transaction<'user'>, recovered: RecoveredPin): Promise<string>;
   /**
-   * Call it after a proof has set a password or a factor, which could then authorize a change of the PIN. If the proof
-   * was a code, only the PIN itself can change the PIN for as long as the delay of a recovery.
+   * Call it after a proof has set a password or a factor, because these can authorize a change of the PIN. If the proof
+   * was a code, only the PIN itself can authorize a change of the PIN until the delay of a recovery is over.
    */
   guard(tx: Queryable<'user'>, userId: string, proof: ProofType): Promise<void>;
   /** Cancels the pending PIN. @throws Problem `not_found` */
@@ -121,7 +121,8 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
     const address = sessionless.readAddress(given);
     await limits.countLoginByAddress(origin.address);
     const digests = keys.digests('code', digestInput(code));
-    // The code cannot be guessed, so the account needs no limit here. A stranger could use one to lock out the owner.
+    // The code cannot be guessed, so the account needs no limit here. With a limit, a stranger could lock out the
+    // owner.
     await database.spanning.transaction(async (tx) => {
       const userId = await findByCancelCode(tx, identityDigest(address), digests);
       if (userId === undefined) throw new Problem('code_rejected');

@@ -31,7 +31,7 @@ export interface OneStepProof {
   verify(user: AccountUser, secret: string, origin: Origin): Promise<boolean>;
 }
 
-/** Started by a request of its own, and verified by the state that it stored. */
+/** Started by a separate request, which stores a state. The proof is verified with that state. */
 export interface TwoStepProof {
   readonly type: ProofType;
   readonly steps: 2;
@@ -64,8 +64,8 @@ export interface CallingSession {
 export interface VerifiedProof {
   readonly type: ProofType;
   /**
-   * Call it first in the transaction. It locks the user's row, and checks that the proof was not used already, that the
-   * session is still valid, and that the password was not changed meanwhile.
+   * Call it first in the transaction. It locks the user's row. Then it checks that the proof was not used before, that
+   * the session is still valid, and that the password has not changed since the proof.
    * @throws Problem `proof_rejected`, `invalid_session_token`
    */
   consume(tx: Queryable<'user'>): Promise<void>;
@@ -74,13 +74,13 @@ export interface VerifiedProof {
 export interface Proofs {
   /**
    * Starts a proof that needs a challenge.
-   * @throws Problem `validation_failed` if the user does not have this method or it would not count; `too_many_requests`
+   * @throws Problem `validation_failed` if the user does not have this method or may not use it; `too_many_requests`
    */
   begin(prover: CallingSession, start: ProofStart): Promise<StartedProof>;
   /**
    * Verifies a proof within the account's guess budget.
-   * @param allowed the types that count here. For a user with a second factor the proof must include it: only a code of
-   *   the app, a recovery code and a passkey count. If `allowed` names only the PIN, only the PIN counts in any case.
+   * @param allowed the accepted types. If the user has a second factor, only a code of the app, a recovery code and a
+   * passkey are accepted. If `allowed` contains only the PIN, only the PIN is accepted in any case.
    * @throws Problem `validation_failed`, `proof_rejected`, `account_locked`, `account_temporarily_locked`,
    *   `too_many_requests`
    */
@@ -89,7 +89,7 @@ export interface Proofs {
   options(userId: string): Promise<readonly ProofOption[]>;
 }
 
-/** The types of proof that count for an action. See `check` for users with a second factor. */
+/** The accepted types of proof for an action. See `check` for users with a second factor. */
 export type AllowedProofs = (user: AccountUser) => readonly ProofType[];
 
 export interface ProofsOptions {
@@ -134,7 +134,7 @@ export function createProofs(options: ProofsOptions): Proofs {
   async function begin(prover: CallingSession, start: ProofStart): Promise<StartedProof> {
     const { userId, deviceId, origin } = prover;
     const user = await userOf(prover);
-    // With a second factor a code does not count, so none is sent.
+    // With a second factor a code is not accepted, so none is sent.
     const counts = ({ type }: ProofMethod) => !hasSecondFactor(user) || secondFactorProofs.includes(type);
     const method = methods.find(
       (one): one is TwoStepProof => one.steps === 2 && one.starts.includes(start) && counts(one),
@@ -186,7 +186,8 @@ export function createProofs(options: ProofsOptions): Proofs {
       return method.verify(user, { kept, authenticationId: id, secret, origin });
     };
     const verdict = await guesses.guess({ userId, deviceId, knownDevice: deviceId, origin }, async () =>
-      // A correct proof does not reset the budget: anyone who knows one secret could then guess the others without limit.
+      // A correct proof does not reset the budget: an attacker who knows one secret could then guess the others without
+      // limit.
       (await evaluate()) ? 'halfway' : 'wrong',
     );
     if (verdict === 'wrong') {

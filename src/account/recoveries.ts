@@ -124,8 +124,8 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
 }
 
 /**
- * Locks the user's row and checks that the code is still valid: the address is still the user's, no password was changed
- * meanwhile (not by another recovery either), and the code was not used.
+ * Locks the user's row and checks that the code is still valid: the address still belongs to the user, the password has
+ * not changed since (also not by another recovery), and the code was not used.
  */
 async function lockRecovered(tx: Queryable<'user' | 'directory'>, { userId, id, kept }: VerifiedCode): Promise<void> {
   const epoch = await findEpochForUpdate(tx, userId);

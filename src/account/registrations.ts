@@ -61,7 +61,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const kept = { code: codeDigest(keys, id, code), type, address: canonical };
     return database.user(userId).transaction(async (tx) => {
       const started = await startChallenge(tx, { userId, id, purpose: 'registration', lifetime: codeLifetime, kept });
-      // An existing owner of the address gets a notice of the attempt instead of a code.
+      // If the address belongs to a user, this user gets a notice of the attempt instead of a code.
       const message =
         owner === undefined
           ? ({ kind: 'registration_code', code, locale: locale ?? undefined } as const)

@@ -49,7 +49,7 @@ export interface VerifiedCode {
   readonly kept: ChallengeState;
 }
 
-/** The dependencies of both. */
+/** The dependencies of recoveries and registrations. */
 export interface SessionlessDependencies {
   readonly database: Database;
   readonly keys: SecretKeys;
@@ -80,7 +80,7 @@ export function createSessionlessCodes(options: {
     await limits.countLoginByAddress(origin.address);
     const id = parseId(givenId);
     const owner = id === undefined ? undefined : await findChallengeOwner(database.spanning, id);
-    // This may be visible: ids are random, so only the one who started the challenge knows it.
+    // The client may see this: ids are random, so only the client that started the challenge knows the id.
     if (id === undefined || owner === undefined) throw new Problem('code_rejected');
     const { userId, deviceId } = owner;
     await limits.countLoginByAccount(userId, deviceId);

@@ -12,7 +12,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The frozen configuration, by variable name so that code, docs and operators use one word for one thing. */
+/** The frozen configuration. Its members have the names of the variables, so that code and docs use the same names. */
 export type Config = SettingValues & {
   /** The variables for plug-ins. */
   readonly pluginVariables: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import type { SettingValues } from './settings.js';
 
 type Values = Partial<SettingValues>;
 
-/** The errors of settings that do not fit together. A setting that could not be parsed is missing here. */
+/** The errors of settings that contradict each other. A setting that could not be parsed is missing here. */
 export function contradictions(config: Values): string[] {
   return [
     ...secretKeyFaults(config),
@@ -108,7 +108,7 @@ function consoleFaults(config: Values): string[] {
     .map((name) => `${name}=console prints codes: it needs a loopback HOST, or ALLOW_CONSOLE_CODES=true`);
 }
 
-/** A person who sees the output can log in as any user. */
+/** The console providers need a loopback host: a person who sees the output can log in as any user. */
 function mayPrintCodes({ HOST, ALLOW_CONSOLE_CODES }: Values): boolean {
   return ALLOW_CONSOLE_CODES !== false || HOST === undefined || isLoopback(HOST);
 }

@@ -206,7 +206,9 @@ export function smtpUrl(text: string) {
   return ok({ ...rest, password: password === undefined ? undefined : new Secret(password) });
 }
 
-/** An address, or a name and an address in angle brackets. Only characters that have no other meaning in a header. */
+/**
+ * An address, or a name and an address in angle brackets. Allows only characters without a special meaning in a header.
+ */
 export function mailFrom(text: string) {
   const [, name = '', inBrackets, alone] = /^(?:([^\p{Cc}<>"]*)<([^<>]*)>|([^<>]*))$/u.exec(text.trim()) ?? [];
   const address = inBrackets ?? alone ?? '';

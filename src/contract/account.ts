@@ -7,7 +7,7 @@ export const proofTypes = ['password', 'code', 'passkey', 'totp', 'pin'] as cons
 export type ProofType = (typeof proofTypes)[number];
 const ProofType = Type.Enum(proofTypes, { title: 'ProofType' });
 
-/** Re-authentication within a session: the session alone does not show that the user holds the device. */
+/** Re-authentication within a session: the session alone does not show that the user is the person at the device. */
 export const Proof = Type.Object(
   {
     type: ProofType,

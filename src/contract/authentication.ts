@@ -49,7 +49,7 @@ export const DeviceInput = Type.Object(
 );
 export type DeviceInput = Static<typeof DeviceInput>;
 
-/** A device as a login keeps it: with an id, and without members that are `null`. */
+/** A device as a login stores it: with an id, and without members that are `null`. */
 export type LoginDevice = { readonly id: string } & {
   readonly [Member in Exclude<keyof DeviceInput, 'id'>]?: NonNullable<DeviceInput[Member]>;
 };
@@ -119,8 +119,8 @@ export const SecretRequest = Type.Object(
 export type SecretRequest = Static<typeof SecretRequest>;
 
 /**
- * The schema with PIN_POLICY=required: an empty body reports the missing PIN too. Whether a present secret needs a PIN
- * depends on the authentication, so the login checks it.
+ * The schema with PIN_POLICY=required: for an empty body, the error lists the missing PIN too. If the body has a
+ * secret, it depends on the authentication whether a PIN is needed, so the login checks that.
  */
 export function secretRequestOf(options: { readonly pinIsRequired: boolean }): typeof SecretRequest {
   if (!options.pinIsRequired) return SecretRequest;

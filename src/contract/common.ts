@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 
-/** Any 8-4-4-4-12 hex form: published examples of the interface are not RFC 9562 variants and must work. */
+/** Any 8-4-4-4-12 hexadecimal form. Existing clients send ids that are not variants of RFC 9562. */
 export const uuidPattern = '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
 
 /** Reserved device ids: the buckets of guess budgets that belong to no device. */

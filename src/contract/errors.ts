@@ -339,8 +339,8 @@ export type ErrorCode = keyof typeof errors;
 const text = (en: string, es: string): Text => ({ en, es });
 
 /**
- * Field errors: the codes inside `errors[]` of a `validation_failed` problem. A part in square brackets appears only where
- * its parameters are given.
+ * Field errors: the codes inside `errors[]` of a `validation_failed` problem. A message contains the part in square
+ * brackets only if the parameters of this part have values.
  */
 export const fieldErrors = {
   required: text('This field is required.', 'Este campo es obligatorio.'),

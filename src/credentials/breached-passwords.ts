@@ -4,8 +4,8 @@
  */
 export interface BreachedPasswords {
   /**
-   * Never throws. If the list is unavailable, the result is false: an outage must not keep users from setting passwords,
-   * and common passwords are refused without the list.
+   * Never throws. If the list is unavailable, the result is false: an outage must not prevent users from setting
+   * passwords. Postern refuses common passwords without this list.
    *
    * @param password in NFC
    */

@@ -50,7 +50,7 @@ export interface ChallengeRef {
   readonly deviceId?: string | undefined;
 }
 
-/** Guesses at one code (ASVS 5.0, 6.5). A number of our own: SQL text, not a parameter. */
+/** Guesses at one code (ASVS 5.0, 6.5). The number is part of the SQL text, not a parameter. */
 const maxGuesses = sql`5`;
 
 interface NewChallengeValues extends Omit<NewChallenge, 'deviceId'> {
@@ -127,8 +127,9 @@ const endAll = userStatement<{ userId: string; purposes: readonly ChallengePurpo
 );
 
 /**
- * Ends the user's open challenges, which were started with proofs that no longer suffice. Starting and completing a
- * challenge both lock the user's row. The caller must hold that lock too, so that no answer under evaluation gets past.
+ * Ends the user's open challenges, because the proofs that started them are no longer sufficient. Starting and
+ * completing a challenge both lock the user's row. The caller must hold that lock too, so that an answer that is being
+ * checked cannot complete.
  * @param purposes undefined: all
  */
 export async function endChallenges(

@@ -29,7 +29,8 @@ export function normalizeLongCode(code: string): string {
 const digestInput = (purpose: string, code: string) => `${purpose}:${code}`;
 
 /**
- * The digest of a code to store, in base64. It is keyed: six digits could be recovered from a plain digest by trying all.
+ * The digest of a code to store, in base64. It is keyed, because an attacker can find six digits from a plain digest by
+ * trying all of them.
  * @param purpose what the code is valid for: an id, and the values that must not change before its use
  */
 export function codeDigest(keys: SecretKeys, purpose: string, code: string): string {

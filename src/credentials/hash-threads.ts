@@ -3,9 +3,9 @@ import { Worker } from 'node:worker_threads';
 import { hash, type Options, verify } from '@node-rs/argon2';
 
 /**
- * Runs argon2 on its own threads while more hashes are requested than run at a time, and otherwise in libuv's thread
- * pool, as the library does by itself. A thread has its next hash already queued when it finishes one, and hashes do not
- * delay other work of the pool (decision 56).
+ * Runs argon2 on its own threads if more hashes are requested than may run at a time, and otherwise in libuv's thread
+ * pool, as the library does by default. When a thread finishes a hash, its next hash is already queued. So hashes do
+ * not delay other work of the pool (decision 56).
  */
 export interface HashThreads {
   /** @returns a PHC string. */
@@ -38,7 +38,7 @@ type Work = readonly ['hashSync' | 'verifySync', ...unknown[]];
 
 interface Task {
   readonly work: Work;
-  /** Does the same in libuv's pool. */
+  /** Computes the same hash in libuv's pool. */
   inPool(): Promise<unknown>;
 }
 
@@ -139,9 +139,10 @@ export function createHashThreads(options: HashThreadsOptions): HashThreads {
   }
 
   /**
-   * Finds a thread for one more hash: the first idle one, so that later threads become idle and end. If none is idle, it
-   * starts one more; one at a time, since each start blocks the event loop for some milliseconds. Up to `count` hashes
-   * of any kind need no thread: the time must not show whether another hash runs on a thread.
+   * Finds a thread for one more hash. It takes the first idle thread, so that later threads become idle and end. If no
+   * thread is idle, it starts one more, but only one at a time, because each start blocks the event loop for some
+   * milliseconds. Up to `count` hashes of any kind use no thread: the time must not show whether another hash runs on a
+   * thread.
    */
   function findThread(): Thread | undefined {
     if (running <= count) return undefined;

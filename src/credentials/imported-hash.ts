@@ -4,9 +4,9 @@ import { parseHash } from './hashes/registry.js';
 const argon2 = { kibibytes: 65_536, passes: 10, lanes: 4 };
 
 /**
- * The maximum cost of one verification, by algorithm: about a quarter of a second of one core, and 64 MiB. Within that,
- * it allows what OWASP's Password Storage Cheat Sheet recommends, and Django's defaults up to version 6.0. Every failed
- * login pays this cost for each imported scheme (`password-schemes.ts`).
+ * The maximum cost of one verification, by algorithm: about a quarter of a second of one core, and 64 MiB. These limits
+ * allow the recommendations of OWASP's Password Storage Cheat Sheet, and Django's defaults up to version 6.0. Every
+ * failed login pays this cost for each imported scheme (`password-schemes.ts`).
  */
 const maxCosts: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   argon2id: argon2,

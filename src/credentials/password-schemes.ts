@@ -28,8 +28,8 @@ export interface SchemeRules {
 }
 
 /**
- * The key of an advisory lock. A transaction that adds a scheme holds it until commit, so that two cannot exceed the
- * limit together. The task that drops schemes does not wait for it.
+ * The key of an advisory lock. A transaction that adds a scheme holds it until commit. So two transactions together
+ * cannot exceed the limit. The task that drops schemes does not wait for this lock.
  */
 const addingLock = sql`7203415024`;
 /** Milliseconds between two searches for unused schemes. */
@@ -39,7 +39,7 @@ const readSchemes = directoryStatement<object, { scheme: string }>(
   'password_schemes',
   () => sql`select scheme from password_schemes order by scheme`,
 );
-/** Locks schemes so that they are not dropped before the transaction ends. */
+/** Locks schemes, so that no task drops them before the transaction ends. */
 const lockSchemes = directoryStatement<{ schemes: readonly string[] }, { scheme: string }>(
   'password_schemes_hold',
   (p) => sql`
@@ -102,7 +102,8 @@ function fault(error: FieldError): Problem {
 }
 
 /**
- * Registers the schemes of hashes. Call it in the transaction that stores the hashes, before that locks anything else.
+ * Registers the schemes of hashes. Call it in the transaction that stores the hashes, before the transaction takes
+ * other locks.
  * @param schemes in order of priority
  * @returns why one of them may not be stored. Then none is registered, and the transaction must not store any hash.
  */
@@ -141,9 +142,9 @@ export function createPasswordSchemes(database: Database, hasher: PasswordHasher
   return {
     async verifyOtherSchemes(verified) {
       const own = verified === undefined ? currentScheme : schemeOf(verified);
-      // A user with an imported hash has not paid for the current scheme yet.
+      // A login with an imported hash has not verified a hash with the current scheme yet.
       if (own !== currentScheme) await hasher.verify(undefined, '');
-      // Not cached: a stale list would show, by time, who was imported since.
+      // Not cached: with an old list, the time would show which users were imported since.
       for (const scheme of await importedSchemes(database.directory)) {
         if (scheme !== own) await hasher.verify(dummyHashFor(scheme), '');
       }

@@ -47,8 +47,8 @@ export function schemeOf(stored: string): string {
 
 /**
  * Whether a stored hash has another scheme, and can be replaced by a hash of the password that was just verified. It
- * cannot if the old algorithm ignored the end of the password: the user may have set another password than the one
- * entered.
+ * cannot be replaced if the old algorithm ignored the end of the password, because the entered password may have
+ * another end than the one that the user chose.
  */
 export function needsRehash(stored: string, password: string): boolean {
   const { scheme, maxPasswordBytes: readsBytes = Number.POSITIVE_INFINITY } = readStored(stored);
@@ -74,7 +74,7 @@ export function createPasswordHasher(options: HasherOptions = {}): PasswordHashe
   const poolTurn = createConcurrencyLimiter({ concurrency: concurrency, maxWaiting: ahead });
   const verifyStored = (stored: string, password: string) => {
     const read = readStored(stored);
-    // An imported hash can take many times as long, and would delay the next hash of its thread.
+    // An imported hash can take much longer, and would delay the next hash of the same thread.
     if (read.scheme === currentScheme) return threads.verify(stored, password);
     return threads.runInPool(() => poolTurn(() => read.verify(password)));
   };

@@ -8,8 +8,8 @@ const currentWork = 19_456 * 2;
 const argon2 = ({ kibibytes = 0, passes = 0 }: Cost) => (kibibytes * passes) / currentWork;
 
 /**
- * The cost of one verification by algorithm, in verifications of the current hash. Measured once on one core of a server,
- * where the current hash took 9 ms. The figures are constants so that every instance decides alike.
+ * The cost of one verification by algorithm, in verifications of the current hash. Measured once on one core of a
+ * server, where the current hash took 9 ms. The figures are constants, so that all instances decide in the same way.
  */
 const costs: Readonly<Record<string, (cost: Cost) => number>> = {
   argon2id: argon2,

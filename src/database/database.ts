@@ -17,19 +17,20 @@ export type DatabaseTarget =
     };
 
 /**
- * What queries run on: a handle of the database, or a transaction. Queries take it first, so signatures show transactions.
- * `Of` is the scope of the statements that it accepts. TypeScript compares properties strictly and methods loosely, so
- * the functions here are properties: a handle with too narrow a scope does not compile.
+ * Runs queries: a handle of the database, or a transaction. Functions have it as their first parameter, so signatures
+ * show which of them take part in a transaction. `Of` is the scope of the statements that it accepts. TypeScript
+ * compares properties strictly and methods loosely, so the functions here are properties: a handle with too narrow a
+ * scope does not compile.
  */
 export interface Queryable<Of extends Scope> {
   readonly query: <Row extends object>(statement: Statement<Row, Of>) => Promise<Row[]>;
 }
 
-/** What queries of one transaction run on. */
+/** Runs the queries of one transaction. */
 export interface Transaction<Of extends Scope> extends Queryable<Of> {
   /**
-   * Calls `listener` after the transaction has committed. Does not call it when the connection breaks during the commit,
-   * so that the outcome is unknown. The listener must not throw.
+   * Calls `listener` after the transaction has committed. Does not call it if the connection breaks during the commit,
+   * because the outcome is then unknown. The listener must not throw.
    */
   onCommit(listener: () => void): void;
 }
@@ -73,9 +74,9 @@ export interface DatabaseOptions {
 }
 
 /**
- * Milliseconds. A request must be answered within 5 s even while the database hangs, and fails with its first query. So
- * `answer` limits a query together with its wait for the user's queue and for a connection, and `statement` is shorter:
- * the server ends the statement by itself before.
+ * Milliseconds. A request must be answered within 5 s even while the database hangs, and it fails with its first query.
+ * So `answer` limits a query together with its wait for the user's queue and for a connection. `statement` is shorter,
+ * so that the server cancels the statement before that.
  */
 const timeouts = {
   statement: 4000,
@@ -89,7 +90,7 @@ const timeouts = {
 
 /** The queue of one user: how many tasks may wait for the user's connections, and for how many milliseconds. */
 const userQueue = { maxWaiting: 200, timeoutMs: 2000 };
-/** The connections that the work of one user may hold: a fifth of the pool, but at least two. */
+/** The number of connections that the work of one user may use: a fifth of the pool, but at least two. */
 const connectionsPerUser = (size: number) => Math.max(2, Math.floor(size / 5));
 
 const begin = compose('everyone', sql`begin`);
@@ -229,25 +230,27 @@ async function inTransaction<T>(
 }
 
 /**
- * Whether a connection must not be used again. If the error is not the server's, the state of the connection is unknown.
- * After an error of class 57P the server closes it. A statement whose kept plan is outdated fails each time.
+ * Whether a connection must not be used again. If the error does not come from the server, the state of the connection
+ * is unknown. After an error of class 57P the server closes the connection. A prepared statement with an outdated plan
+ * fails each time.
  */
 function isFatal(error: Error): boolean {
   return !(error instanceof pg.DatabaseError) || error.code?.startsWith('57P') === true || isOutdatedPlan(error);
 }
 
 /**
- * Whether the columns of a prepared statement have changed, as they do when a newer version migrates the schema. The error
- * has the class of our own mistakes (0A), but the statement is right, and works on a new connection.
+ * Whether the columns of a prepared statement have changed, as they do when a newer version migrates the schema. The
+ * error has a class of programming errors (0A), but the statement is right, and works on a new connection.
  */
 function isOutdatedPlan({ code, routine }: pg.DatabaseError): boolean {
   return code === '0A000' && routine === 'RevalidateCachedQuery';
 }
 
 /**
- * A failure of the database is `storage_unavailable`: it must never look like "not found" or like success. Errors that only
- * our own SQL can cause stay what they are: bugs, answered with 500. Their classes are 0A (feature not supported), 22
- * (data exception), 23 (integrity constraint violation) and 42 (syntax error or access rule violation).
+ * A failure of the database is `storage_unavailable`: it must never look like "not found" or like success. Errors that
+ * only our own SQL can cause are bugs and are not converted: they are answered with 500. Their classes are 0A (feature
+ * not supported), 22 (data exception), 23 (integrity constraint violation) and 42 (syntax error or access rule
+ * violation).
  */
 function refusal(error: unknown): unknown {
   const isOurs = error instanceof pg.DatabaseError && /^(0A|22|23|42)/.test(error.code ?? '') && !isOutdatedPlan(error);

@@ -22,8 +22,8 @@ export interface EmbeddedPostgres {
   /** Valid in this process only, until {@link EmbeddedPostgres.stop}. Close all connections before that. */
   address: DatabaseAddress;
   /**
-   * Leaves the server. The last Postern on this data directory stops it and waits for its end. Idempotent. Never rejects:
-   * errors go to the log.
+   * Disconnects from the server. The last Postern on this data directory stops the server and waits for its end.
+   * Idempotent. Never rejects: errors go to the log.
    */
   stop(): Promise<void>;
 }
@@ -40,7 +40,7 @@ const DATABASE = 'postern';
 const FIRST_PAUSE_MS = 50;
 const LAST_PAUSE_MS = 2000;
 
-/** After this time a further loss has another cause, and the pause starts again from the first. */
+/** If the server runs for longer than this, the next pause is the first one again. */
 const SETTLED_MS = 30_000;
 
 /**
@@ -115,7 +115,7 @@ async function rejoin(
 ): Promise<Membership | undefined> {
   for (let attempt = losses; ; attempt += 1) {
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LAST_PAUSE_MS);
-    // Random, because all members lose the server at the same moment. The abort only ends the pause.
+    // Random, because all processes lose the server at the same moment. The abort only ends the pause.
     await sleep(pause * (0.5 + Math.random()), undefined, { signal: stopping }).catch(() => undefined);
     try {
       const membership = await joinServer(server, log, stopping);

@@ -20,7 +20,7 @@ export interface IdempotentRequest {
   readonly request: string;
 }
 
-/** The rows that the work of a request may touch beside its row here. */
+/** The rows that the work of a request may use, besides its row in this table. */
 export type WorkScope = 'user' | 'directory' | 'spanning';
 
 /**
@@ -67,7 +67,10 @@ interface StoredRow {
   retry_after: number;
 }
 
-/** Inserts the row, or takes over one whose response or lease has expired. Gives no row while another request has it. */
+/**
+ * Inserts the row, or takes over a row whose response or lease has expired. Returns no row while another request has
+ * the lease.
+ */
 const acquireLease = directoryStatement<RowKey & { request: Buffer }, { lease_ends_at: string }>(
   'idempotency_claim',
   (p) => sql`
@@ -150,7 +153,7 @@ export function createIdempotency(database: Database, keys: SecretKeys): Idempot
         );
         return { answer, replayed: false };
       } catch (error) {
-        // Nothing happened: release the key. If this fails too, the lease expires by itself.
+        // The work had no effect: release the key. If this fails too, the lease expires by itself.
         const released = database.directory.query(releaseLease(lease)).catch(() => undefined);
         if (!isStorageFailure(error)) await released;
         throw error;

@@ -2,7 +2,9 @@ import { type FilterClause, kinds } from '../lib/filter/fields.js';
 import type { Queryable } from './database.js';
 import { bound, compose, identifier, join, type Scope, type Sql, sql } from './sql.js';
 
-/** Which page of a list to read, and in which order. `sort` names columns: the caller takes them from its own list. */
+/**
+ * Which page of a list to read, and in which order. `sort` contains column names, which must come from a fixed list.
+ */
 export interface ListRequest {
   /** From 1. With an anchor, it is only the number that the page reports. */
   readonly page: number;
@@ -59,8 +61,8 @@ export interface ListSource<Of extends Scope> {
 export const countCap = 1000;
 
 /**
- * Reads one page. A page with an anchor is found by its key (decision 78), any other by OFFSET: pages far down are rare
- * there, and the statement timeout bounds them. Ties are ordered by `id`.
+ * Reads one page. A page with an anchor is found by its key (decision 78), and any other page by OFFSET: pages far from
+ * the start are rare, and the statement timeout limits them. Ties are ordered by `id`.
  */
 export async function readPage<Row extends { readonly id: string }, Of extends Scope>(
   handle: Queryable<Of>,
@@ -153,8 +155,8 @@ function orderTerm({ field, direction }: SortColumn): Sql {
 }
 
 /**
- * The condition of the rows after a key. A row comparison where all columns have one direction: an index on them finds its
- * start. Mixed directions need one alternative for each column.
+ * The condition of the rows after a key. If all columns have one direction, it is a row comparison, whose start an
+ * index can find. Mixed directions need one alternative for each column.
  */
 function isBeyond(order: readonly SortColumn[], key: RowKey): Sql {
   const terms = order.map(({ field, direction }, place) => ({

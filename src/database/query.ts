@@ -17,7 +17,7 @@ const parserOf = ({ dataTypeID: type }: pg.FieldDef): ((text: string) => unknown
 interface Reader {
   readonly fields: readonly pg.FieldDef[];
   readonly parsers: readonly ((text: string) => unknown)[];
-  /** A row of nulls. Each row is a copy of it, so that all rows have one hidden class in V8. */
+  /** A row of nulls. Each row starts as a copy of it, so that all rows have the same hidden class in V8. */
   readonly empty: Readonly<Record<string, unknown>>;
 }
 
@@ -84,7 +84,7 @@ function readerOf(fields: readonly pg.FieldDef[]): Reader {
   return { fields, parsers: fields.map(parserOf), empty };
 }
 
-/** Whether the columns are the same. A migration may have changed those of a statement. */
+/** Whether the columns are the same as before. A migration may have changed the columns of a statement. */
 function isOf(reader: Reader, fields: readonly pg.FieldDef[]): boolean {
   if (reader.fields.length !== fields.length) return false;
   return reader.fields.every(({ name, dataTypeID }, place) => {

@@ -9,9 +9,9 @@ import { bound, compose, sql } from './sql.js';
  * time. It may get lost with a connection, so each receiver must also poll from time to time.
  */
 export interface Signals {
-  /** Never fails and never waits. The ids of a few milliseconds go out together. */
+  /** Never fails and never waits. The ids of a few milliseconds are sent together. */
   send(userIds: Iterable<string>): void;
-  /** `listener` is called with what any instance has sent, this one included. */
+  /** `listener` is called with the ids that any instance has sent, including this one. */
   onSignal(listener: (userIds: readonly string[]) => void): void;
   stop(): Promise<void>;
 }

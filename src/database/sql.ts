@@ -27,7 +27,7 @@ export class BoundValue {
   constructor(readonly value: unknown) {}
 }
 
-/** What may stand in a template. Nothing else may: a string would be a hole for injected SQL. */
+/** The values that a template accepts. It accepts no strings, because they would allow SQL injection. */
 export type SqlPart = Sql | Parameter | BoundValue;
 
 /** The parameters of a statement, to place in its template. Each use of one name is the same `$n`. */
@@ -79,7 +79,8 @@ export function identifier(name: string): Sql {
 }
 
 /**
- * A whole number of ours, written into the text: the planner sees a limit that way, but not the value of a parameter.
+ * A fixed whole number, written into the text. The planner then knows it, for example as a limit. It does not know the
+ * value of a parameter.
  * @throws Error for anything but a safe integer
  */
 export function literal(value: number): Sql {

@@ -64,7 +64,7 @@ const kinds: readonly EncryptedKind[] = [
 export interface Unreadable {
   readonly kind: string;
   readonly count: number;
-  /** Ids of the keys that they need. Empty where the values are older than key ids. */
+  /** Ids of the missing keys. Empty if the values are older than key ids. */
   readonly missing: readonly string[];
 }
 
@@ -107,7 +107,7 @@ function isReadable(keys: SecretKeys, encrypted: Buffer, context: string): boole
 }
 
 interface EncryptedRow {
-  /** The head of the value, or all of a value without a head. */
+  /** The head of the value, or the whole value if it has no head. */
   readonly encrypted: Buffer;
   readonly context: string;
   readonly position: readonly string[];

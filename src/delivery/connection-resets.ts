@@ -1,9 +1,9 @@
 import type { buildConnector, Dispatcher } from 'undici';
 
 /**
- * Reports connections that are reset. undici treats a response without a length as complete when its connection is reset,
- * although data may be missing. Node.js reports a reset that arrives together with data as a normal end, but the socket
- * has no peer address then (decision 73).
+ * Reports connections that are reset. undici treats a response without a length as complete when its connection is
+ * reset, although data may be missing. Node.js reports a reset that arrives together with data as a normal end. But
+ * after a reset, the socket has no peer address (decision 73).
  *
  * @param onReset called with the origin, before undici completes the response
  */

@@ -23,7 +23,7 @@ export interface Guard {
 /** `redirect` is for callers that treat a 3xx response as a failure. */
 export type OutboundErrorCode = 'blocked_target' | 'timeout' | 'too_large' | 'unreachable' | 'invalid_url' | 'redirect';
 
-/** Safe to log: its message holds at most the host, since the path or query of a webhook's URL may be a secret. */
+/** Safe to log: its message contains at most the host, because the path or query of a webhook's URL may be a secret. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
   readonly code: OutboundErrorCode;

@@ -103,8 +103,8 @@ function keepRunning(group: JobGroup, shared: Shared): Queue {
 }
 
 /**
- * Stops workers that keep failing to fetch jobs, so that they restart. The library never retries to read the ids of its
- * tasks: after one slow connection at the start, the group would never take a job.
+ * Stops workers that repeatedly fail to fetch jobs, so that they restart. The library reads the ids of its tasks only
+ * once, at the start. If a slow connection prevents this, the group would never take a job.
  */
 function stopWhenStuck(events: WorkerEvents, log: QueueOptions['log']): void {
   let failingSince: number | undefined;

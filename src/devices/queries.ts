@@ -6,9 +6,9 @@ import { type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
 /**
  * The rows of `devices`: where a user's logins were approved.
  *
- * A transaction that needs a device and its authentications locks the device first. So an approval and the removal of its
- * device run one after the other: if the approval is first, the removal ends it; if the removal is first, the approval
- * finds its authentication rejected or its device gone.
+ * A transaction that needs a device and its authentications locks the device first. So an approval and the removal of
+ * its device run one after the other. If the approval is first, the removal ends the approved login. If the removal is
+ * first, the approval finds that the authentication is rejected or the device is deleted.
  */
 
 /**
@@ -25,8 +25,7 @@ export function lockKnownDevice(device: {
   return sql`select d.id from ${after}, devices d where d.user_id = ${userId} and d.id = ${deviceId}::uuid for key share of d`;
 }
 
-/**
- * SQL: inserts or updates the devices of approved authentications. The rows tell by `is_new` which devices were inserted.
+/** SQL: inserts or updates the devices of approved authentications. In the result, `is_new` marks inserted devices.
  *
  * @param from the CTE of the authentications
  */

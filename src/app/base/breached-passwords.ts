@@ -6,7 +6,7 @@ import { createOutbound, type Outbound } from '../../delivery/outbound.js';
 
 /**
  * The configured list of breached passwords; undefined if there is none. For the service and for the command line.
- * @param outbound when absent, it creates its own, whose idle connections do not keep the process running
+ * @param outbound the HTTP client. When absent, this creates one. Its idle connections do not keep the process running
  */
 export function createBreachedPasswords(
   config: Config,

@@ -10,8 +10,8 @@ export interface ResourceLimits {
    */
   readonly jobs: number;
   /**
-   * Passwords that are hashed at a time, at least one. More than the number of cores would evict each other's caches. All
-   * workers together use at most a quarter of the memory, if that is enough for one hash of each worker.
+   * The number of passwords that are hashed at a time, at least one. More hashes than cores would evict each other's CPU
+   * caches. All workers together use at most a quarter of the memory, if that is enough for one hash of each worker.
    */
   readonly hashes: number;
   /** Passwords that wait to be hashed. */
@@ -29,10 +29,10 @@ const connectionsOfAll = 36;
 const memoryOfHash = 35e6;
 /** The maximum number of parallel hashes of one process. A login takes 1 to 2 ms of the main thread, and 9 ms of a hashing thread. */
 const maxHashes = 8;
-/** With fewer, a few users with locked rows would block all others. */
+/** With fewer connections, a few users with locked rows would block all others. */
 const minConnections = 5;
 
-/** The limits of one of so many workers. `memory` is in bytes. */
+/** The limits of one worker, if there are `workers` of them. `memory` is in bytes. */
 export function resourceLimits(workers: number, cores = availableCores(), memory = availableMemory()): ResourceLimits {
   const hashesInMemory = Math.max(1, Math.floor(memory / 4 / memoryOfHash / workers));
   const part = (all: number, min: number) => Math.max(min, Math.ceil(all / workers));

@@ -54,8 +54,8 @@ export function createAccountServices({ config, database, keys, hasher }: Base, 
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...factors.proofs];
   const hasSecondFactor = factors.secondFactors.hasSecondFactor;
   const { defaultRegion, passwordMin } = parts.rules;
-  // Rules that need no proof must not let a client without one send requests to another host: `users` queries the list of
-  // breached passwords only after a proof or a code was right.
+  // A client without a proof must not make Postern call another host. So the list of breached passwords is queried in
+  // `users`, only after a proof or a code was right.
   const rules = { defaultRegion, passwordMin };
   const sessionless = createSessionlessCodes({ database, keys, guesses, limits, codes, defaultRegion });
   const pinRecoveries = createPinRecoveries({

@@ -36,7 +36,7 @@ export function createUserServices(
   return {
     rules,
     users: createUsers(rules),
-    // The other half of the hashes that may run at a time stays for logins.
+    // An import uses half of the hashes that may run at a time. The other half stays for logins.
     userImport: createUserImport({ ...rules, hashesAtATime: Math.ceil(resources.hashes / 2) }),
     enrollmentLinks: createEnrollmentLinks(consoleUrl),
     userDetails: createUserDetails(database),

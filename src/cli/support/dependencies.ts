@@ -15,7 +15,7 @@ import { type Io, printLine } from './io.js';
 /** The actor in the audit trail. */
 export const cliOrigin: Origin = { actor: 'cli' };
 
-/** A command needs one connection for its transaction, and one for reads beside it. */
+/** A command needs one connection for its transaction, and one for reads outside it. */
 const POOL_SIZE = 2;
 
 /** Opens the configured database, which must exist, while `work` runs. Starts or joins an embedded server. */
@@ -36,7 +36,7 @@ export async function openUsers(io: Io, database: Database, config: Config): Pro
 }
 
 export async function openUserImport(io: Io, database: Database, config: Config): Promise<UserImport> {
-  // No logins wait for these hashes.
+  // This process serves no logins that would wait for these hashes.
   return createUserImport({ ...(await userOptions(io, database, config)), hashesAtATime: resourceLimits(1).hashes });
 }
 

@@ -7,12 +7,12 @@ export interface Member {
   /** Its number, which is in every line of its log. */
   readonly worker: number;
   readonly pid: number | undefined;
-  /** The URL on which it listens; undefined when it ended before. */
+  /** The URL on which it listens; undefined if it ended before it listened. */
   readonly ready: Promise<string | undefined>;
   readonly ended: Promise<Ended>;
   /**
-   * Asks it to end. `stop`: after its running requests. `retire`: while other workers go on, after its clients had time to
-   * connect to them. Resolves when it has ended; false when it had to be killed.
+   * Asks it to end. `stop`: after its running requests. `retire`: after its clients had time to connect to other
+   * workers. Resolves when it has ended, with false if it had to be killed.
    */
   end(how: 'stop' | 'retire'): Promise<boolean>;
 }
@@ -32,7 +32,7 @@ export interface Ended {
 
 const program = fileURLToPath(new URL('./worker.js', import.meta.url));
 
-/** Milliseconds. Before the primary's own deadline, so that a worker that hangs does not outlive it. */
+/** Milliseconds. Shorter than the deadline of the primary process, so that a worker that hangs does not outlive it. */
 const KILL_AFTER = STOP_DEADLINE - 2000;
 
 /**

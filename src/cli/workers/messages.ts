@@ -5,8 +5,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type ToWorker = { readonly start: Environment } | 'stop' | 'retire';
 
 /**
- * From a worker: it receives messages now (earlier ones are lost); it serves at this URL; or, as its last message, it could
- * not start for this reason.
+ * From a worker: it can receive messages from now on (earlier ones are lost); it serves at this URL; or, as its last
+ * message, the reason why it could not start.
  */
 export type FromWorker = 'here' | { readonly ready: string } | { readonly failed: string };
 

@@ -24,7 +24,7 @@ export interface PoolOptions {
   readonly whenUsable: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Workers in a row that end before any worker is ready. After that the pool has failed. */
+/** The pool fails when this many workers in a row end before any worker is ready. */
 const MAX_FAILURES = 5;
 /** Milliseconds. A worker that ran for longer ended for another reason than the one before. */
 const SETTLED = 10_000;
@@ -75,13 +75,13 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
     const pause = earlyEnds === 0 ? 0 : Math.min(pauses.last, pauses.first * 2 ** (earlyEnds - 1));
     await wait(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
     await whenUsable(stopping.signal);
-    // A rolling restart, or the end of another worker, may have filled the place.
+    // A rolling restart, or the end of another worker, may have started a worker in this place already.
     if (!stopping.signal.aborted && serving.size < size) add();
   }
 
   async function retire(member: Member): Promise<void> {
     serving.delete(member);
-    // Another worker may have died while the place seemed to be filled.
+    // Another worker may have died while this place seemed to be taken.
     if (!stopping.signal.aborted && serving.size < size) add();
     if (!(await member.end('retire')))
       log.error({ worker: member.worker }, 'a worker did not stop in time and was killed');
@@ -125,7 +125,7 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
   };
 }
 
-/** The outcome of the pool: all workers were ready at one time, or it has failed. */
+/** The outcome of the start: all workers were ready, or the pool has failed. */
 function createOutcome() {
   let isReady = false;
   let resolveReady: (url: string) => void = () => undefined;
@@ -136,7 +136,7 @@ function createOutcome() {
   const failed = new Promise<never>((_resolve, reject) => {
     rejectFailed = reject;
   });
-  // It may fail while nothing waits for it, such as during the stop.
+  // It may fail while nothing awaits it, such as during the stop.
   failed.catch(() => undefined);
   return {
     ready,

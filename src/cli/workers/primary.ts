@@ -120,8 +120,9 @@ async function untilDatabaseAnswers(database: Database, log: Logger, signal: Abo
 }
 
 /**
- * All workers need the same port, also one that starts after all others have died, so the primary chooses the port for
- * PORT=0. It is below the range of ports for outgoing connections, so no other connection takes it before the first worker.
+ * All workers need the same port, also a worker that starts after all others have died. So for PORT=0 the primary
+ * process chooses the port. It is below the range of ports for outgoing connections, so no outgoing connection takes it
+ * before the first worker listens.
  */
 async function findFreePort(host: string): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {

@@ -14,8 +14,9 @@ const endWithout = userStatement<{ userId: string }>(
 );
 
 /**
- * Call it after a second factor was removed, with the user's row locked. If that was the last one, it deletes the
- * recovery codes and deactivates the role: otherwise anyone with the first secret could enrol a factor and use the role.
+ * Call it after a second factor was removed, with the user's row locked. If that was the last factor, it deletes the
+ * recovery codes and deactivates the role. Otherwise an attacker with the first secret could enrol a factor and use the
+ * role.
  */
 export async function cleanUpAfterLastFactor(tx: Queryable<'user'>, userId: string): Promise<void> {
   await tx.query(endWithout({ userId }));

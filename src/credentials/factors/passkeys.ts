@@ -13,7 +13,9 @@ const findKey = userStatement<{ userId: string; credentialId: Buffer }, { id: st
   (p) => sql`select id, public_key from passkeys where user_id = ${p.userId} and credential_id = ${p.credentialId}`,
 );
 
-/** The update locks the row, so of parallel uses with one counter value only the first succeeds. 0: no counter. */
+/**
+ * The update locks the row. So if parallel requests use the same counter value, only the first succeeds. 0: no counter.
+ */
 const countUse = userStatement<{ userId: string; id: string; counter: number; backedUp: boolean }>(
   'passkey_use',
   (p) => sql`
@@ -155,7 +157,7 @@ const remove = userStatement<{ userId: string; id: string | null }>(
     delete from passkeys where user_id = ${p.userId} and (${p.id}::uuid is null or id = ${p.id}) returning id`,
 );
 
-/** @param id which one; undefined: all. @returns how many were removed */
+/** @param id of one passkey; undefined: all passkeys. @returns how many were removed */
 export async function removePasskeys(tx: Queryable<'user'>, userId: string, id: string | undefined): Promise<number> {
   return (await tx.query(remove({ userId, id: id ?? null }))).length;
 }

@@ -29,7 +29,8 @@ export async function replaceRecoveryCodes(tx: Queryable<'user'>, keys: SecretKe
 }
 
 /**
- * The delete locks the code's row, so one of several parallel uses finds it. `before` counts the rows before the delete.
+ * The delete locks the code's row, so only one of several parallel requests finds it. `before` counts the rows before
+ * the delete.
  */
 const useCode = userStatement<{ userId: string; digests: readonly Buffer[] }, { used: number; before: number }>(
   'recovery_use',

@@ -168,7 +168,7 @@ export function createRelyingParty({ id, name, origins, userVerification }: Rely
   };
 }
 
-/** The library throws for every invalid response. All of these are the same refusal. */
+/** The library throws for every invalid response. All of these errors cause the same refusal. */
 async function orUndefined<T>(check: () => Promise<T>): Promise<T | undefined> {
   try {
     return await check();
@@ -206,7 +206,7 @@ export function parseAssertion(text: string): Assertion | undefined {
   const { clientDataJSON, authenticatorData, signature, userHandle } = response;
   if (!isString(clientDataJSON) || !isString(authenticatorData) || !isString(signature)) return undefined;
   const handle = isString(userHandle) ? Buffer.from(userHandle, 'base64url') : undefined;
-  // A user handle that is not one of ours identifies nobody. A missing handle is allowed.
+  // A user handle that Postern did not create identifies nobody. A missing handle is allowed.
   if (handle !== undefined && handle.length !== 16) return undefined;
   return {
     credentialId: Buffer.from(id, 'base64url'),

@@ -63,7 +63,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     const handle = database.user(user.userId);
     const recovery = (await hasRecoveryCodes(handle, user.userId)) ? ['recovery_code'] : [];
     if (!user.hasPasskey) return totpChallenge({}, { alternatives: recovery });
-    // After a login by passkey, possession is shown already, so the second passkey must verify its user.
+    // After a login by passkey, possession is proved already, so a passkey as the second factor must verify its user.
     const verification = authenticator === 'passkey' ? 'required' : relyingParty.userVerification;
     const challenge = newPasskeyChallenge();
     const kept = { challenge, verification };
@@ -79,7 +79,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     shown: { type: 'totp', ...shown },
   });
 
-  /** The form shows the factor: six digits are a code of the app, a JSON object is an assertion. */
+  /** Recognises the factor by its format: six digits are a code of the app, a JSON object is an assertion. */
   async function verify(user: AccountUser, answer: ChallengeAnswer): Promise<SecondFactorName | undefined> {
     const { secret } = answer;
     if (/^\d{6}$/.test(secret)) return (await useTotpCode(database, keys, user.userId, secret)) ? 'totp' : undefined;

@@ -67,7 +67,8 @@ const useStep = userStatement<{ userId: string; id: string; step: number; secret
 );
 
 /**
- * Accepts a code once. Codes older than the last accepted one are refused, and one of several parallel uses succeeds.
+ * Accepts a code once. Codes older than the last accepted one are refused. Of several parallel requests with one code,
+ * only one succeeds.
  * @returns false if the code is wrong or used, or the user has no app
  */
 export async function useTotpCode(

@@ -3,8 +3,8 @@ import { spanningStatement, sql, userStatement } from '../../database/sql.js';
 import { nextPinIsDue } from '../../identities/accounts.js';
 
 /**
- * A pending PIN is a recovered PIN whose waiting time is not over: the columns `next_pin_…` of `users`. The database's
- * clock decides when the time is over. Callers that write these columns hold a lock on the user's row.
+ * A pending PIN is a recovered PIN whose delay is not over. It is stored in the columns `next_pin_…` of `users`. The
+ * database's clock decides when the delay is over. Callers that write these columns hold a lock on the user's row.
  */
 
 /** Applies pending PINs. */
@@ -27,7 +27,7 @@ export async function guardPin(tx: Queryable<'user'>, userId: string, time: numb
 
 export interface NewPendingPin {
   readonly pinHash: string;
-  /** Keyed digest of the code that cancels it. */
+  /** Keyed digest of the code that cancels the pending PIN. */
   readonly cancel: Buffer;
   /** Milliseconds. */
   readonly delay: number;
@@ -73,7 +73,7 @@ const endPin = userStatement<{ userId: string; outcomes: readonly boolean[] }, {
 
 /**
  * Ends a pending PIN: applies it if it is due, and cancels it otherwise.
- * @param only end it only with this outcome
+ * @param only end the pending PIN only if it ends in this way
  * @returns undefined if there is none, or if the outcome would be the other one
  */
 export async function endPendingPin(

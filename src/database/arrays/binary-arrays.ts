@@ -1,6 +1,6 @@
 /*
- * Arrays of values with a fixed width, in PostgreSQL's binary format (`array_recv`). For thousands of ids and numbers
- * PostgreSQL reads it in a fraction of the time that their text takes, and `pg` sends bytes unchanged.
+ * Arrays of values with a fixed width, in PostgreSQL's binary format (`array_recv`). For thousands of ids and numbers,
+ * PostgreSQL reads this format much faster than text, and `pg` sends bytes unchanged.
  */
 
 /** Object identifiers of the element types, which PostgreSQL's catalogue fixes, and the bytes of an element. */

@@ -1,7 +1,7 @@
-/** Finds one thing by a key. */
+/** Finds one value by its key. */
 export type Load<Key, Found> = (key: Key) => Promise<Found>;
 
-/** Finds many by one query, in the order of their keys. */
+/** Finds many values by one query, in the order of their keys. */
 export type LoadMany<Key, Found> = (keys: readonly Key[]) => Promise<readonly Found[]>;
 
 /**
@@ -9,9 +9,15 @@ export type LoadMany<Key, Found> = (keys: readonly Key[]) => Promise<readonly Fo
  * writes the responses of the last one.
  */
 const concurrency = 2;
-/** Keys that justify a second batch beside a running one. Fewer keys wait for it, because each query has a fixed cost. */
+/**
+ * The number of keys from which a second batch starts while one runs. Fewer keys wait, because each query has a fixed
+ * cost.
+ */
 const minForSecond = 16;
-/** Milliseconds that a batch waits for the running ones at most. After that they count as slow and no longer block others. */
+/**
+ * The maximum milliseconds that a batch waits for the running ones. After that, these count as slow and no longer block
+ * others.
+ */
 const timeoutMs = 20;
 
 interface Waiting<Key, Found> {
@@ -21,18 +27,18 @@ interface Waiting<Key, Found> {
 }
 
 /**
- * Answers the look-ups of one turn of the event loop by few queries. Each result is read after its look-up began: a look-up
- * joins only a batch that was not sent yet, and nothing is cached.
+ * Answers the look-ups of one turn of the event loop with few queries. Each result is read after its look-up began,
+ * because a look-up joins only a batch that was not sent yet, and nothing is cached.
  *
- * A batch that fails or is slow affects only its own look-ups. Others go on, on further connections of the pool.
- * @param maxKeys keys of one query at most; a larger query would delay the others
+ * A batch that fails or is slow affects only its own look-ups. Other batches use other connections of the pool.
+ * @param maxKeys the maximum number of keys of one query; a larger query would delay the others
  */
 export function createBatchLoader<Key, Found>(find: LoadMany<Key, Found>, maxKeys = 64): Load<Key, Found> {
   const waiting: Waiting<Key, Found>[] = [];
   /**
-   * The running batches that new look-ups wait for. An array, not a Set: V8 gives a Set with constant changes new tables,
-   * linked from the old ones. Once one of them is in the old generation, every later batch and its requests survive until
-   * a full collection. That halved the throughput of every third process.
+   * The running batches that new look-ups wait for. An array, not a Set: if a Set changes often, V8 gives it new
+   * tables, and the old ones refer to them. When one of the old tables is in the old generation, every later batch and
+   * its requests survive until a full garbage collection. This halved the throughput of every third process.
    */
   let running: readonly (readonly Waiting<Key, Found>[])[] = [];
   let overdue: NodeJS.Timeout | undefined;

@@ -1,7 +1,7 @@
 import { Problem } from '../../lib/problem.js';
 import { isStorageFailure } from '../database.js';
 
-/** Requests of one key: `batch` share a statement at most, and `waiting` may wait for their turn. */
+/** Limits for one key: at most `batch` requests share a statement, and at most `waiting` requests wait. */
 const limits = { batch: 128, waiting: 1000 };
 /** A request that has waited for longer is refused: it would wait for the next statement too. */
 const timeoutMs = 1000;
@@ -14,12 +14,12 @@ interface Waiting<Asked, Done> {
 }
 
 /**
- * Runs one statement of a key at a time. Requests for the same key that arrive during it share the next statement, in
- * their order. So a row that all of them lock is locked once for all, and none waits for another's commit.
+ * Runs one statement of a key at a time. Requests for the same key that arrive while it runs share the next statement,
+ * in their order. So a row that all of them need is locked once, and no request waits for the commit of another one.
  *
- * A storage failure fails all requests of the statement. One request of the batch may have caused any other error. The
- * statement did nothing then, so each request is run alone.
- * @param work does several requests of one key, and returns their results in the same order
+ * A storage failure fails all requests of the statement. Any other error may come from one request of the batch. The
+ * statement then had no effect, so each request runs alone.
+ * @param work performs several requests of one key with one statement, and returns their results in the same order
  * @throws Problem `overloaded` where too many wait, or one has waited for too long
  */
 export function createKeyedCoalescer<Asked, Done>(
@@ -44,7 +44,7 @@ export function createKeyedCoalescer<Asked, Done>(
     keys.set(key, waiting);
     for (let batch = [first]; batch.length > 0; batch = waiting.splice(0, limits.batch)) {
       await settle(batch);
-      // Clients that got a response may send the next request, and input of this turn was not read yet.
+      // Waits for the input of this turn: clients that have just got a response may send the next request.
       if (batch.length > 1) await new Promise(setImmediate);
       refuseExpired(waiting);
     }

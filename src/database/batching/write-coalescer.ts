@@ -3,18 +3,18 @@ import { createBatchLoader } from './batch-loader.js';
 
 /** Two implementations of the same write. */
 export interface Writes<Asked, Done> {
-  /** Does one write by itself. It may wait for locks. */
+  /** Performs one write alone. It may wait for locks. */
   alone(asked: Asked): Promise<Done>;
   /**
-   * Does several writes by one statement, and returns their results in the same order. It must not wait for a lock, or one
-   * user would delay the others. Undefined: the statement did not do this write, so `alone` does it.
+   * Performs several writes with one statement, and returns their results in the same order. It must not wait for a
+   * lock, or one user would delay the others. Undefined: the statement left out this write, so `alone` performs it.
    */
   many(asked: readonly Asked[]): Promise<readonly (Done | undefined)[]>;
 }
 
 /**
- * A write that comes in while no other is running is done alone. Writes that come in while another runs share one
- * statement, and so a round trip and a commit. No write is answered before its commit.
+ * A write that arrives while no other is running is performed alone. Writes that arrive while another one runs share
+ * one statement, and so one round trip and one commit. No write is answered before its commit.
  */
 export function createWriteCoalescer<Asked, Done>({
   alone,
@@ -32,7 +32,9 @@ export function createWriteCoalescer<Asked, Done>({
   };
 }
 
-/** One write of the batch may have caused any other error. The statement did nothing, so each write is done alone. */
+/**
+ * Any other error may come from one write of the batch. The statement had no effect, so each write is performed alone.
+ */
 function unlessStorageFailed(error: unknown): undefined {
   if (isStorageFailure(error)) throw error;
 }

@@ -62,7 +62,7 @@ export function openAccessFiles(dataDir: string): AccessFiles {
   }
 }
 
-/** A file of root's that every account can read by its descriptor, and none can write. */
+/** A file of root that every account can read by its descriptor, and no other account can write. */
 function openUnnamed(folder: string, content: string): number {
   const path = join(folder, `postgres.access-${randomBytes(6).toString('hex')}`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;

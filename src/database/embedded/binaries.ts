@@ -121,7 +121,10 @@ function copyInto(place: string, original: string, account: Account | undefined)
   return join(copy, 'native');
 }
 
-/** Copies to a temporary folder, then renames it, so that no process sees a partial copy. If another was faster, uses its copy. */
+/**
+ * Copies to a temporary folder, then renames it, so that no process sees a partial copy. If another process was faster,
+ * uses its copy.
+ */
 function makeCopy(original: string, copy: string): void {
   const staging = mkdtempSync(`${copy}.new-`);
   try {

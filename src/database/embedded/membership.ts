@@ -32,7 +32,7 @@ const MEMBERSHIP_LOCK = 1;
 /** How long a server may neither accept connections nor report that it is starting or stopping. */
 const TIMEOUT_MS = 15_000;
 
-/** When to log that the start takes long. Recovery from a crash may. */
+/** When to log that the start takes long. Recovery from a crash may take minutes. */
 const NOTICE_AFTER_MS = 3000;
 
 /** Attempts to start a server that ends right after its start. Another starter's server may have caused that. */
@@ -105,8 +105,9 @@ async function restrictOlderServer({ client }: Membership, server: Server, log: 
 }
 
 /**
- * Ends the membership, and stops the server if it was the last one. A Postern that joins at the same time is safe: either
- * it has the lock, and this one is not the last, or it finds the server stopping and starts another.
+ * Ends the membership, and stops the server if no other Postern uses it. A Postern that joins at the same time is safe.
+ * Either it has the shared lock already, and this process does not stop the server. Or it finds the server stopping,
+ * and starts another one.
  */
 export async function leaveServer({ client }: Membership, { data }: Server, log: Log): Promise<void> {
   try {

@@ -8,7 +8,7 @@ import { codeOf } from './error.js';
 /** A running process of the server of one data directory. */
 interface ServerProcess {
   pid: number;
-  /** An orphan is a child whose postmaster has ended. While it runs, no other postmaster can start. */
+  /** An orphan is a child process whose postmaster has ended. While it runs, no other postmaster can start. */
   role: 'postmaster' | 'child' | 'orphan';
 }
 

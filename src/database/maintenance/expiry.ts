@@ -30,13 +30,14 @@ const indexed: readonly Expired[] = [
   // An expired set-up link is kept for a week, to tell its holder that it has expired.
   { table: 'setup_links', key: ['id'], when: sql`expires_at < db_now() - interval '7 days'` },
   { table: 'push_deliveries', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '30 days'` },
-  // The fan-out removes these rows itself, but not where push was switched off. Nothing this old is pushed any more.
+  // The fan-out removes these rows itself, unless push was turned off. Notifications as old as this are not pushed any
+  // more.
   { table: 'publications', key: ['id'], when: sql`created_at < db_now() - interval '28 days'` },
 ];
 
 /**
- * Found by keyset iteration over the whole table. These rows are written on the path of a request, where each further
- * index costs time. A login that did not complete can be read for 24 hours.
+ * Found by keyset iteration over the whole table. These rows are written during a request, where each further index
+ * costs time. A login that did not complete can be read for 24 hours.
  */
 const unindexed: readonly Expired[] = [
   // A notice is removed when it is sent. The rows left here could not be sent.
@@ -53,7 +54,7 @@ const unindexed: readonly Expired[] = [
   },
 ];
 
-/** Rows that a step removes, or reads, at most. */
+/** The maximum number of rows that a step removes or reads. */
 const batchSizes = { removed: 1000, read: 2000 };
 /** Milliseconds from the end of a task to its next start. */
 const rest = { indexed: 60_000, unindexed: 3_600_000 };

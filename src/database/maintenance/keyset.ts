@@ -3,7 +3,7 @@ import { bound, compose, identifier, Sql, sql } from '../sql.js';
 
 /** The rows of one user in one table. */
 export interface UserRows {
-  /** SQL of ours: the columns of a row. None of them may be named `walk_key`. */
+  /** SQL, never a client's text: the columns of a row. No column may be named `walk_key`. */
   readonly columns: Sql | string;
   /** The table. It has a column `user_id`. */
   readonly from: string;

@@ -6,7 +6,7 @@ import { everyoneStatement, type Scope, sql } from '../sql.js';
 export interface Step {
   /** Rows that the step removed. */
   readonly removed: number;
-  /** Where the next step continues. Undefined: the task is finished, and starts again after its rest. */
+  /** Where the next step continues. Undefined: the task is finished, and starts again after its `rest`. */
   readonly next?: Position;
 }
 
@@ -115,7 +115,8 @@ async function runStep(database: Database, task: MaintenanceTask): Promise<numbe
     await tx.query(addTask({ name: task.name }));
     const [row] = await tx.query(lockTask({ name: task.name }));
     if (row === undefined) return timing.takenByOther;
-    // A due time beyond the rest was written by a clock that was ahead. It must not delay the task.
+    // If the due time is further away than the rest, the clock was ahead when it was written. It must not delay the
+    // task.
     if (row.due_in > 0 && row.due_in <= task.restMs) return row.due_in;
     const startedAt = performance.now();
     const { next } = await task.step(tx, row.position ?? undefined);

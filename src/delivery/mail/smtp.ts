@@ -22,8 +22,8 @@ export interface SmtpMailOptions {
 }
 
 /**
- * Safe to log: its message holds the failed step and the server's status, but nothing of the mail, its recipient or a
- * password.
+ * Safe to log: its message contains the failed step and the server's status, but no part of the mail, no recipient and
+ * no password.
  */
 class SmtpError extends Error {
   override readonly name = 'SmtpError';
@@ -129,7 +129,8 @@ function failure(error: unknown, host: string): SmtpError {
     const [, enhanced = ''] = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(String(response)) ?? [];
     const about = commands.find((known) => String(command).startsWith(known));
     const status = [responseCode, enhanced].filter((part) => part !== '').join(' ');
-    // RFC 5321, 4.2.1: 5xx is permanent. But an operator can correct the sender or the password, so only these two count.
+    // RFC 5321, 4.2.1: 5xx is permanent. But an operator can correct the sender or the password, so only errors of the
+    // recipient and the mail count.
     const isFinal = responseCode >= 500 && (about === 'RCPT TO' || about === 'DATA');
     return new SmtpError(`the mail server answered ${status}${about === undefined ? '' : ` to ${about}`}`, isFinal);
   }

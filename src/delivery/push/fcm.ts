@@ -38,7 +38,7 @@ export function createFcm({ account, url, outbound }: FcmOptions): PushSender {
   let access: AccessToken | undefined;
   let pending: Promise<AccessToken | PushOutcome> | undefined;
 
-  /** All waiting pushes share one request. After a failure the next push requests again. */
+  /** All waiting pushes share one request for an access token. After a failure, the next push sends a new request. */
   function accessToken(): Promise<AccessToken | PushOutcome> {
     if (access !== undefined && access.expiresAt > performance.now()) return Promise.resolve(access);
     pending ??= requestAccess(account, outbound)

@@ -13,8 +13,8 @@ export interface WebhookSmsOptions {
 
 /**
  * Sends each message to the operator's own gateway: a POST signed as Standard Webhooks 1.0 defines. Any 2xx response
- * accepts it; a redirect is a failure. Errors hold the status or the host, but nothing of the message, the secret or the
- * response.
+ * accepts it; a redirect is a failure. Errors contain the status or the host, but no part of the message, the secret or
+ * the response.
  */
 export function createWebhookSms({ url, secret, outbound, now = () => new Date() }: WebhookSmsOptions): SmsSender {
   const sign = createWebhookSigner(secret);
