@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -309,12 +311,17 @@ describe.concurrent('a PostgreSQL at the other end of a network', () => {
     const { service, proxy } = await startBehindProxy(onTestFinished);
     await everyRequest(service);
     proxy.hang();
-    const answer = service.api('GET', '/readyz');
-    await eventually('the request to start', async () =>
-      (await service.api('GET', '/livez')).status === 200 ? true : undefined,
-    );
+    const body = JSON.stringify(passwordLogin('nobody'));
+    const headers = { 'content-type': 'application/json', 'content-length': body.length, expect: '100-continue' };
+    const sent = request(`${service.url}/v1/tokens`, { method: 'POST', headers });
+    const answer = once(sent, 'response');
+    sent.flushHeaders();
+    // The service has read the headers: from here on the request runs.
+    await once(sent, 'continue');
+    sent.end(body);
     const exitCode = await service.stop();
-    expect((await answer).status).toBe(503);
+    const [{ statusCode }] = (await answer) as [IncomingMessage];
+    expect(statusCode).toBe(503);
     expect(exitCode).toBe(0);
   });
 
