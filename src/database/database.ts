@@ -2,7 +2,7 @@ import pg from 'pg';
 import { createKeyedLimiter } from '../lib/concurrency-limiter.js';
 import { Problem } from '../lib/problem.js';
 import { waitAtMost } from '../lib/time-limit.js';
-import { type OnResult, Query, type Readers } from './query.js';
+import { type OnResult, Query, type Readers, UnreadableValue } from './query.js';
 import { compose, type Scope, type Statement, sql } from './sql.js';
 
 /** The address of the database: a connection string, or the fields of an embedded server. */
@@ -168,15 +168,22 @@ function queryOnce<Row extends object>(
   return new Promise((resolve, reject) => {
     pool.connect((connectError, client, release) => {
       if (client === undefined) return reject(refusal(connectError));
+      const timeoutMs = by - performance.now();
+      if (timeoutMs <= 0) {
+        release();
+        return reject(refusal(new Error(overdue)));
+      }
       const answered: OnResult<Row> = (error, rows) => {
         release(error !== undefined && isFatal(error));
         if (error === undefined) resolve(rows);
         else reject(refusal(error));
       };
-      client.query(new Query(readers, statement, Math.max(1, by - performance.now()), answered));
+      client.query(new Query(readers, statement, timeoutMs, answered));
     });
   });
 }
+
+const overdue = 'the deadline passed before the statement was sent';
 
 /** The first query has the deadline `by`, each later one the usual timeout. */
 async function inTransaction<T>(
@@ -185,6 +192,11 @@ async function inTransaction<T>(
   work: (tx: Transaction<Scope>) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect().catch(refuse);
+  let timeoutMs = by - performance.now();
+  if (timeoutMs <= 0) {
+    client.release();
+    return refuse(new Error(overdue));
+  }
   const listeners: (() => void)[] = [];
   let isBroken = false;
   let isOver = false;
@@ -195,7 +207,6 @@ async function inTransaction<T>(
   };
   // Emitted when the connection breaks between two statements.
   client.on('error', markBroken);
-  let timeoutMs = Math.max(1, by - performance.now());
   const query = <Row extends object>(statement: Statement<Row>) =>
     new Promise<Row[]>((resolve, reject) => {
       const answered: OnResult<Row> = (error, rows) => {
@@ -235,6 +246,7 @@ async function inTransaction<T>(
  * fails each time.
  */
 function isFatal(error: Error): boolean {
+  if (error instanceof UnreadableValue) return false;
   return !(error instanceof pg.DatabaseError) || error.code?.startsWith('57P') === true || isOutdatedPlan(error);
 }
 
@@ -248,13 +260,13 @@ function isOutdatedPlan({ code, routine }: pg.DatabaseError): boolean {
 
 /**
  * A failure of the database is `storage_unavailable`: it must never look like "not found" or like success. Errors that
- * only our own SQL can cause are bugs and are not converted: they are answered with 500. Their classes are 0A (feature
- * not supported), 22 (data exception), 23 (integrity constraint violation) and 42 (syntax error or access rule
- * violation).
+ * only our own code can cause are bugs and are not converted: they are answered with 500. These are unreadable values,
+ * and errors of our SQL. Their classes are 0A (feature not supported), 22 (data exception), 23 (integrity constraint
+ * violation) and 42 (syntax error or access rule violation).
  */
 function refusal(error: unknown): unknown {
   const isOurs = error instanceof pg.DatabaseError && /^(0A|22|23|42)/.test(error.code ?? '') && !isOutdatedPlan(error);
-  if (isOurs) return error;
+  if (isOurs || error instanceof UnreadableValue) return error;
   return new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
 }
 

@@ -5,6 +5,11 @@ import type { Statement } from './sql.js';
 /** Called with the rows of a query, or with its error. */
 export type OnResult<Row extends object> = (error: Error | undefined, rows: Row[]) => void;
 
+/** A value of a result that its parser refuses: a mistake of ours. The connection is fine. */
+export class UnreadableValue extends Error {
+  override readonly name = 'UnreadableValue';
+}
+
 /** Values in JavaScript: times as RFC 3339 with microseconds, bigint as number (sequences stay below 2^53), numeric as text. */
 const parsers: Partial<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.TIMESTAMPTZ]: instantFromPg,
@@ -32,12 +37,12 @@ export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
   private readonly name: string | undefined;
   private readonly found: Row[];
   private reader: Reader | undefined;
-  /** A value that could not be parsed. */
-  private failure: Error | undefined;
+  private failure: UnreadableValue | undefined;
 
   /**
    * @param timeoutMs milliseconds for an answer
-   * @param answered called once. After an error that is not PostgreSQL's the connection must not be used again.
+   * @param answered called once. After an error that is neither PostgreSQL's nor an `UnreadableValue` the connection must not
+   *   be used again.
    */
   constructor(
     private readonly readers: Readers,
@@ -74,7 +79,7 @@ export class Query<Row extends object> extends pg.Query<Row, unknown[]> {
     try {
       this.found.push(readRow(this.reader, values) as Row);
     } catch (error) {
-      this.failure = error as Error;
+      this.failure = new UnreadableValue('a value of the result cannot be read', { cause: error });
     }
   }
 }

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createDatabase, type Transaction } from '../../src/database/database.js';
 import { type OnResult, Query } from '../../src/database/query.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -36,12 +36,47 @@ test('rows of one result are separate objects, and nulls stay nulls', async () =
   ).toEqual([{ n: 1 }, { n: null }, { n: 3 }]);
 });
 
-test('a value that cannot be parsed fails its own query, and no other', async () => {
-  const failing = db.database.everyone.query(
-    testSql(`select 'infinity'::timestamptz as time, n from generate_series(1, 3) n`),
-  );
-  await expect(failing).rejects.toMatchObject({ code: 'storage_unavailable' });
-  expect(await db.database.everyone.query(testSql('select 1 as one'))).toEqual([{ one: 1 }]);
+/** Blocks this process, but leaves the CPU to others. */
+const block = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+
+/** A pool of one connection, and the process that serves it. */
+function openSingle() {
+  const single = createDatabase({ target: db.target, size: 1, onConnectionError: () => undefined });
+  onTestFinished(() => single.close());
+  const server = async () => {
+    const [row] = await single.everyone.query<{ pid: number }>(testSql('select pg_backend_pid() as pid'));
+    return row?.pid;
+  };
+  return { single, server };
+}
+
+test('a value that cannot be parsed is an error of ours: it fails its own query, and keeps the connection', async () => {
+  const { single, server } = openSingle();
+  const before = await server();
+  const unreadable = testSql(`select 'infinity'::timestamptz as time, n from generate_series(1, 3) n`);
+  await expect(single.everyone.query(unreadable)).rejects.toMatchObject({ name: 'UnreadableValue' });
+  const inTransaction = single.everyone.transaction((tx) => tx.query(unreadable));
+  await expect(inTransaction).rejects.toMatchObject({ name: 'UnreadableValue' });
+  expect(await server()).toBe(before);
+});
+
+test('a query whose deadline has passed before it gets a connection is refused and not sent', async () => {
+  const { single, server } = openSingle();
+  const before = await server();
+  const works = [
+    () => single.everyone.query(testSql('create table overdue ()')),
+    () => single.everyone.transaction((tx) => tx.query(testSql('create table overdue ()'))),
+  ];
+  for (const work of works) {
+    const late = work();
+    block(5000);
+    await expect(late).rejects.toMatchObject({
+      ...{ code: 'storage_unavailable', cause: { message: 'the deadline passed before the statement was sent' } },
+    });
+  }
+  expect(await server()).toBe(before);
+  const [row] = await single.everyone.query(testSql("select to_regclass('overdue') as overdue"));
+  expect(row).toEqual({ overdue: null });
 });
 
 test('the last of several columns with one name counts, also if it is null', async () => {
@@ -78,8 +113,7 @@ test('a result that arrives while the process is blocked counts, and a missing o
   const askAndBlock = async () => {
     const asked = ask('select 1 as one', 50).catch((error: Error) => error.message);
     await new Promise(setImmediate);
-    const until = performance.now() + 1000;
-    while (performance.now() < until);
+    block(1000);
     return asked;
   };
   let answer = await askAndBlock();
@@ -123,17 +157,13 @@ test('a feature that PostgreSQL does not support is an error of our SQL, not a f
 test('a prepared statement whose columns a migration changed fails once, and then works on a new connection', async () => {
   const { everyone } = db.database;
   await everyone.query(testSql('create table migrated (a bigint)'));
-  const single = createDatabase({ target: db.target, size: 1, onConnectionError: () => undefined });
-  try {
-    const all = testSql('select * from migrated', [], 'migrated_all');
-    const runs = [() => single.everyone.query(all), () => single.everyone.transaction((tx) => tx.query(all))];
-    for (const [index, run] of runs.entries()) {
-      expect(await run()).toEqual([]);
-      await everyone.query(testSql(`alter table migrated add added_${index} text`));
-      await expect(run()).rejects.toMatchObject({ name: 'Problem', code: 'storage_unavailable' });
-      expect(await run()).toEqual([]);
-    }
-  } finally {
-    await single.close();
+  const { single } = openSingle();
+  const all = testSql('select * from migrated', [], 'migrated_all');
+  const runs = [() => single.everyone.query(all), () => single.everyone.transaction((tx) => tx.query(all))];
+  for (const [index, run] of runs.entries()) {
+    expect(await run()).toEqual([]);
+    await everyone.query(testSql(`alter table migrated add added_${index} text`));
+    await expect(run()).rejects.toMatchObject({ name: 'Problem', code: 'storage_unavailable' });
+    expect(await run()).toEqual([]);
   }
 });
