@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { testSql } from '../support/sql.js';
-import { createTiming, timingSettings } from '../support/timing.js';
+import { expectAlike, timingSettings } from '../support/timing.js';
 import { createUser, newEmail, newPhone } from '../support/users.js';
 
 let postern: TestApp;
@@ -10,8 +10,6 @@ beforeAll(async () => {
   postern = await startTestApp({ ...timingSettings, REGISTRATION: 'on' });
 });
 afterAll(() => postern.close());
-
-const { expectAlike } = createTiming();
 
 const addresses = [
   { type: 'phone', next: newPhone },

@@ -1,4 +1,4 @@
-import { beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { createPasswordHasher } from '../../src/credentials/passwords.js';
 
 /**
@@ -10,6 +10,8 @@ import { createPasswordHasher } from '../../src/credentials/passwords.js';
 const isLong = process.env.FAULTS === 'long';
 const samples = isLong ? 300 : 40;
 const rounds = isLong ? 1 : 20;
+/** Milliseconds after which no further round begins. */
+const longest = 300_000;
 /** While other tests run, only the fastest sample shows the work of the request. */
 const quantiles = isLong ? [0.1, 0.5] : [0];
 
@@ -22,62 +24,37 @@ export const timingSettings = {
   LOG_LEVEL: 'silent',
 };
 
-interface Tolerance {
-  readonly part: number;
-  readonly milliseconds: number;
-}
-
-/** The bound of the short form: a little less than the time to verify such a hash on this machine now. */
-async function nearlyOne(stored: string | undefined): Promise<number> {
-  const hasher = createPasswordHasher();
-  const times: number[] = [];
-  for (let sample = 0; sample < samples; sample += 1) {
-    const start = performance.now();
-    await hasher.verify(stored, '');
-    times.push(performance.now() - start);
-  }
-  return 0.9 * Math.min(...times);
-}
-
-/** Compares the times of requests. Call it where tests are defined. */
-export function createTiming() {
-  let tolerance: Tolerance = { part: 0.1, milliseconds: 5 };
-  /** The kind of hash that the short form detects. Default: the current one. */
-  const boundBy = async (stored?: string) => {
-    if (!isLong) tolerance = { part: 0.1, milliseconds: await nearlyOne(stored) };
-  };
-  beforeAll(() => boundBy());
-  return {
-    boundBy,
-    expectAlike: (kinds: Readonly<Record<string, () => Promise<unknown>>>) => expectAlike(kinds, tolerance),
-  };
-}
+type Work = () => Promise<unknown>;
 
 type Times = ReadonlyMap<string, number[]>;
+/** The work of one hash, measured among the requests. */
+const reference = 'one hash';
 
 /**
  * Sends the requests interleaved and compares their times. In the short form only the fastest sample of each counts. With each
  * further sample it gets closer to the time of the work, however busy the machine is. So it continues for a while if the
  * times differ. A difference of a hash becomes clearer with more samples.
+ * @param stored a hash of the kind that the short form detects; by default of the current one
  */
-async function expectAlike(
-  kinds: Readonly<Record<string, () => Promise<unknown>>>,
-  tolerance: Tolerance,
-): Promise<void> {
-  const times: Times = new Map(Object.keys(kinds).map((kind) => [kind, []]));
+export async function expectAlike(kinds: Readonly<Record<string, Work>>, stored?: string): Promise<void> {
+  const hasher = createPasswordHasher();
+  const hash = () => hasher.verify(stored, '');
+  const works = { ...kinds, ...(isLong ? {} : { [reference]: hash }) };
+  const times: Times = new Map(Object.keys(works).map((kind) => [kind, []]));
   // The first request of each kind prepares statements and opens connections.
-  for (const request of Object.values(kinds)) for (let warm = 0; warm < 10; warm += 1) await request();
-  for (let round = 0; round < rounds; round += 1) {
+  for (const work of Object.values(works)) for (let warm = 0; warm < 10; warm += 1) await work();
+  const until = performance.now() + longest;
+  for (let round = 0; round < rounds && performance.now() < until; round += 1) {
     for (let sample = 0; sample < samples; sample += 1) {
-      for (const [kind, request] of shuffled(Object.entries(kinds))) {
+      for (const [kind, work] of shuffled(Object.entries(works))) {
         const start = performance.now();
-        await request();
+        await work();
         times.get(kind)?.push(performance.now() - start);
       }
     }
-    if (differences(times, tolerance).length === 0) break;
+    if (differences(times).length === 0) break;
   }
-  expect(differences(times, tolerance)).toEqual([]);
+  expect(differences(times)).toEqual([]);
 }
 
 function shuffled<T>(items: readonly T[]): T[] {
@@ -90,14 +67,18 @@ function shuffled<T>(items: readonly T[]): T[] {
 const quantile = (values: readonly number[], part: number) =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length * part)] ?? 0;
 
-/** The kinds that took longer than the fastest one by more than the tolerance. */
-function differences(times: Times, tolerance: Tolerance): string[] {
+/** The kinds that took longer than the fastest one by more than the bound: 10 %, or a little less than a hash if that is more. */
+function differences(times: Times): string[] {
+  const hash = times.get(reference);
+  const milliseconds = hash === undefined ? 5 : 0.9 * quantile(hash, 0);
   return quantiles.flatMap((part) => {
-    const figures = [...times].map(([kind, values]) => ({ kind, time: quantile(values, part) }));
+    const figures = [...times].flatMap(([kind, values]) =>
+      kind === reference ? [] : [{ kind, time: quantile(values, part) }],
+    );
     const least = Math.min(...figures.map(({ time }) => time));
-    const most = least + Math.max(tolerance.milliseconds, least * tolerance.part);
+    const most = least + Math.max(milliseconds, least * 0.1);
     return figures
       .filter(({ time }) => time > most)
-      .map(({ kind }) => `${kind}, quantile ${part}: ${JSON.stringify(figures)}`);
+      .map(({ kind }) => `${kind}, quantile ${part}: more than ${milliseconds} ms: ${JSON.stringify(figures)}`);
   });
 }
