@@ -10,7 +10,7 @@ import { type Identity, identityDigest } from './identity.js';
 export interface Account {
   /** The user's id. For an unknown identity, a derived id that is always the same for that identity. */
   readonly userId: string;
-  /** Undefined for an unknown and for a deactivated user: logins treat both alike. */
+  /** Undefined for an unknown and for a deactivated user: logins treat both in the same way. */
   readonly user: AccountUser | undefined;
 }
 

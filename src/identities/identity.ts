@@ -70,11 +70,11 @@ function canonicalUsername(value: string): string | undefined {
 }
 
 /**
- * Full case folding of Unicode, by the functions of JavaScript. Upper case joins letters with the same capital (ß and SS,
- * ς and σ), and lower case after it gives the result. Lower case comes first too, because ẞ has no capital of its own. It
+ * Full case folding of Unicode, with the functions of JavaScript: lower case, upper case, lower case. Upper case makes
+ * letters with the same capital equal (ß and SS, ς and σ). The first lower case is needed because ẞ has no capital. It
  * works by code point, because toLowerCase of a whole string turns σ into ς at the end of a word.
  *
- * One step beyond Unicode: the four Turkish i become one, so that İ and ı find the same user on every keyboard.
+ * Beyond Unicode, the four letters i of Turkish become one, so that İ and ı find the same user on every keyboard.
  */
 function foldCase(text: string): string {
   const folded = Array.from(text, (character) => character.toLowerCase().toUpperCase().toLowerCase()).join('');
@@ -84,9 +84,9 @@ function foldCase(text: string): string {
 const ATOM = /^[\p{L}\p{Mn}\p{Mc}\p{Nd}!#$%&'*+/=?^_`{|}~-]+$/u;
 
 /**
- * The local part is only lower-cased. Case folding would join addresses of different mailboxes (`mıke` and `mike`), and a
- * code could go to the wrong one. A local part that NFKC would change is refused for the same reason. It must be a dot-atom
- * (RFC 5322, 3.2.3, with the letters of RFC 6531), so that it contains no quoted `@` and no space.
+ * The local part is only lower-cased. Case folding would join addresses of different mailboxes (`mıke` and `mike`), and
+ * a code could go to the wrong one. For the same reason, a local part that NFKC would change is refused. It must be a
+ * dot-atom (RFC 5322, 3.2.3, with the letters of RFC 6531), so that it contains no quoted `@` and no space.
  */
 function canonicalEmail(value: string): string | undefined {
   const at = value.lastIndexOf('@');

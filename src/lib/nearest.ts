@@ -1,4 +1,4 @@
-/** Only the beginning of longer words is compared and repeated, so that cost and response are limited. */
+/** Of longer words, only the first characters are compared and shown, so that the cost and the response are limited. */
 const MAX_CHARACTERS = 60;
 
 /**
@@ -10,8 +10,8 @@ export function nearest(word: string, candidates: readonly string[]): string | u
 }
 
 /**
- * The candidate that `word` probably means: the nearest one if at least half of its letters match, or one that contains it or
- * is contained in it. Undefined if there is none.
+ * The candidate that `word` probably means: the nearest one if at least half of its letters match, or a candidate that
+ * contains the word or is contained in it. Undefined if there is none.
  */
 export function nearestSimilar(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.slice(0, MAX_CHARACTERS).toLowerCase();

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Awaited in each step of a loop. When the loop has used its time slice, it waits until input and output, and the other
- * loops of the same pacer, had their turn. Before that it returns undefined.
+ * Call and await it in each step of a loop. When the loop has used its time slice, it waits for input and output and
+ * for the other loops of the same pacer. Before that it returns undefined.
  */
 export type Pace = () => Promise<void> | undefined;
 

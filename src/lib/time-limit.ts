@@ -9,8 +9,8 @@ export interface TimeLimit {
 }
 
 /**
- * Rejects with `late()` when the work neither ends nor lifts the limit in so many milliseconds. After that, the next step of
- * the work throws.
+ * Rejects with `late()` if the work neither ends nor removes the limit within `milliseconds`. After that, the next step
+ * of the work throws.
  */
 export function withTimeLimit<T>(
   milliseconds: number,

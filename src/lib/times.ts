@@ -32,7 +32,7 @@ export function instantFromPg(text: string): Instant {
   return format(text.slice(0, 10), text.slice(11, SECONDS_LENGTH), fraction);
 }
 
-/** The instant that is so many whole seconds later. */
+/** The instant that is a number of whole seconds later. */
 export function instantAfter(instant: Instant, seconds: number): Instant {
   const later = new Date(Date.parse(`${instant.slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)}Z`) + seconds * 1000);
   return `${later.toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)}${instant.slice('YYYY-MM-DDTHH:MM:SS'.length)}` as Instant;
@@ -64,7 +64,8 @@ export function instantsOfMicroseconds(): (microseconds: bigint) => Instant {
 }
 
 const UTC_TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/;
-// A `+` in a query string decodes to a space, because clients forget to encode it. After a T it can mean nothing else.
+// Clients forget to encode `+` in a query string, and it is then decoded to a space. After a T, a space can only be
+// such a `+`.
 const RFC_3339_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:Z|([-+ ])(\d\d):(\d\d))$/i;
 
 /**

@@ -13,23 +13,23 @@ import { createTurnQueues } from './turn-queues.js';
 /**
  * Limits how many wrong secrets an account accepts, across all authenticators, steps, aliases and instances.
  *
- * A guess is taken in the database before a secret is evaluated, and settled afterwards. So any number of parallel wrong
- * secrets gets at most as many evaluations as guesses are left, and any number of parallel right ones succeeds. Nothing is
- * locked while a secret is evaluated: a slow hash holds no transaction.
+ * A guess is taken in the database before a secret is evaluated, and settled afterwards. So parallel requests cannot
+ * evaluate more wrong secrets than there are guesses left, and all parallel right secrets succeed. Nothing is locked
+ * while a secret is evaluated: a slow hash holds no transaction.
  */
 export interface GuessBudget {
   /**
-   * Evaluates one secret within the budget of the account and the kind of device. While other requests evaluate all guesses
-   * that are left, it waits, without a connection.
-   * @returns the verdict of `evaluate`. When `evaluate` throws, nothing counts, except for `isForeignFailure`.
+   * Evaluates one secret within the budget of the account and the kind of device. If other requests are using all
+   * guesses that are left, it waits, without a connection.
+   * @returns the verdict of `evaluate`. If `evaluate` throws, no guess counts, except for `isForeignFailure`.
    * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after 5 s.
    */
   guess(account: GuessedAccount, evaluate: () => Promise<Verdict>): Promise<Verdict>;
   /** Values for a statement that uses `takeGuessFor`. */
   readonly limitValues: GuessLimitValues;
   /**
-   * Continues with a guess at a login that another statement tried to take. If all guesses that are left are being
-   * evaluated, it waits as `guess` does. The refusal of a lock is recorded: see `recordRefusal`.
+   * Continues a login after another statement has tried to take its guess. If other requests are using all guesses that
+   * are left, it waits as `guess` does. If a lock refuses the login, it records that: see `recordRefusal`.
    * @throws Problem as `guess`
    */
   taken(account: GuessedAccount, slot: string, tried: TriedGuess): Promise<Guess>;
@@ -39,7 +39,7 @@ export interface GuessBudget {
 export interface Guess {
   /**
    * Evaluates one secret. The verdict is settled when this returns, except for `right`: then call `approve`.
-   * When `work` throws, nothing counts, except for `isForeignFailure`.
+   * If `work` throws, no guess counts, except for `isForeignFailure`.
    */
   evaluate(work: () => Promise<Verdict>): Promise<Verdict>;
   /** Settles a right guess by the statement that approves: it contains `settleRightGuess` with these values. */
@@ -53,8 +53,8 @@ export interface TakenGuess {
 }
 
 /**
- * The result of a guess: `right` clears the budget, `wrong` counts. `halfway` does neither: a right first secret that
- * cleared the budget would give an attacker who knows it any number of guesses at the second secret.
+ * The result of a guess: `right` clears the budget, `wrong` counts. `halfway` does neither. If a right first secret
+ * cleared the budget, an attacker who knows it could guess the second secret without limit.
  */
 export type Verdict = 'right' | 'wrong' | 'halfway';
 
@@ -62,19 +62,19 @@ export type Verdict = 'right' | 'wrong' | 'halfway';
 export interface GuessedAccount {
   readonly userId: string;
   readonly deviceId: string;
-  /** The same id when the user was approved on the device before. */
+  /** The same id, if a login of the user was approved on the device before; otherwise undefined. */
   readonly knownDevice: string | undefined;
   /**
-   * A bucket that replaces the device's, for what must work while guesses have locked the account. It is never locked
-   * permanently, so its secret must allow only a few guesses itself.
+   * A bucket that replaces the bucket of the device, for requests that must work while guesses have locked the account.
+   * It is never locked permanently, so its secret itself must allow only a few guesses.
    */
   readonly bucket?: string;
   readonly origin: Origin;
 }
 
 /**
- * The bucket of codes without a session (recoveries and registrations): one for each known device that requested its code,
- * so that guesses of others do not lock out the owner's phone, and one for all other devices.
+ * The bucket of codes without a session (recoveries and registrations). Each known device that requested its code has
+ * one, so that guesses of others do not lock out the owner's phone. All other devices share one.
  */
 export function sessionlessBucket(knownDevice: string | undefined): string {
   if (knownDevice === undefined) return '00000000-0000-0000-0000-000000000001';
@@ -126,7 +126,7 @@ const settleGuess = userStatement<
 /** SQL of a table: tries to take a guess of an account for a device; one row `TriedGuess`. */
 export function takeGuessFor(guess: {
   readonly userId: SqlPart;
-  /** Null: an unknown device. */
+  /** The id of a known device. Null: an unknown device. */
   readonly knownDevice: SqlPart;
   readonly slot: SqlPart;
   readonly limits: Parameters<GuessLimitValues>;
@@ -170,7 +170,10 @@ export function createGuessBudget(
     return isTaken(tried);
   }
 
-  /** Only the first waiting request queries the database again, so that many requests for one account cause few queries. */
+  /**
+   * Of the waiting requests for an account, only the first one queries the database again, so that there are few
+   * queries.
+   */
   async function waitForTurn(account: GuessedAccount, slot: string): Promise<void> {
     const deadline = performance.now() + maxWaitMs;
     await queues.inTurn(account.userId, async () => {
@@ -251,7 +254,7 @@ export function createGuessBudget(
 }
 
 /**
- * @returns false while other requests evaluate all guesses that are left
+ * @returns false while other requests are using all guesses that are left
  * @throws Problem of a lock
  */
 function isTaken(tried: TriedGuess | undefined): boolean {
@@ -267,8 +270,8 @@ function isLock(error: unknown): boolean {
 }
 
 /**
- * Whether the code of a plug-in failed. Such code may fail for wrong secrets only; a failure that did not count would then
- * allow any number of guesses (decision 39).
+ * Whether the code of a plug-in failed. Some plug-ins fail only for wrong secrets. If such a failure did not count, it
+ * would allow guesses without limit (decision 39).
  */
 function isForeignFailure(error: unknown): boolean {
   return error instanceof Problem && error.code === 'authenticator_unavailable';
@@ -285,9 +288,9 @@ export async function clearGuesses(tx: Queryable<'user'>, userId: string): Promi
 }
 
 /**
- * Ends permanent locks after a user's recovery. Where an authenticator app or a PIN protects the account beside what was
- * recovered, temporary locks keep their length: otherwise an attacker who reads the user's messages would get any number of
- * guesses at it, one recovery for each few.
+ * Ends permanent locks after a user's recovery. If an authenticator app or a PIN also protects the account, temporary
+ * locks stay. Otherwise an attacker who reads the user's messages could guess these without limit, with a recovery
+ * after every few guesses.
  */
 const forgiveBudgets = userStatement<{ userId: string; recovered: 'password' | 'pin' }>(
   'guess_forgive',

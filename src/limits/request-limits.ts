@@ -13,8 +13,8 @@ export interface RequestLimits {
    */
   countLoginByAddress(address: string | undefined): Promise<void>;
   /**
-   * Counts a login request against its account, known or not. Known devices are counted apart: others cannot use up the
-   * limit of the owner.
+   * Counts a login request against its account, known or not. Each known device is counted separately, so that others
+   * cannot use up the limit of the owner.
    * @throws Problem `too_many_requests`
    */
   countLoginByAccount(userId: string, knownDevice: string | undefined): Promise<void>;
@@ -24,13 +24,13 @@ export interface RequestLimits {
   ofAccount(userId: string, knownDevice: string | undefined): RequestCount;
   /**
    * Counts a code that an address requests.
-   * @returns how many codes the address requested lately, this one included
+   * @returns how many codes the address has requested recently, including this one
    * @throws Problem `too_many_requests`
    */
   countMessageByAddress(address: string | undefined): Promise<number>;
   /**
-   * Counts a code that an identity requests: one a minute, five an hour, ten a day. Known devices are counted apart: others
-   * cannot use up the limit of the owner. Unknown identities are counted in the same way.
+   * Counts a code that an identity requests: one a minute, five an hour, ten a day. Each known device is counted
+   * separately, so that others cannot use up the limit of the owner. Unknown identities are counted in the same way.
    * @returns when the identity may request the next code
    * @throws Problem `too_many_requests` with the seconds to wait
    */
@@ -48,7 +48,10 @@ export interface Recipient {
   readonly channel: MessageChannel;
   /** The identity that the request names. */
   readonly identity: { readonly type: string; readonly canonical: string };
-  /** Undefined: the message is not sent. It is counted under the user id, which may be a derived id. */
+  /**
+   * The recipient's address. Undefined: the message is not sent, and it is counted under the user id, which may be a
+   * derived id.
+   */
   readonly address: string | undefined;
   readonly knownDevice: string | undefined;
 }
@@ -105,7 +108,7 @@ const takeAccountRequest = userStatement<RequestCount, WaitRow>(
   'limit_account_request',
   (p) => sql`select ${countOf(p)} as wait`,
 );
-/** Its commit does not wait for the disk, as for other counts by address (decision 52). */
+/** The commit of this count does not wait for the disk, as with other counts by address (decision 52). */
 const takeTurn = directoryStatement<RequestCount & { turnKey: Buffer }, WaitRow & { readonly turn: number | null }>(
   'limit_turn',
   (p) => sql`
@@ -122,7 +125,10 @@ const takeMessage = directoryStatement<{ key: Buffer }, WaitRow & { readonly fre
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
   const { database, keys } = options;
 
-  /** The key of a limit, of one length. Keyed, because addresses and phone numbers can be found by trying all of them. */
+  /**
+   * The key of a limit, of fixed length. It is a keyed digest: from a plain one, an attacker could find an address or a
+   * phone number by trying all of them.
+   */
   function keyOf(kind: string, subject: string): Buffer {
     return keys.digest('limit', `${kind}\n${subject}`).subarray(0, 16);
   }
@@ -186,17 +192,17 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
 }
 
 /**
- * The prefix that an SMS is counted under, beside the total: `+` and six digits, which identify country and network. It
- * comes from the request and not from the account, so the count does not reveal whether there is an account (decision 57).
- * All requests that name no phone number are counted together.
+ * The prefix under which an SMS is counted, besides the total: `+` and six digits, which identify country and network.
+ * It comes from the request and not from the account, so the count does not reveal whether there is an account
+ * (decision 57). All requests without a phone number are counted together.
  */
 function prefixOf({ type, canonical }: Recipient['identity']): string {
   return type === 'phone' ? canonical.slice(0, 7) : 'no number';
 }
 
 /**
- * The network that an address is counted under. IPv6 is counted by /64, because one customer has that many addresses;
- * IPv4-mapped addresses are counted as IPv4.
+ * The network under which an address is counted. For IPv6 it is the /64, because one customer has all addresses of a
+ * /64. IPv4-mapped addresses are counted as IPv4.
  */
 export function network(address: string | undefined): string {
   if (address === undefined || !ipaddr.isValid(address)) return 'unknown';

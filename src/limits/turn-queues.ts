@@ -5,7 +5,7 @@ export function createTurnQueues() {
   const lasts = new Map<string, Promise<unknown>>();
   const firsts = new Map<string, AbortController>();
   return {
-    /** Runs `turn` after those that were queued for the account before. */
+    /** Runs `turn` after the turns that were queued for the account before. */
     async inTurn<T>(key: string, turn: () => Promise<T>): Promise<T> {
       const before = lasts.get(key) ?? Promise.resolve();
       const own = before.then(turn);
@@ -17,7 +17,7 @@ export function createTurnQueues() {
         if (lasts.get(key) === settled) lasts.delete(key);
       }
     },
-    /** Waits until `wake` is called for the account, at most so many milliseconds. */
+    /** Waits until `wake` is called for the account, or until the milliseconds have passed. */
     async pause(key: string, milliseconds: number): Promise<void> {
       const own = new AbortController();
       firsts.set(key, own);

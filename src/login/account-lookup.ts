@@ -38,7 +38,7 @@ export interface AccountLookup {
   /** Counts a request against its account, and finds the user and the device. @throws Problem `too_many_requests` */
   find(attempt: LoginAttempt): Promise<AccountOnDevice>;
   /**
-   * As `find`, and takes one of the guesses of the account and the kind of device.
+   * Does the same as `find`, and takes one of the guesses of the account and the kind of device.
    * @throws Problem also those of `GuessBudget.guess`
    */
   findToGuess(attempt: LoginAttempt): Promise<AccountOnDevice & { readonly guess: Guess }>;
@@ -54,11 +54,11 @@ export interface LoginAttempt {
 
 /** An account with the device of a login. */
 export interface AccountOnDevice extends Account {
-  /** The device's id when the user was approved on it before. */
+  /** The device's id, if a login of the user was approved on it before. */
   readonly knownDevice: string | undefined;
 }
 
-/** Its commit does not wait for the disk: a crash loses the counts of the last moment only (decision 52). */
+/** The commit does not wait for the disk. A crash loses only the counts of the last half second (decision 52). */
 const identifyAccount = directoryStatement<
   RequestCount & { digest: Buffer },
   { readonly wait: number | null; readonly user_id: string | null }
@@ -136,7 +136,7 @@ export function createAccountLookup(options: {
     return { row, account: { userId, user, knownDevice: row.known_device ?? undefined } };
   }
 
-  /** A recovered PIN takes effect at its time, even if the queue has not applied it yet. */
+  /** Applies a recovered PIN whose delay is over, if the queue has not done so yet. */
   async function withPinInPlace(userId: string, user: AccountUser | undefined): Promise<AccountUser | undefined> {
     if (user?.nextPinIsDue !== true) return user;
     await nextPins.apply(userId);

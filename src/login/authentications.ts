@@ -35,14 +35,14 @@ export interface AuthenticationRecord {
   readonly updated_at: string;
 }
 
-/** A login at its start. */
+/** A login that starts. */
 export interface NewAuthentication {
   readonly id: string;
   readonly userId: string;
   readonly epoch: number;
   readonly authenticator: string;
   readonly device: LoginDevice;
-  /** The device's id when the user was approved on it before this login began. */
+  /** The device's id, if a login of the user was approved on it before this one began. */
   readonly knownDevice: string | undefined;
   readonly origin: Origin;
 }
@@ -118,9 +118,8 @@ export interface IssuedToken {
 }
 
 /**
- * Records a login that was approved in one step, its device and its event, and settles its guess: all or nothing, in one
- * round trip. The guess counts as right even if the login cannot be approved.
- * @returns undefined if the user was changed or the known device removed meanwhile, so that the login cannot be approved
+ * Records a login that was approved in one step, its device and its event, and settles its guess: all or nothing, in one round trip. The guess counts as right even if the login cannot be approved.
+ * @returns undefined if the login cannot be approved, because the user was changed or the known device was removed
  */
 export async function insertApprovedAuthentication(
   handle: Queryable<'user'>,

@@ -24,7 +24,8 @@ export function withChallenge(record: AuthenticationRecord, { shown }: Challenge
 /** The work after the right secrets, in either step. */
 export interface LoginCompletion {
   /**
-   * Refuses a login to an account that an operator locked. Call it after the right secret: others must not learn of the lock.
+   * Refuses a login to an account that an operator has locked. Call it only after the right secret, because the answer
+   * reveals the lock.
    * @throws Problem `account_locked`, `account_temporarily_locked`
    */
   refuseLocked(

@@ -122,7 +122,7 @@ export function createLogin(options: LoginOptions): Login {
     return { ...opened, destination: destinationOf(message.channel, identity), resend_at: message.resendAt };
   }
 
-  /** The answer will identify the user. Until then the login has a temporary user id. */
+  /** The answer to the challenge identifies the user. Until then the login has a temporary user id. */
   async function beginWithoutIdentity(authenticator: SelfNaming, begun: Begun): Promise<LoginResult> {
     await limits.countLoginByAddress(begun.origin.address);
     const login = { ...begun, userId: newId(), epoch: 0, knownDevice: undefined };

@@ -88,9 +88,9 @@ const takeGuess = userStatement<{ userId: string; id: string; approvalKey: Buffe
 );
 
 /**
- * Takes one of an open authentication's guesses before a secret is evaluated, so that any number of parallel answers gets at
- * most as many evaluations as there are guesses. A request with the Idempotency-Key of the approval may repeat it while the
- * token is unused.
+ * Takes one of an open authentication's guesses before a secret is evaluated, so that parallel answers cannot exceed
+ * the number of guesses. A request with the Idempotency-Key of the approval may repeat the approval while the token is
+ * unused.
  * @returns undefined: unknown, expired, no guesses left, or decided
  */
 export async function takeAuthenticationGuess(
@@ -124,7 +124,7 @@ const setNextFactor = userStatement<NextFactorValues, AuthenticationRecord>(
 
 /**
  * Makes an open login wait for its second factor, once.
- * @returns undefined for all but the first of parallel right answers
+ * @returns undefined if a parallel right answer was first
  */
 export async function awaitSecondFactor(
   handle: Queryable<'user'>,
@@ -136,8 +136,8 @@ export async function awaitSecondFactor(
 }
 
 /**
- * Deletes the row under its temporary user id and inserts it under the user's. The delete locks the row, so of parallel
- * answers one moves it. The only statement that moves a row from one user to another.
+ * Deletes the row under its temporary user id and inserts it under the id of the user. The delete locks the row, so
+ * only one of several parallel answers moves it. No other statement moves a row from one user to another.
  */
 const assignToUser = userStatement<
   { temporaryUserId: string; id: string; userId: string; epoch: number },
@@ -236,7 +236,7 @@ export interface Approving {
 /**
  * Approves an open authentication once, and settles its guess, which was right in any case. A repeated request with the same
  * Idempotency-Key replaces the unused token instead.
- * @returns undefined for all but the first of parallel right answers
+ * @returns undefined if a parallel right answer was first
  */
 export async function approveAuthentication(
   handle: Queryable<'user'>,

@@ -84,7 +84,8 @@ export function createSecondStep(
       refuseFaults([{ field: 'pin', code: 'required', hint: 'pin_policy' }]);
     }
     if (owner === undefined) {
-      // The expensive work is done here too. The rest need not be hidden: an id is random, and its holder knows that it exists.
+      // The expensive work is done here too. A small difference in time is harmless: ids are random, and only the
+      // client that started the login knows the id.
       await isPinCorrect(pins, pinPolicy, undefined, given.pin);
       throw notOpen(givenId);
     }
@@ -98,7 +99,7 @@ export function createSecondStep(
     const verdict = await guess.evaluate(async () => {
       evaluated ??= await evaluate(owner, user, given.secret, approvalKey, origin);
       const pinRight = !checksPin || (await isPinCorrect(pins, pinPolicy, user, given.pin));
-      // There was nothing to guess at, so it does not count.
+      // There is no secret to guess, so this is not counted as a wrong guess.
       if (evaluated === undefined) throw notOpen(givenId);
       if (user === undefined || !evaluated.isRight || !pinRight || evaluated.open.pin_refused) return 'wrong';
       if (!evaluated.isLast) second = await secondFactors.createChallenge(user, evaluated.open);
@@ -194,8 +195,8 @@ export function createSecondStep(
   }
 
   /**
-   * Identifies the user of a login, and assigns the login to that user. An invalid proof counts against this authentication
-   * only: an attacker who names a victim in a false proof must not use up the victim's guesses.
+   * Identifies the user of a login, and assigns the login to that user. An invalid proof counts only against this
+   * authentication. Otherwise an attacker could use up a victim's guesses with false proofs that name the victim.
    */
   async function identify(owner: AuthenticationOwner, secret: string, origin: Origin): Promise<Evaluated> {
     const open = await takeAuthenticationGuess(database.user(owner.userId), owner, undefined);

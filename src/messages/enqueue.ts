@@ -5,7 +5,7 @@ import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
 import type { CodeKind } from './kinds.js';
 
-/** Attempts to send a code. With the queue's back-off they take longer than a code is valid. */
+/** Attempts to send a code. With the back-off of the queue, these last longer than a code is valid. */
 export const codeAttempts = 8;
 /** Attempts to send a notice: about ten hours with the queue's back-off, because a late notice is still useful. */
 export const noticeAttempts = 11;
@@ -72,7 +72,7 @@ export interface NewCode {
   readonly lifetime: number;
   /** The language (BCP 47) for a recipient without an account. A user's own locale takes precedence. */
   readonly locale?: string | undefined;
-  /** How many codes the client's address requested recently. The default, 0, goes before the codes of all addresses. */
+  /** How many codes the client's address requested recently. Lower numbers are sent first. The default is 0. */
   readonly turn?: number | undefined;
   /** Values of the template, beside the code. */
   readonly values?: Readonly<Record<string, string>>;

@@ -51,7 +51,7 @@ export interface TemplateRules {
   readonly required: readonly string[];
 }
 
-/** The two kinds with other placeholders are listed separately. */
+/** The purposes without the two whose templates have other placeholders. */
 const { registration_taken, pin_recovery, ...otherCodes } = codeKinds;
 
 const ofCodes = {

@@ -89,8 +89,9 @@ const insertMessages = userStatement<MessagesValues>(
 );
 
 /**
- * Notices of a kind that an account gets in an hour at most. Anyone who knows a user's name can lock the account again and
- * again, and anyone who knows the password can log in on ever new devices. Facts that need re-authentication have no limit.
+ * The maximum number of notices of a kind that an account gets in an hour. Anyone who knows a user's name can lock the
+ * account repeatedly, and anyone who knows the password can log in on many new devices. Events that need
+ * re-authentication have no limit.
  */
 const hourlyLimits: Readonly<Partial<Record<NoticeKind, number>>> = { account_locked: 1, new_device: 20 };
 

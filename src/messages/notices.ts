@@ -8,23 +8,23 @@ import type { NoticeKind } from './kinds.js';
 /** The queue's task that makes the messages of a notice. */
 export const noticeTask = 'notice.send';
 
-/** Something to notify a user of. */
+/** An event of which the user is notified. */
 export interface NewNotice {
   readonly userId: string;
   readonly kind: NoticeKind;
-  /** The notice names its device and the network of its address. */
+  /** The origin of the event. The notice names its device and the network of its address. */
   readonly origin: Origin;
   /** Addresses that the account had until now. They get the notice too. */
   readonly former?: { readonly email?: string; readonly phone?: string };
 }
 
-/** Notifies users of what happens to their accounts, once for each fact. */
+/** Notifies users of events of their accounts, once for each event. */
 export interface Notices {
   /** The channels that are wanted and configured. */
   readonly channels: readonly NoticeChannel[];
   /**
-   * Writes a row and a job in the transaction of the fact. The row belongs to the user. It is written for derived ids
-   * too, so that an unknown account behaves like a known one; the queue drops it. It must not contain a secret.
+   * Writes a row and a job in the transaction of the event. The row belongs to the user. It is written for derived ids
+   * too, so that an unknown account behaves like a known one, and the queue drops it. It must not contain a secret.
    */
   notify(tx: Queryable<'user'>, fact: NewNotice): Promise<void>;
 }

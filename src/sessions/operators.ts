@@ -7,7 +7,7 @@ import type { ParsedToken } from '../lib/crypto/token-strings.js';
 import { Problem } from '../lib/problem.js';
 import { validSessions } from './verifier.js';
 
-/** An operator or supporter who uses a session instead of an API key. */
+/** An operator, or a member of the support staff, who uses a session instead of an API key. */
 export interface Operator {
   /** `user:<id>` */
   readonly name: string;
@@ -71,7 +71,7 @@ export function createVerifyOperator(database: Database, maxAge: number): Verify
   };
 }
 
-/** The re-authentication of a session, and how long it counts. */
+/** The last re-authentication of a session, and how long it counts. */
 export interface RecordedProof {
   readonly proven_at: string;
   readonly expires_at: string;

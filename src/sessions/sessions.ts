@@ -45,11 +45,12 @@ interface CreateValues {
 /**
  * One round trip. `held` is the token as the caller holds it, `fit` the same if it may be used.
  *
- * The first use updates the row, and a session is created only from the result of that update: it re-checks the row after
- * waiting for it, so it cannot race with a re-issue of the token. It also ends the older tokens of the user's device. A used
- * token counts as older even if a step of the clock gave it the later time: had it been newer, its use would have ended this
- * one. Older tokens are locked newest first, in the same order by every first use, so they cannot deadlock. Later uses lock
- * nothing: a token that is revoked meanwhile is refused when the session is verified, which joins the same rows.
+ * The first use updates the row, and a session is created only from the result of that update: it re-checks the row
+ * after waiting for it, so it cannot race with a re-issue of the token. It also ends the older tokens of the user's
+ * device. A token that was used before counts as older, even if its time is later because of a step of the clock: if it
+ * were newer, its first use would have ended this token. Older tokens are locked newest first, in the same order by
+ * every first use, so they cannot deadlock. Later uses lock nothing: a token that is revoked meanwhile is refused when
+ * the session is verified, which joins the same rows.
  */
 const createSession = userStatement<CreateValues, CreatedRow>(
   'session_create',

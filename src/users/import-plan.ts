@@ -31,8 +31,8 @@ export interface ImportState {
 export type ImportDecision = { readonly create: ImportCandidate } | { readonly exists: string } | Problem;
 
 /**
- * Decides about candidates one after the other, each as if those before it existed. So the result does not depend on how a
- * file is split into chunks.
+ * Decides about candidates one after the other, as if the candidates before existed already. So the result does not
+ * depend on how a file is split into chunks.
  *
  * A candidate exists already when a user has the given id or, without a given id, when all identities belong to one user.
  * That makes it safe to send a file again. The id of a deleted user is refused, because rows of that user may still exist

@@ -25,7 +25,7 @@ export type ImportOutcome =
 
 export interface ImportRun {
   readonly origin: Origin;
-  /** Creates nothing; the outcomes say what would happen. */
+  /** Creates nothing; the results show what an import would do. */
   readonly dryRun: boolean;
   /** Whether the caller has the scope `admin`. Other roles than `user` and hashes with a new scheme need it. */
   readonly isAdmin: boolean;
@@ -172,7 +172,10 @@ async function importAll(
   throw new Problem('overloaded', { retryAfter: 1 });
 }
 
-/** @returns false when another transaction has taken an identity, an id or a place for a scheme: then nothing is written */
+/**
+ * @returns false if another transaction has meanwhile inserted an identity, an id or a scheme that conflicts: then
+ * nothing is written
+ */
 async function write(
   database: Database,
   rows: readonly ImportRow[],

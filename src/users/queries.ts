@@ -63,7 +63,7 @@ export type UserValues = Partial<
   NewUserValues & Pick<UserRow, 'status' | 'second_factor' | 'lock_kind' | 'locked_until' | 'lock_reason'> & RoleEffect
 >;
 
-/** The columns that say whether a role is in effect. A change only resets them. */
+/** The columns that show whether a role is in effect. A change of a user can only reset them. */
 interface RoleEffect {
   readonly role_active_since: null;
   readonly role_link_digest: null;

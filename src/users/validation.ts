@@ -88,7 +88,7 @@ export async function checkNewUser(input: NewUser, rules: UserRules): Promise<Ch
   return { identities, errors: errors };
 }
 
-/** The identities that are set, without those that are removed, in the order of their types. */
+/** The identities that a change sets, in the order of their types. Removed identities are not included. */
 export function identitiesToSet(identities: Identities): ShownIdentity[] {
   return identityTypes.flatMap((type) => identities[type] ?? []);
 }

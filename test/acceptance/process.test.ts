@@ -165,7 +165,7 @@ describe('a second start', () => {
 });
 
 describe('a start that fails', () => {
-  test('reports all faults of its configuration, leaves nothing behind and exits with 1', async () => {
+  test('reports all errors of its configuration, leaves nothing behind and exits with 1', async () => {
     const cwd = await newFolder();
     const env = {
       ...{
@@ -191,7 +191,7 @@ describe('a start that fails', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  test('reports a fault of a .env file, and the environment overrides the file', async () => {
+  test('reports an error of a .env file, and the environment overrides the file', async () => {
     const cwd = await newFolder();
     await writeFile(join(cwd, '.env'), 'PORT=nowhere\nPIN_POLICY=perhaps\n');
     const { exitCode, stderr } = await runProcess({ cwd, env: { PIN_POLICY: 'off' } });

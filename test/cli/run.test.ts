@@ -51,7 +51,7 @@ describe('postern', () => {
     expect(stderr).toContain(words);
   });
 
-  it.each(['serve', 'migrate'])('%s reports all faults of the configuration, without a stack', async (command) => {
+  it.each(['serve', 'migrate'])('%s reports all errors of the configuration, without a stack', async (command) => {
     const env = { PORT: 'eighty', SESSION_TTL: 'soon', DATABASE_URL: 'mysql://x', POSTERN_PORT: '1' };
     const { code, stderr } = await runCommand([command], env);
     expect(code).toBe(1);

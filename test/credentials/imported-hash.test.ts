@@ -58,7 +58,7 @@ describe('isUsableHash', () => {
     '$pbkdf2-sha256$1200001',
     '$pbkdf2-sha512$500001',
     '$pbkdf2-sha512$999999999',
-  ])('refuses %s as too dear', (scheme) => {
+  ])('refuses %s as too expensive', (scheme) => {
     const text = dummyHashFor(scheme);
     expect(text).toBeDefined();
     expect(isUsableHash(text ?? '')).toBe(false);

@@ -39,7 +39,7 @@ test.each([
     // "an imported password", by Python's hashlib
     async () => '$scrypt$ln=10,r=8,p=1$8PHy8/T19vf4+fr7/P3+/w$MI5gpMci8jS+MsMGAHpBA9FYdPX/nzfb0jO59G4ET/4',
   ],
-])('an imported hash of %s is renewed when its owner logs in, and not before', async (_, make) => {
+])('an imported hash of %s is rehashed when its owner logs in, and not before', async (_, make) => {
   const hash = await make();
   const { id, username } = await imported(hash);
   expect(await login(username, 'another password')).toBe('rejected');

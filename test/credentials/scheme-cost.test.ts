@@ -9,7 +9,7 @@ it.each([
   ['$pbkdf2$1300000', 27.7],
   ['$pbkdf2-sha256$1200000', 23.1],
   ['$pbkdf2-sha512$500000', 26.4],
-])('%s costs %d verifications of an own hash', (scheme, cost) => {
+])('%s costs %d verifications of Postern’s own hash', (scheme, cost) => {
   expect(schemeCost(scheme)).toBe(cost);
 });
 

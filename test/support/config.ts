@@ -1,6 +1,6 @@
 import { ConfigError, readConfig } from '../../src/config/config.js';
 
-/** The faults of a configuration. */
+/** The errors of a configuration. */
 export function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {
   try {
     readConfig(env);

@@ -6,7 +6,7 @@ export interface Links {
   readonly path: string;
   /** The client's parameters that every link keeps (`filter`, `sort`, `limit`, …), decoded. */
   readonly query: Readonly<Record<string, string>>;
-  /** For each existing relation the parameters of its link, decoded. They override those of `query`. */
+  /** For each existing relation, the parameters of its link, decoded. They override the parameters in `query`. */
   readonly relations: { readonly [name in Relation]?: Readonly<Record<string, string>> | undefined };
 }
 

@@ -96,7 +96,8 @@ export function createSendInbox(notifications: Pick<Notifications, 'state' | 'fi
   const pages = createPageCache(maxCacheBytes);
 
   return async (request, reply, { list, userId, path, isEnveloped = false }) => {
-    // This key, the user and the state of the inbox determine every byte of a page: the configuration does not change.
+    // This key, the user and the state of the inbox determine every byte of a page, because the configuration does not
+    // change.
     const key = `${request.raw.url} ${prefersExactCount(request.headers)}`;
     const isAnswered = pages.has(userId, key);
     const query = isAnswered ? undefined : readInboxQuery(request, notifications);
@@ -190,7 +191,10 @@ export function readInboxQuery(
   };
 }
 
-/** The cursors of neighbouring pages contain a row of this page. All others contain only the page number. */
+/**
+ * The cursors of neighbouring pages contain a row of this page. The cursors of all other pages contain only the page
+ * number.
+ */
 function cursorTo(page: number, relation: 'first' | 'prev' | 'next' | 'last', { mark, places }: InboxPage): Cursor {
   if (relation === 'next' && places !== undefined) return { mark, page, anchor: { side: 'after', place: places.last } };
   if (relation === 'prev' && places !== undefined)

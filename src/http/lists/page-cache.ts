@@ -1,7 +1,7 @@
 /** The headers and the body of a page. */
 export interface StoredPage {
   readonly headers: Readonly<Record<string, string>>;
-  /** A string: a buffer would be allocated and collected for each page, also for those that are not requested again. */
+  /** A string. A buffer would be allocated and collected for each page, also for pages that are not requested again. */
   readonly body: string;
 }
 

@@ -11,7 +11,7 @@ import { endAnswer, nextPiece, type Pause, writeAll } from '../requests/streams.
 import { type ChunkSize, createGathering, type Entry, maxLineBytes, readEntry, toLine } from './items.js';
 import { createLineReader, type Line } from './line-reader.js';
 
-/** Milliseconds. `pause`: of the sender, until received items are committed. `idle`: until the exchange is ended. */
+/** Milliseconds. After a pause of `pause`, received items are committed. After a pause of `idle`, the exchange ends. */
 const timeoutMs = { pause: 50, idle: 15_000 };
 
 /** How a route processes the items of one request. */
@@ -20,7 +20,7 @@ export interface NdjsonWork<Item> {
   make(input: unknown, text: string): Item;
   weightOf(item: Item): number;
   /**
-   * @param pace of this exchange, for loops over the entries
+   * @param pace for loops over the entries of this exchange
    * @returns a result for each entry. Its effects are committed by then.
    */
   settle(entries: readonly Entry<Item>[], pace: Pace): Promise<readonly object[]>;
@@ -42,8 +42,8 @@ interface Exchange<Item> {
 }
 
 /**
- * Handles NDJSON requests of any length: answers with a line of result for each item. A chunk is the most that it holds
- * in memory (decision 25).
+ * Handles NDJSON requests of any length: answers with a result line for each item. It has at most one chunk in memory
+ * (decision 25).
  *
  * @param begin starts the work of a request; its errors are sent as problems
  */

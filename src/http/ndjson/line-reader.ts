@@ -19,7 +19,9 @@ export interface LineReader {
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const nothing = Buffer.alloc(0);
-/** Joins buffers after so many: otherwise a sender of single bytes would create a buffer for each. */
+/**
+ * Joins buffers when there are this many. Otherwise a client that sends single bytes would create a buffer for each.
+ */
 const maxParts = 64;
 
 /** @param maxBytes the maximum length of a line, without its line end */

@@ -9,7 +9,7 @@ import { problemResponses } from './problems.js';
 /** The parts of a route that the document uses. */
 export type DescribedRoute = Pick<RouteOptions, 'method' | 'url' | 'config' | 'schema'>;
 
-/** The schema of a route for the document: one form of body and response, even if the route takes several. */
+/** The schema of a route for the document: one form of body and response, even if the route accepts several. */
 export function documentedSchema({ schema = {}, config, url }: DescribedRoute): FastifySchema {
   if (schema.hide === true) return schema;
   const { ndjson, document = {} } = config ?? {};

@@ -6,8 +6,9 @@ import type { App } from '../requests/route.js';
  * Answers 503 if a handler has not answered within the limit, and closes the connection if the response has started but
  * is not complete by then.
  *
- * The framework's own limit creates an `AbortController` for each request and aborts it at the end, with an error and its
- * stack. This costs a tenth of a small request. Only routes that set `handlerTimeout` themselves use it.
+ * The framework's own limit creates an `AbortController` for each request and aborts it at the end, with an error and
+ * its stack. This takes a tenth of the time of a small request. Only routes that set `handlerTimeout` themselves use
+ * it.
  */
 export function handlerLimitPlugin(app: App, milliseconds: number): void {
   app.addHook('onRoute', (route) => {

@@ -7,7 +7,7 @@ const mediaType = 'application/x-ndjson';
 
 /**
  * Accepts NDJSON bodies on routes with `config.ndjson`: the handler gets the stream itself. Other routes answer 415.
- * @param unhurried sockets without the limit on the time of a request
+ * @param unhurried the sockets of requests that may take any time to arrive
  */
 export function ndjsonBodyPlugin(app: App, unhurried: WeakSet<Socket>): void {
   app.addContentTypeParser(mediaType, (request, payload, done) => {

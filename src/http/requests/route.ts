@@ -52,11 +52,14 @@ declare module 'fastify' {
     /** The route honours Idempotency-Key. */
     idempotent?: boolean;
     /**
-     * The work of the route has its own, shorter limits, so its handler has no timer. A timer costs up to a tenth of the
-     * smallest request.
+     * The work of the route has its own, shorter limits, so its handler has no timer. A timer takes up to a tenth of
+     * the time of the smallest request.
      */
     isBounded?: boolean;
-    /** Parses the query as the handler does and throws its errors, so that they are reported together with others. */
+    /**
+     * Parses the query as the handler does, and throws its errors, so that one answer reports them together with
+     * others.
+     */
     checkQuery?: (query: QueryParameters) => unknown;
     /** A repeat with the same Idempotency-Key approves the login once more; no response is stored. */
     repeatsApproval?: boolean;
@@ -118,7 +121,8 @@ export function demandScope({ scopes }: Caller, scope: Scope): void {
 }
 
 /**
- * For changes to a user. A caller that can change an operator can log in as that operator, or lock it out.
+ * For changes to a user. A caller that can change an operator's account can log in as that operator, or lock the
+ * operator out.
  * @throws Problem `insufficient_scope` if the user has a role and the caller does not have the scope `admin`
  */
 export function demandReach(caller: Caller, { role }: { readonly role: string }): void {
@@ -126,8 +130,8 @@ export function demandReach(caller: Caller, { role }: { readonly role: string })
 }
 
 /**
- * For actions that would give lasting access to the thief of a session: keys, roles, and secrets and factors of others.
- * API keys always count as fresh.
+ * For actions that would give lasting access to an attacker with a stolen session: changes of keys, of roles, and of
+ * secrets and factors of others. API keys need no recent proof.
  * @throws Problem `fresh_proof_required`
  */
 export function demandFreshness({ isStale }: Caller): void {

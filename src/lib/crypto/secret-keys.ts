@@ -5,8 +5,8 @@ import { Problem } from '../problem.js';
 export type KeyPurpose = 'identity' | 'code' | 'pin' | 'recovery' | 'idempotency' | 'limit' | 'seal';
 
 /**
- * The operations that use `SECRET_KEY`. During a rotation there are several keys: the first creates new values, and all of
- * them check existing ones.
+ * The operations that use `SECRET_KEY`. During a rotation there are several keys: the first one creates new values, and
+ * all of them can read existing values.
  */
 export interface SecretKeys {
   /** HMAC-SHA256 with the current key. */

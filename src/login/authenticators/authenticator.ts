@@ -4,8 +4,8 @@ import type { Candidate } from '../../identities/accounts.js';
 /**
  * A login method with a name and one or two steps.
  *
- * The core does everything else, so an authenticator cannot forget it: account look-up, equal responses for unknown
- * identities, guess budgets, states and expiry, the PIN, second factors, devices, tokens, and the audit trail.
+ * The core does everything else, so that an authenticator cannot forget it: account look-up, the same responses for
+ * unknown identities, guess budgets, states and expiry, the PIN, second factors, devices, tokens, and the audit trail.
  */
 export type Authenticator = SingleStep | TwoStep | SelfNaming;
 
@@ -24,7 +24,7 @@ export interface SingleStep extends Named {
   readonly steps: 1;
   /** Must take the same time for every candidate (together with `refused`), and must not throw for a wrong secret. */
   verify(candidate: Candidate | undefined, secret: string, authenticationId: string): Promise<boolean>;
-  /** Called with the right secret after the login is approved. Use it to rehash the secret. A failure is only logged. */
+  /** Called with the right secret after the login is approved. Use it to rehash the secret. An error is only logged. */
   approved?(candidate: Candidate, secret: string): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export interface NamedUser {
   /** Whether the proof counts as two factors, such as a passkey with user verification: then no second factor is required. */
   readonly isMultiFactor: boolean;
   /**
-   * Called for the one answer that counts among parallel ones. Use it to record that the proof is used.
+   * Called once for a proof, even if parallel requests send it. Use it to record that the proof is used.
    * @returns false: refuse the login after all
    */
   use?(): Promise<boolean>;

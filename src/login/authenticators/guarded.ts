@@ -26,8 +26,8 @@ const lifetimes = { default: 300, longest: 600 };
  * Wraps a plug-in as an authenticator that the core can trust. The plug-in gets only the data of `PluginUser`, and approves
  * only by exactly `true` within the time limit.
  *
- * Failures and challenges are returned at a multiple of the tick after the evaluation began. So the response time does not
- * reveal how long the plug-in worked, which may differ between known and unknown users (decision 39).
+ * Failures and challenges are returned at a multiple of the tick after the evaluation began. Otherwise the response
+ * time would reveal how long the plug-in worked, which may differ between known and unknown users (decision 39).
  */
 export function guarded(plugin: Plugin, options: GuardOptions): Authenticator {
   const { name } = plugin;
@@ -35,7 +35,7 @@ export function guarded(plugin: Plugin, options: GuardOptions): Authenticator {
 
   const waitForTick = (since: number) => wait(tick - ((performance.now() - since) % tick));
 
-  /** @throws Problem `authenticator_unavailable`, also at a tick */
+  /** @throws Problem `authenticator_unavailable`, also at a multiple of the tick */
   async function call<T>(work: () => unknown, read: (answer: unknown) => T): Promise<T> {
     const since = performance.now();
     try {
@@ -150,7 +150,7 @@ function demandObject(value: unknown, what: string): Readonly<Record<string, unk
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** A copy as the database returns it: JSON values only, and at most so many bytes. */
+/** A copy as the database returns it: JSON values only, with a maximum number of bytes. */
 function copyOf(value: object, bytes: number, what: string): Readonly<Record<string, unknown>> {
   const text = JSON.stringify(value);
   if (Buffer.byteLength(text) > bytes) throw new InvalidResult(`${what} may take at most ${bytes} bytes`);
@@ -159,12 +159,12 @@ function copyOf(value: object, bytes: number, what: string): Readonly<Record<str
   return JSON.parse(text) as Readonly<Record<string, unknown>>;
 }
 
-/** A result that does not match the types. Its message contains nothing of the result. */
+/** A result that does not match the types. The message contains no part of the result. */
 class InvalidResult extends Error {}
 
 /**
- * The problem of a failure, with a cause for the log. It reads nothing of an unknown error, which may contain the secret and
- * may throw when it is read. The thread of a plug-in has reduced its errors to what may be logged.
+ * The problem of a failure, with a cause for the log. It does not read unknown errors: they may contain the secret, and
+ * may throw when they are read. The thread of a plug-in has already reduced its errors to the parts that may be logged.
  */
 function unavailable(name: string, error: unknown): Problem {
   const known = asKnown(error);

@@ -24,7 +24,7 @@ export type FromThread =
   | { readonly type: 'answer'; readonly id: number; readonly json: string }
   | { readonly type: 'failure'; readonly id: number; readonly thrown: Thrown }
   | { readonly type: 'pong' }
-  /** An error that no code handled. */
+  /** An unhandled error. */
   | { readonly type: 'unhandled'; readonly id: number; readonly thrown: Thrown }
   | { readonly type: 'log'; readonly id: number; readonly level: string; readonly message: string }
   | { readonly type: 'fetch'; readonly id: number; readonly url: string; readonly request: object };

@@ -17,7 +17,7 @@ export interface SupervisedPlugin {
   close(): Promise<void>;
 }
 
-/** Milliseconds. The loss of a thread that ran for longer counts as the first one again. */
+/** Milliseconds. After a thread has run for longer than this, its loss counts as the first one again. */
 const stableAfter = 30_000;
 
 /** @throws Error with the reason why the plug-in did not start, for the operator */
@@ -73,7 +73,7 @@ export async function supervisePlugin(options: SupervisionOptions): Promise<Supe
   };
 }
 
-/** A module may return another object the second time, but only the first one was checked. */
+/** A module may return another object at the second start, but only the first object was checked. */
 async function demandSame(thread: PluginThread, first: PluginThread): Promise<PluginThread> {
   if (JSON.stringify(thread.described) === JSON.stringify(first.described)) return thread;
   await thread.end();

@@ -7,7 +7,7 @@ export interface PluginThreadOptions {
   /** The URL of the module. */
   readonly url: string;
   readonly context: PluginContext;
-  /** Called for errors that no code of the plug-in handled. */
+  /** Called for unhandled errors of the plug-in. */
   readonly onUnhandled: (failure: PluginFailure) => void;
   /** Milliseconds for each call. The default is 10,000. */
   readonly timeoutMs?: number;
@@ -26,7 +26,9 @@ export interface PluginThread {
   end(): Promise<void>;
 }
 
-/** The plug-in threw, timed out, or lost its thread. Of a thrown value it contains only the class and the places. */
+/**
+ * The plug-in threw, timed out, or lost its thread. If it threw, this contains only the class and the file positions.
+ */
 export class PluginFailure extends Error {
   override readonly name = 'PluginFailure';
   constructor({ kind, frames }: Thrown) {

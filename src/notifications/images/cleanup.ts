@@ -6,7 +6,7 @@ import type { ImageStorage } from './storage.js';
 const batch = 100;
 /** Milliseconds between two runs. */
 const interval = 60_000;
-/** A fixed number of our own: one instance at a time cleans up. */
+/** The key of an advisory lock, so that only one instance at a time cleans up. No other lock uses this number. */
 const advisoryLock = 7_203_415_022;
 
 interface DueRow {
@@ -107,7 +107,7 @@ export async function cleanUpImages({ database, storage }: ImageCleanupOptions):
       removeUnshown(tx, idsOf(due), idsOf(unshown)),
     );
     total += removed.size;
-    // The others stay unsettled: another instance may just have removed their rows.
+    // The other images stay unsettled: another instance may just have removed their rows.
     for (const id of stored.filter((id) => removed.has(id))) await storage.remove(id);
     if (due.length < batch || checked === 0) break;
   }
@@ -118,8 +118,9 @@ export async function cleanUpImages({ database, storage }: ImageCleanupOptions):
 const idsOf = (images: readonly { readonly id: string }[]) => images.map(({ id }) => id);
 
 /**
- * Does nothing while another instance cleans up. Removes only `unshown` images: the files of an image that lost its last
- * notification just now are not marked as unsettled, so nobody would find them without their row. A later run removes it.
+ * Does nothing while another instance cleans up. Removes only the images in `unshown`. An image that has just lost its
+ * last notification is not marked as unsettled yet: without its row, nothing would find its files. A later run removes
+ * it.
  */
 async function removeUnshown(
   tx: Queryable<'directory' | 'everyone'>,
@@ -135,7 +136,7 @@ async function removeUnshown(
   return { removed, checked: locked.length };
 }
 
-/** Settles what a process left that died between writing files and their row. */
+/** Settles images whose process died between writing the files and the row. */
 async function settleLeftovers({ database, storage }: ImageCleanupOptions): Promise<void> {
   const ids = await storage.longUnsettled();
   if (ids.length === 0) return;

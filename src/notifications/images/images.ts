@@ -60,7 +60,7 @@ export function createImages(options: ImagesOptions): Images {
         const bytes = Object.values(renditions).reduce((sum, { length }) => sum + length, 0);
         await storage.put(id, renditions);
         await endTimeLimit(limit, id);
-        // A failed commit may have been committed all the same: the files stay unsettled, and the cleanup decides.
+        // After an error, the commit may still have succeeded. The files stay unsettled, and the cleanup decides.
         const done = await commit(async (tx) => {
           if (userId !== undefined) await takeQuota(tx, userId);
           return insertImage(tx, { id, userId, bytes }, urls);

@@ -2,7 +2,7 @@ import type { Queryable } from '../../database/database.js';
 import { directoryStatement, sql, userStatement } from '../../database/sql.js';
 import { Problem } from '../../lib/problem.js';
 
-/** Uploads of one user that are stored, and that may come within an hour. */
+/** The maximum number of stored images of one user, and of uploads within an hour. */
 const limits = { stored: 1000, perHour: 100 };
 
 const countImages = directoryStatement<{ userId: string }, { stored: number; recent: number; retry_after: number }>(
@@ -29,8 +29,9 @@ export async function refuseBeyondQuota(handle: Queryable<'directory'>, userId: 
 }
 
 /**
- * The same in the transaction that adds an image. The head of the inbox is locked until commit, so uploads of a user are
- * counted one after the other. An erasure removes the head before the images, so no image can be added after it.
+ * Checks the same in the transaction that adds an image. The head of the inbox is locked until commit, so uploads of a
+ * user are counted one after the other. The erasure of a user removes the head before the images, so no image can be
+ * added after that.
  * @throws Problem `too_many_images`, `too_many_requests`; `invalid_session_token` when the user is deleted
  */
 export async function takeQuota(tx: Queryable<'user' | 'directory'>, userId: string): Promise<void> {

@@ -85,7 +85,10 @@ export function findImages(
   return imagesOf(handle, selectImages, ids, urls);
 }
 
-/** The same for notifications that are about to show them: the images stay until the transaction ends. */
+/**
+ * Finds images and locks them, for notifications that are about to show them: the images stay until the transaction
+ * ends.
+ */
 export function holdImages(
   tx: Queryable<'directory'>,
   ids: ReadonlySet<string>,

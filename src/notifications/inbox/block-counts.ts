@@ -3,13 +3,16 @@ import { sql, userStatement } from '../../database/sql.js';
 import { blockRows, hasFullBlocks } from './blocks.js';
 import { lockHead } from './heads.js';
 
-/** Inboxes whose full blocks one request counts. The next notification to the others counts theirs. */
+/**
+ * The maximum number of inboxes whose full blocks one request counts. For other inboxes, their next notification
+ * counts.
+ */
 const maxInboxes = 20;
 
 /**
- * Counts type by type and in order, as the index has them, so it reads the index only. A change of type may have written
- * a count before the block was full: that one is replaced, by 0 too. The heads must be locked before, by another
- * statement of the transaction: then this one sees every row.
+ * Counts in the order of the index, by type, so that it reads only the index. A change of type may have written a count
+ * before the block was full. This statement replaces such a count, also by 0. An earlier statement of the transaction
+ * must have locked the heads, so that this one sees every row.
  */
 const countBlocks = userStatement<{ userIds: readonly string[] }>(
   'blocks_count',

@@ -6,7 +6,7 @@ import { literal, type Sql, type SqlPart, sql } from '../../database/sql.js';
  */
 export const blockSize = 1024;
 
-/** SQL: the same number. */
+/** SQL: `blockSize`. */
 export const blockRows = literal(blockSize);
 
 /** SQL: the first block of a head that is not counted yet. */
@@ -26,13 +26,13 @@ export interface PlaceInBlocks {
   readonly from: SqlPart;
   /** Counts rows of this type only. */
   readonly type: SqlPart | undefined;
-  /** Rows to skip. */
+  /** The number of rows to skip. */
   readonly skip: SqlPart;
 }
 
 /**
- * SQL that gives the sequence of the row after `skip` others, null beyond the last. The counts lead to the row's block,
- * so the statement reads the rows of three blocks at most, however far away the row is.
+ * SQL: the sequence of the row after `skip` other rows; null beyond the last row. The counts show in which block the
+ * row is, so the statement reads the rows of at most three blocks, however far away the row is.
  */
 export function placeInBlocks(parts: PlaceInBlocks): Sql {
   const { userId, direction, type } = parts;

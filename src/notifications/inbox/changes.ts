@@ -18,9 +18,9 @@ export interface ChangesFrom {
   readonly after: number;
 }
 
-/** One snapshot of an inbox, with the first of its wanted changes, in their order. */
+/** One snapshot of an inbox, with the first ones of the requested changes, in order. */
 export interface InboxChanges {
-  /** The last change sequence. The last of the changes may be below it: some changes leave no trace. */
+  /** The last change sequence. It may be higher than that of the last change, because some changes leave no row. */
   readonly head: number;
   /** Tombstones up to this change sequence have been removed. */
   readonly forgottenUpTo: number;
@@ -46,9 +46,10 @@ const tombstoneColumns = join(
 );
 
 /**
- * Reads many inboxes in one statement: each costs a few look-ups by key, and `limit` rows at most. The subqueries are
- * lateral and limited, and the plan sees no array's length, so the planner can only look up key by key. The statement is
- * planned at each use: a plan from when the tables were nearly empty would read a whole table for each inbox.
+ * Reads many inboxes in one statement: each costs a few look-ups by key, and at most `limit` rows. The subqueries are
+ * lateral and limited, and the plan does not depend on the lengths of arrays, so the planner can only look up key by
+ * key. The statement is planned at each use: an old plan from nearly empty tables would read a whole table for each
+ * inbox.
  */
 const selectChanges = unprepared(
   userStatement<{ userIds: string; afters: string; limit: number }, FoundRow>(
@@ -74,7 +75,7 @@ const selectChanges = unprepared(
 );
 
 /**
- * @param limit changes of each inbox at most; an inbox with fewer changes gives all of them
+ * @param limit the maximum number of changes of each inbox
  * @returns in the order of `wanted`; undefined where there is no such inbox
  */
 export async function readChanges(
@@ -106,8 +107,8 @@ export async function notificationsOf(
 }
 
 /**
- * Whether a client at this position must start again: tombstones since were removed, or the position is beyond the inbox,
- * because the database was restored from a backup.
+ * Whether a client at this position must start again. This is so if later tombstones were removed, or if the position
+ * is beyond the end of the inbox, because the database was restored from a backup.
  */
 export function needsReset(
   after: number,
@@ -117,15 +118,15 @@ export function needsReset(
 }
 
 /**
- * A client's position. During a first reading in pages, it also holds the head at which the reading began: the client
- * never had what was deleted before, so it needs no tombstones from before (decision 21).
+ * A client's position. During a first read in pages, it also contains the change sequence at which the read began. The
+ * client never got notifications that were deleted before that, so it does not need their tombstones (decision 21).
  */
 export interface ChangesPosition {
   readonly after: number;
   readonly begunAt?: number;
 }
 
-/** Reads `42`, or `7-42` during a first reading that began at 42. Undefined for anything else. */
+/** Parses `42`, or `7-42` during a first read that began at 42. Undefined for any other text. */
 export function parsePosition(text: string): ChangesPosition | undefined {
   const [, after, begunAt] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text) ?? [];
   if (after === undefined) return undefined;
@@ -142,7 +143,7 @@ export interface ChangesQuery extends ChangesPosition {
   readonly filter: readonly FilterClause[];
 }
 
-/** Changes that one request with a filter reads at most. */
+/** The maximum number of changes that one request with a filter reads. */
 const maxFiltered = 1000;
 
 /** @throws Problem `invalid_session_token` when there is no such user */
@@ -170,7 +171,8 @@ export async function listChanges(
     if (pause !== undefined) await pause;
     const notification = notificationOf(row);
     reached = row.change_sequence;
-    // In a first reading, everything that existed at its start is new to the client, and earlier deletions are skipped.
+    // In a first read, all notifications that existed at its start are new to the client, and earlier deletions are
+    // skipped.
     const isFirst = begun !== undefined && reached <= begun;
     if (notification === null ? isFirst : !matches(filter, notification)) continue;
     changes.push(toChange(row, notification, isFirst ? 0 : after));

@@ -15,14 +15,14 @@ export interface CostlyReadLimitOptions {
 const ofUser = { concurrency: 2, maxWaiting: 100, timeoutMs: 1000 };
 /** Costly reads of all users that may wait. They use half of the connections; the other half serves everything else. */
 const ofAll = { maxWaiting: 400, timeoutMs: 2000 };
-/** Milliseconds that the reads of one user may take at once, and milliseconds refilled per millisecond. */
+/** The allowance of one user: the maximum in milliseconds, and the milliseconds that are refilled per millisecond. */
 const allowance = { max: 10_000, refill: 0.2 };
 /** After this many reads, users whose allowance is full again are removed from memory. */
 const cleanupInterval = 1000;
 
 /**
- * Limits the connections that costly reads of one user hold, and for how long. A costly read scans an inbox. Reads beyond
- * the limit are refused, so one user does not delay the others.
+ * Limits how many connections the costly reads of one user use, and for how long. A costly read scans an inbox. Reads
+ * beyond the limit are refused, so that one user does not delay the others.
  */
 export function createCostlyReadLimit({
   connections,

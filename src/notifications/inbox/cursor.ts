@@ -4,13 +4,17 @@ export interface NotificationSort {
   readonly direction: 'asc' | 'desc';
 }
 
-/** A position in a paged list: what links and `cursor` hold, so that pages neither repeat nor miss a row. */
+/**
+ * A position in a paged list. Links and the parameter `cursor` contain it, so that pages neither repeat nor miss a row.
+ */
 export interface Cursor {
   /** Leaves out notifications after this sequence: the head's sequence when the first page was read. */
   readonly mark: number;
   /** From 1. */
   readonly page: number;
-  /** The page starts right after the row at this place, or ends right before it. Without it, `page` counts. */
+  /**
+   * The page starts right after the row at this place, or ends right before it. Without it, `page` selects the page.
+   */
   readonly anchor?: Anchor;
 }
 

@@ -17,7 +17,8 @@ const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.]*[eE][-+]?\d+|-?\d[\d.
  * JSON parser in JavaScript takes 1.4 s. (`JSON.parse` gives the text itself only from Node 22 on.)
  *
  * @param json valid JSON of bounded depth
- * @returns undefined for an item whose parsed number is exact or absent; empty, as usual, when that holds for all items
+ * @returns undefined for an item whose parsed number is exact or absent. An empty array if this is so for all items,
+ * which is usual
  */
 export function exactNumbers(json: string | undefined): readonly (string | undefined)[] {
   if (json === undefined) return [];

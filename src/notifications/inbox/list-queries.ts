@@ -36,7 +36,7 @@ export interface NotificationQuery {
   readonly mark?: number;
   /** Where the page starts or ends. It is found by the index, however deep: nothing is counted or skipped. */
   readonly anchor?: Anchor;
-  /** Counts beyond `countCap`, where the count is not free. */
+  /** Whether to count beyond `countCap`. Without a filter and `since`, the count is known without counting. */
   readonly countsExactly: boolean;
 }
 
@@ -59,10 +59,10 @@ export interface ListedRow extends Omit<NotificationRow, 'user_id' | 'updated_at
   readonly place?: number;
 }
 
-/** A count that is not free stops here. */
+/** Counting stops at this number. */
 const countCap = 1000;
 
-/** Up to this many rows are skipped one by one; beyond, the counts of blocks find the page. */
+/** Up to this number, rows are skipped one by one. For more, the counts of blocks find the page. */
 const maxSkipped = blockSize;
 
 /** A row of the list, with the head and the total. */
@@ -257,7 +257,7 @@ function startOf(query: NotificationQuery): Start {
   return hasCounts && query.sort.field === 'created_at' && skip > maxSkipped ? 'blocks' : 'offset';
 }
 
-/** The type of a filter that asks for one type only: the counts of blocks can answer that. */
+/** The type of a filter for exactly one type, which the counts of blocks can answer. */
 function countedType({ filter }: NotificationQuery): string | undefined {
   const [clause] = filter;
   if (filter.length !== 1 || clause?.name !== 'notification_type' || clause.operator !== 'eq') return undefined;
@@ -267,12 +267,12 @@ function countedType({ filter }: NotificationQuery): string | undefined {
 /** SQL: the number of rows on all pages, up to one more than `countCap` unless the query counts exactly. */
 function totalOf(query: NotificationQuery, p: ListParts, matching: Sql): Sql {
   if (countIsFree(query)) {
-    // With a mark, only the rows that arrived since are counted, by blocks.
+    // With a mark, only the rows that arrived after the mark are counted, by blocks.
     if (query.mark === undefined) return sql`head.total`;
     return sql`head.total - ${rowsBeyond(p.userId, sql`${p.mark}::bigint`)}`;
   }
   if (query.countsExactly) return sql`(select count(*) ${matching})`;
-  // Ordered, so that it reads by the index. A planner that expects enough rows soon would scan the table instead.
+  // Ordered, so that it reads by the index. Without an order, the planner may scan the table instead.
   const { field, direction } = query.sort;
   const place = placeColumns[field];
   return sql`(

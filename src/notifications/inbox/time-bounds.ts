@@ -8,8 +8,8 @@ import type { NotificationSort } from './cursor.js';
 export const placeColumns = { created_at: sql`sequence`, updated_at: sql`change_sequence` } as const;
 
 /**
- * SQL: a recursive CTE `bounds` that finds the place of a time. Every row up to `low` is not newer than the time, every row
- * beyond `high` is newer, and the last step has both equal. It needs a CTE `head` before it.
+ * SQL: a recursive CTE `bounds` that finds the place of a time. No row up to `low` is newer than the time, and every
+ * row beyond `high` is newer. In the last step both are equal. It needs a CTE `head` before it.
  *
  * It bisects, with one index look-up for each step. Without it, a poll for new rows would need an index on the time, or
  * would scan all older rows.

@@ -13,7 +13,7 @@ export interface Publication {
 /** The ids of the notifications that were published, or why none was. */
 export type Outcome = { readonly ids: readonly string[] } | { readonly faults: readonly FieldError[] };
 
-/** Why nothing would be published; undefined when it would be. */
+/** The reason why this would not be published; undefined if it would be. */
 export type Forecast = { readonly faults: readonly FieldError[] } | undefined;
 
 export interface EachPublisherOptions {
@@ -32,9 +32,9 @@ export interface EachPublisherOptions {
 }
 
 /**
- * Publishes or refuses each of several publications by itself. The valid ones share one transaction. Faults are looked up
- * before anything is written; when a publication becomes invalid after that (its user is deleted), the others are tried
- * once more.
+ * Publishes or refuses each of several publications independently. The valid ones share one transaction. All errors are
+ * looked up before anything is written. If a publication becomes invalid after that, because its user is deleted, the
+ * others are tried once more.
  *
  * @returns in the order of `publications`, after the commit
  */

@@ -20,7 +20,7 @@ import {
 export interface Deliveries {
   readonly ids: readonly string[];
   readonly userIds: readonly string[];
-  /** For each delivery, the place of its content, from 1 as WITH ORDINALITY counts. */
+  /** For each delivery, the position of its content, counted from 1 as WITH ORDINALITY does. */
   readonly items: readonly number[];
   readonly contents: readonly Content[];
 }
@@ -77,13 +77,13 @@ const moveHeads = userStatement<{ userIds: Buffer; rows: Buffer }, MovedHeads>(
     from moved`,
 );
 
-/** One row for all heads: reading thousands of rows would cost more than what they hold. Null when there is none. */
+/** One row for all heads, because reading thousands of rows is slow. Null when there is none. */
 interface MovedHeads {
-  /** For each head, its place in what was asked, from 1. */
+  /** For each head, the position of its user in the request, from 1. */
   places: Buffer | null;
   /** The sequence before the first new notification. */
   befores: Buffer | null;
-  /** The time of the first. */
+  /** The time of the first new notification. */
   starts: Buffer | null;
   full: string[];
 }

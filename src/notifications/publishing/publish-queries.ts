@@ -32,7 +32,7 @@ export interface Created extends CreatedRow {
   readonly isFull: boolean;
 }
 
-/** One row for all notifications: reading a row for each would cost more than what it holds. */
+/** One row for all notifications, because reading a row for each is slow. */
 interface CreatedTogether {
   /** Separated by commas, as `times` are; empty where nothing was inserted. */
   sequences: string;
@@ -93,8 +93,8 @@ export function contentParameters(p: Parameters<ContentArrays>): Sql {
 }
 
 /**
- * A publishing statement without and with a row for the push relay. That is one row more, however many notifications the
- * statement inserts: the relay works out the pushes (decision 23).
+ * A publishing statement without and with a row for the push relay. This is one more row, however many notifications
+ * the statement inserts. The relay computes the pushes later (decision 23).
  *
  * @param build `publication(from)` gives a CTE that reads `user_id`, `id` and `time` of the new notifications
  * @returns gives the statement for an installation that pushes, or for one that does not
@@ -127,13 +127,13 @@ interface Source {
 }
 
 /**
- * Numbers and inserts notifications. The heads are locked in the order of their users, so that two publishers never wait
- * for each other in a cycle. They move when all are locked: after a wait, PostgreSQL reads a row as it is then
- * (EvalPlanQual), not as this statement's snapshot has it. `clock` counts the locked heads first, so its time is read
- * under all locks. Sequences and times come from `moved` alone; both are null, and nothing is inserted, where an inbox
- * does not exist or is skipped.
+ * Numbers and inserts notifications. The heads are locked in the order of their users, so that two publishers never
+ * wait for each other in a cycle. The heads are updated when all are locked: after a wait, PostgreSQL reads the current
+ * version of a row (EvalPlanQual), not the version of this statement's snapshot. `clock` counts the locked heads first,
+ * so its time is read under all locks. Sequences and times come from `moved` alone; both are null, and nothing is
+ * inserted, where an inbox does not exist or is skipped.
  *
- * The answer is in the order of the deliveries, and holds only what the caller does not know.
+ * The result is in the order of the deliveries, and contains only values that the caller does not know.
  */
 const insertStatement = <Values extends object>(name: string, source: (p: Parameters<Values>) => Source) =>
   withAndWithoutPush<Values, CreatedTogether>(name, (p, publication) => {

@@ -7,14 +7,14 @@ import type { PushDevice } from './devices.js';
 /** The queue's job that sends by a channel. `insertDeliveries` names it too. */
 export const sendTask = (channel: PushChannel) => `push.send.${channel}`;
 
-/** The payload of a `sendTask` job. The attempt keeps a left-over job from repeating an attempt. */
+/** The payload of a `sendTask` job. With the number of the attempt, an old job cannot repeat an attempt. */
 export interface PushJob {
   readonly user_id: string;
   readonly id: string;
   readonly attempt: number;
 }
 
-/** After everything else in the queue: the index scan for other jobs does not read waiting pushes. */
+/** Runs after all other jobs. So the index scan for other jobs does not read waiting pushes. */
 const queuePriority = 10;
 /** SQL: the same number. */
 export const pushPriority = literal(queuePriority);

@@ -6,7 +6,7 @@ import { type NotificationRow, notificationColumns, toNotification } from '../in
 import { insertDeliveries, type NewDelivery } from './deliveries.js';
 import { type PushOptions, planPushes } from './plan.js';
 
-/** Publications that one step reads, and the number of notifications at which it stops. */
+/** The maximum number of publications that one step reads, and the number of notifications at which it stops. */
 const limits = { publications: 200, notifications: 5000 };
 
 interface PublicationRow {
@@ -55,7 +55,7 @@ interface Item {
 }
 
 /**
- * Fan-out: works out the pushes of the oldest publications. Rows and jobs are inserted in the transaction that deletes
+ * Fan-out: computes the pushes of the oldest publications. Rows and jobs are inserted in the transaction that deletes
  * the publications, so no push is lost or sent twice.
  * @returns whether there was a publication
  */

@@ -84,7 +84,7 @@ const settleDelivery = userStatement<
     returning id`,
 );
 
-/** Counts the attempt and adds the job of the next one together: a repeat of this job then finds no row. */
+/** Counts the attempt and adds the job of the next one in one statement. If this job runs again, it finds no row. */
 const postponeDelivery = userStatement<AttemptKey & { error: string; seconds: number; task: string }>(
   'push_delivery_postpone',
   (p) => sql`
@@ -123,7 +123,10 @@ export function createPushSending(options: PushSendingOptions): SendPush {
     if (settled !== undefined) counters.add(countOf[state], channel);
   }
 
-  /** The message and the token to send it to; or how the push ends unsent. Everything is read again: it may have changed. */
+  /**
+   * The message and the token to which it is sent, or the reason why the push is not sent. All data is read again,
+   * because it may have changed.
+   */
   async function prepare(channel: PushChannel, job: PushJob, row: DeliveryRow): Promise<End | Prepared> {
     if (row.seconds_left < 1) return { state: 'expired', reason: 'expired' };
     const content = row.notice ? noticeContent(row.notification_id, row.notice) : await contentOf(job, row);

@@ -112,7 +112,7 @@ const selectRetained = unprepared(
   ),
 );
 
-/** Before every user: no user has this id. */
+/** The start of the iteration. No user has this id, and it is lower than all ids. */
 const firstUser = nilId;
 
 /**
@@ -166,7 +166,7 @@ export function retentionTask(kept: readonly RetentionRule[]): MaintenanceTask {
       const users = await tx.query(findUsers({ after, ...ruleArrays }));
       const due = users.filter((user) => user.is_due).map((user) => user.user_id);
       const removed = await removeFrom(tx, due);
-      // There may be more. A locked inbox is left to the next run.
+      // There may be more rows. The next run continues with locked inboxes.
       if (removed > 0) return { removed, next: { user_id: after } };
       const last = users.at(-1)?.user_id;
       return last === undefined || users.length < batch.users ? { removed } : { removed, next: { user_id: last } };

@@ -26,9 +26,9 @@ const chunk = 16 * 1024;
 const retryPause = 250;
 
 /**
- * Reads for all streams that were woken, many in one query, and writes without waiting for clients. A stream whose socket
- * is full is skipped until it drains, and continues from its position. A stream is in one query at a time, so the
- * changes of a query follow those that were written before.
+ * Reads the changes of all streams that were woken, many in one query, and writes without waiting for clients. A stream
+ * whose socket is full is skipped until it drains, and continues from its position. A stream is in one query at a time,
+ * so the changes of a query follow those that were written before.
  */
 export function createPump(
   database: Database,
@@ -42,7 +42,7 @@ export function createPump(
   let isDue = false;
   let isUnavailable = false;
 
-  /** Takes some of the woken streams. A stream that a query reads for stays for later. */
+  /** Takes some of the woken streams. A stream that is in a running query stays for later. */
   function take(): Stream[] {
     const taken: Stream[] = [];
     for (const stream of woken) {

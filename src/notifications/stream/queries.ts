@@ -30,7 +30,7 @@ export interface ResolvedStart extends Pick<Stream, 'position' | 'history'> {
   readonly remaining: number;
 }
 
-/** A stream that needs something. */
+/** A stream that has changes, whose session expires soon, or whose session is no longer valid. */
 export interface Finding {
   readonly stream: Stream;
   /** Null: the session is no longer valid. */
@@ -54,7 +54,7 @@ interface FindingRow {
 export interface StreamQueries {
   /** Finds the start of a stream. @throws Problem `invalid_session_token` when the session is not valid */
   begin(ids: Pick<Stream, 'userId' | 'sessionId'>, start: StreamStart): Promise<ResolvedStart>;
-  /** Checks up to about a thousand streams. @returns those that need something */
+  /** Checks up to about a thousand streams. @returns the streams for which there is work */
   check(streams: readonly Stream[]): Promise<Finding[]>;
 }
 
@@ -94,9 +94,9 @@ export function createStreamQueries(database: Database, heldSession: ValidSessio
   );
 
   /**
-   * Checks each stream with a few look-ups by key. Nearly always no stream needs anything and no row is returned. The
-   * subqueries are lateral and limited, so the planner can only look up key by key: otherwise it has joined the sessions
-   * of all users and scanned them for each stream.
+   * Checks each stream with a few look-ups by key. Nearly always there is no work and no row is returned. The
+   * subqueries are lateral and limited, so the planner can only look up key by key. Without this, a plan scanned the
+   * sessions of all users for each stream.
    */
   const selectFindings = unprepared(
     userStatement<CheckedStreams, FindingRow>(

@@ -14,7 +14,10 @@ export interface Stream {
   position: number;
   /** The last id that was sent to the client. */
   sentPosition: number;
-  /** While history is sent: changes up to `end` are skipped for notifications with a sequence up to `floor`. */
+  /**
+   * While old changes are sent: up to the change `end`, changes of notifications with a sequence up to `floor` are
+   * skipped.
+   */
   readonly history: { readonly floor: number; readonly end: number } | undefined;
   /** The read position that was sent last; -1 before the first. */
   lastRead: number;
@@ -23,7 +26,9 @@ export interface Stream {
   /** When the session was last found valid. */
   checkedAt: number;
   writtenAt: number;
-  /** Since when the client has not read. Written text waits in the socket's buffer; nothing more is written. */
+  /**
+   * The time since which the client has not read. Written text waits in the socket's buffer, and no more is written.
+   */
   blockedAt: number | undefined;
   hasEnded: boolean;
 }

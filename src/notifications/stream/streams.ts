@@ -54,7 +54,10 @@ const defaultTimes: StreamTimes = { check: 750, blocked: 30_000, unchecked: 15_0
 const endTimeout = 3000;
 /** Streams of one user on one instance: several devices, and connections that a phone leaves behind when it changes networks. */
 const maxPerUser = 20;
-/** How long before its session expires a client is warned: this part of the time that is left, and at most this many milliseconds. */
+/**
+ * The client is warned before its session expires: by this part of the remaining time, and at most by this many
+ * milliseconds.
+ */
 const maxLead = 30_000;
 const leadPart = 0.2;
 

@@ -21,9 +21,9 @@ export interface WatchOptions {
 const batch = 1000;
 
 /**
- * One timer for all streams. It ends streams that do not read or that could not be checked, sends heartbeats, and asks the
- * database which sessions are no longer valid, which expire soon, and which inboxes have changes without a signal. So
- * revoking a session needs no signal, and a lost signal delays a notification until the next check at most.
+ * One timer for all streams. It ends streams that do not read or that could not be checked, sends heartbeats, and asks
+ * the database which sessions are no longer valid, which expire soon, and which inboxes have changes without a signal.
+ * So revoking a session needs no signal, and a lost signal delays a notification only until the next check.
  */
 export function startWatch({ streams, queries, pump, end, times, log }: WatchOptions): Watch {
   let checking: Promise<void> | undefined;
@@ -78,7 +78,10 @@ export function startWatch({ streams, queries, pump, end, times, log }: WatchOpt
   };
 }
 
-/** Sends the position too if the filter has excluded changes since: a client that reconnects resumes from there. */
+/**
+ * Sends a heartbeat. If the filter has excluded changes, it also sends the position, so that a client that reconnects
+ * resumes there.
+ */
 function sendHeartbeat(stream: Stream): void {
   const { position, sentPosition: toldPosition } = stream;
   stream.sentPosition = position;

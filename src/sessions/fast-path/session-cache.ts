@@ -1,8 +1,8 @@
 import type { Session } from '../../contract/session.js';
 
 /**
- * Sessions that were valid when they were read. The cache decides nothing: its user must confirm that a session has not
- * changed since, and delete the sessions of users that have changed.
+ * Sessions that were valid when they were read. An entry may be outdated: the caller must confirm that a session has
+ * not changed since, and delete the sessions of users that have changed.
  */
 export interface SessionCache {
   /**

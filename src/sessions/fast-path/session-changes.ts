@@ -6,7 +6,7 @@ import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import { type Instant, instantFromPg } from '../../lib/times.js';
 import { type SessionRow, sessionOf, sessionOfToken } from '../verifier.js';
 
-/** How far changes were read: a snapshot of the database, and the run of the server that it belongs to. */
+/** Up to where changes were read: a snapshot of the database, and the run of the server to which it belongs. */
 export interface SeenSnapshot {
   readonly snapshot: string;
   /** Empty after a crash and after some restores, until the maintenance task runs. */
@@ -33,12 +33,12 @@ const signedFloor = sql`session_changes_floor where xmin = written_by::xid`;
  * SQL: the changes since a snapshot, up to the snapshot of this query, in one text array: each further column of a result
  * costs as much as its content.
  *
- * A transaction that the earlier snapshot did not see ran at that time or has a later number. Both are looked up by number,
- * so a transaction that runs for hours costs nothing.
+ * A transaction that the earlier snapshot did not see was running at that time, or has a later number. Both kinds are
+ * looked up by number, so a transaction that runs for hours costs nothing.
  *
- * Parameters are read through scalar subqueries, here and below: a plan that sees their values or the length of arrays would
- * be planned for each call, and planning costs more than the look-ups. The order by leads to the index: a plan that does not
- * see the snapshot would expect a third of all rows to be new.
+ * Parameters are read through scalar subqueries, here and below: a plan that sees their values or the length of arrays
+ * would be planned for each call, and planning costs more than the look-ups. `order by` makes the planner use the
+ * index: without knowing the snapshot, it expects that a third of all rows is new.
  */
 const changesSince = (since: SqlPart) => {
   const snapshot = sql`${since}::text::pg_snapshot`;

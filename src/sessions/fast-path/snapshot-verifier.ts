@@ -33,10 +33,10 @@ interface ReportedChanges {
  * Verifies the sessions of one turn of the event loop by one query, and caches them (decision 50). The cache alone never
  * answers: each query says in one snapshot of the database whose sessions changed, and which uncached sessions are valid.
  *
- * No change is missed. If a query did not see a change, the first query to return that did see it reports it, because its
- * earlier snapshot did not include the change. At that time the result of the first query is in the cache, from which it is
- * deleted, or the query is still running: then the change is added to its `ReportedChanges`. A change that was committed
- * before a check began is reported by the query of that check at the latest.
+ * No change is missed. Suppose that query A did not see a change. The first later query that sees the change reports
+ * it, because the snapshot before that query did not include it. If A has returned by then, its result is deleted from
+ * the cache. If A is still running, the change is added to its `ReportedChanges`. If a change was committed before a
+ * check began, the query of that check reports it, or an earlier one did.
  */
 export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): SessionVerifier {
   const cache = createSessionCache(maxSessions);

@@ -6,16 +6,16 @@ import type { Counters } from '../../statistics/counters.js';
 import type { SessionVerifier } from '../verifier.js';
 
 /**
- * Answers plain requests to verify a session before the framework sees them (decision 53). Every other request goes to the
- * routes: one with anything unusual in it, one whose session is invalid, and one whose check fails. So every refusal comes
- * from one place.
+ * Answers plain requests to verify a session before the framework sees them (decision 53). Every other request goes to
+ * the routes: a request with anything unusual in it, one whose session is invalid, and one whose check fails. So only
+ * the routes refuse requests.
  */
 export interface VerifyHandler {
   /** Wraps the listener of the routes. */
   listener(routes: RequestListener): RequestListener;
   /** The check that this handler began for a request, for the authorization of its route to continue with. */
   checkOf(request: IncomingMessage): Promise<Session> | undefined;
-  /** From now on the routes answer everything: only they tell clients that the connection will close. */
+  /** From now on the routes answer all requests, because only they announce that the connection will close. */
   close(): void;
 }
 

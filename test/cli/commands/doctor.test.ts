@@ -49,7 +49,7 @@ describe('doctor', () => {
     ]);
   });
 
-  it('reports all faults of the configuration', async () => {
+  it('reports all errors of the configuration', async () => {
     const { code, stdout } = await runCommand(['doctor'], { PORT: 'x', DATABASE_URL: test.url });
     expect(code).toBe(1);
     expect(stdout).toMatch(
@@ -111,7 +111,7 @@ describe('doctor', () => {
     ]);
   });
 
-  it('loads the plug-ins as a start does, and reports the faults of all of them', async () => {
+  it('loads the plug-ins as a start does, and reports the errors of all of them', async () => {
     const plugins = (...names: string[]) => names.map((name) => `./test/support/plugins/${name}.js`).join(',');
     expect(await about('authenticators', { AUTHENTICATORS: plugins('unruly', 'two-unruly-steps') })).toEqual([
       0,

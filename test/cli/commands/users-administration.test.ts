@@ -56,7 +56,7 @@ describe('users create', () => {
     expect(stdout).toMatch(/^id {5}[0-9a-f-]{36}\nemail {2}[0-9a-f-]{36}@example\.com\nrole {3}user\n$/);
   });
 
-  it('reports all faults, and prints no password', async () => {
+  it('reports all errors, and prints no password', async () => {
     const args = ['users', 'create', '--email', 'nowhere', '--phone', '1', '--pin', '12', '--password', 'qwertyuiop'];
     const { code, stdout, stderr } = await command(args);
     expect([code, stdout]).toEqual([1, '']);

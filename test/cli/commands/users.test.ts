@@ -70,7 +70,7 @@ describe('users list', () => {
     expect(none).toEqual({ code: 0, stdout: 'There are no such users.\n', stderr: '' });
   });
 
-  it('reports all faults, as the admin API does', async () => {
+  it('reports all errors, as the admin API does', async () => {
     const { code, stderr } = await command('list', '--limit', '1000', '--filter', 'tier:eq:gold');
     expect(code).toBe(1);
     expect(stderr).toContain('limit: ');

@@ -229,7 +229,7 @@ describe('an unknown parameter of a list', () => {
     '/admin/v1/keys',
     '/admin/v1/users/:id/devices',
     '/admin/v1/users/:id/notifications',
-  ])('of %s is reported together with the faults of other parameters', async (path) => {
+  ])('of %s is reported together with the errors of other parameters', async (path) => {
     const answer = await admin('GET', `${path.replace(':id', user.id)}?q=1&limit=many&filter=nothing:1`);
     expect(faults(answer).sort()).toEqual([
       ['filter', 'unknown_filter_field'],

@@ -215,7 +215,7 @@ describe('parseFilter', () => {
     expect(faultsOf(text)).toEqual([expected]);
   });
 
-  it('reports the first fault of every clause', () => {
+  it('reports the first error of every clause', () => {
     expect(faultsOf('actr:x,type:poll:x,actor:ok,type:eq:a:b').map(({ code }) => code)).toEqual([
       'unknown_filter_field',
       'unknown_filter_op',
@@ -246,7 +246,7 @@ describe('parseFilter', () => {
     expect(faultsOf(`${longest}x`)).toEqual([fault('too_long', 2001, { max: 2000 })]);
   });
 
-  it('reports faults with the parameter of the caller', () => {
+  it('reports errors with the parameter of the caller', () => {
     const faults: FieldError[] = [];
     collectFilter('actr:x', fields, faults, 'mutes.0.filter');
     expect(faults.map(({ field }) => field)).toEqual(['mutes.0.filter']);
@@ -268,7 +268,7 @@ describe('parseFilter', () => {
     );
   });
 
-  it('returns for any text clauses within the limits, or faults at positions in the text', () => {
+  it('returns for any text clauses within the limits, or errors at positions in the text', () => {
     const hostile = fc.array(
       fc.oneof(
         fc.constantFrom(...',|:;[]\\', ...Object.keys(fields), 'eq', 'neq', 'gt', 'in', 'like', 'pool', '1', id, '\0'),

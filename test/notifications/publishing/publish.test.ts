@@ -162,7 +162,7 @@ describe('a publication whose onPart callback throws', () => {
 });
 
 describe('a refused request', () => {
-  it('names every fault of every item, and writes nothing', async () => {
+  it('names every error of every item, and writes nothing', async () => {
     const user = await inboxOf();
     const unknown = randomUUID();
     const act = publish([

@@ -176,7 +176,7 @@ describe('a publication', () => {
     expect(await counts(users)).toEqual({ pushes: 600, different: 600, jobs: 600, publications: 0 });
   });
 
-  test('to ten thousand users is fanned out in statements that stay below the timeout', async () => {
+  test('to ten thousand users is pushed with statements that stay below the timeout', async () => {
     const users = await createReachable(10_000);
     await publish(users);
     await fanOutPushes(database, options);

@@ -220,7 +220,7 @@ describe('describing a device', () => {
     expect(answer.status).toBe(201);
   });
 
-  test('reports all faults, by the rules of a login', async () => {
+  test('reports all errors, by the rules of a login', async () => {
     const { session } = await signIn(postern, await createUser(postern));
     const { status, body } = await postern.api<ProblemAnswer>('PUT', '/v1/devices/current', {
       bearer: session.token,

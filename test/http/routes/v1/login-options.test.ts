@@ -33,7 +33,7 @@ describe('GET /v1/login-options', () => {
     });
   });
 
-  test('says the same whoever is registered', async () => {
+  test('is the same for every set of registered users', async () => {
     const before = await optionsOf(postern);
     await createUser(postern, { email: newEmail(), password: 'a longer battery of horses' });
     expect(await optionsOf(postern)).toEqual(before);

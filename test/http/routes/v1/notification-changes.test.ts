@@ -27,7 +27,7 @@ describe('GET /v1/notifications/changes', () => {
     expect((await get<Changes>('?filter=notification_type:pool')).body.changes).toEqual([]);
   });
 
-  it('reports all faulty parameters', async () => {
+  it('reports all invalid parameters', async () => {
     const { status, body } = await get<ProblemAnswer>('?after=x&limit=1001&filter=colour:red');
     expect([status, body.errors.map(({ field }) => field)]).toEqual([422, ['after', 'limit', 'filter']]);
   });

@@ -45,7 +45,7 @@ describe('an ETag', () => {
     expect((await conditional(reader, 'W/"other"')).status).toBe(200);
   });
 
-  it('is checked last: a faulty query gets 422 and an ended session 401', async () => {
+  it('is checked last: an invalid query gets 422 and an ended session 401', async () => {
     const reader = await createReader();
     const { headers } = await get(reader);
     expect((await conditional(reader, headers.etag ?? '', '?page=0')).status).toBe(422);

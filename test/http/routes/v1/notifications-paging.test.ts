@@ -81,7 +81,7 @@ describe('paging', () => {
     expect((await get(reader, { page: '2', limit: '3' })).body).toEqual(created.slice(0, 2).toReversed());
   });
 
-  it('reports all faulty parameters', async () => {
+  it('reports all invalid parameters', async () => {
     const query = { page: '0', limit: '101', sort: 'actor', since: '2017-02-30 00:00:00', filter: 'colour:eq:red' };
     const { status, body } = await get<ProblemAnswer>(await createReader(), query);
     expect(status).toBe(422);

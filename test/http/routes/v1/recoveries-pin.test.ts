@@ -335,7 +335,7 @@ describe('a recovery of the PIN is cancelled', () => {
     expect(await accepted(who, ['1357', pin], secret)).toEqual([pin]);
   });
 
-  test('not by a lock or a new name: the operator decides about the recovery separately', async () => {
+  test('but not by a lock or a new name: the operator decides about the recovery separately', async () => {
     const who = await owner();
     await recoverPin(who.user, '1357');
     await ask(who, 'PATCH', '', { name: 'Ada' });

@@ -251,7 +251,7 @@ describe('starting a recovery', () => {
     }
   });
 
-  test('reports faults: no address, a username, an unavailable channel', async () => {
+  test('reports errors: no address, a username, an unavailable channel', async () => {
     const identity = (type: string, value: string) => ({ identity: { type, value }, purpose: 'password' });
     expect(await refusal('/v1/recoveries', identity('phone', '12'))).toEqual([422, 'identity.value invalid_identity']);
     expect(await refusal('/v1/recoveries', identity('username', 'ada'))).toEqual([422, 'identity.type invalid_choice']);

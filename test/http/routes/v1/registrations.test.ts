@@ -104,7 +104,7 @@ test('is refused for the second of two requests with one address', async () => {
   expect(await refusal(`/v1/registrations/${body.id}`, { secret })).toEqual([409, 'phone identity_taken']);
 });
 
-test('a taken username gets 409 and the code stays valid; faults do not count as guesses', async () => {
+test('a taken username gets 409 and the code stays valid; errors do not count as guesses', async () => {
   const { username } = await createUser(postern);
   const { path, secret } = await begin();
   for (let n = 0; n < 6; n += 1) {

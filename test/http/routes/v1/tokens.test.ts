@@ -102,7 +102,7 @@ describe('a single-step login', () => {
     }
   });
 
-  test('reports all faults of a request', async () => {
+  test('reports all errors of a request', async () => {
     const { status, body } = await postern.api<ProblemAnswer>('POST', '/v1/tokens', {
       body: { identity: { type: 'pigeon', value: '' }, authenticator: 7, device: { make: 5 } },
     });

@@ -27,7 +27,8 @@ export function adminUserFactorRoutes(
       demandFreshness(callerOf(request));
       const changed = await database.user(id).transaction(async (tx) => {
         const user = await users.removeSecondFactors(tx, id, originOf(request));
-        // Removing an operator's second factor makes it easier to take over the account. The transaction rolls back.
+        // Removing an operator's second factor makes it easier to take over the account. If the caller may not, the
+        // transaction rolls back.
         if (user.role !== 'user') demandScope(callerOf(request), 'admin');
         return user;
       });

@@ -50,7 +50,8 @@ export function adminUserRoutes(
       const prepared = await users.prepareChange(id, request.body);
       const changed = await database.spanningFor(id).transaction(async (tx) => {
         const user = await users.change(tx, id, prepared, originOf(request));
-        // A caller that can change an operator can become one. The transaction rolls back.
+        // A caller that can change an operator's account can log in as that operator. If the caller may not, the
+        // transaction rolls back.
         if (request.body.role !== undefined) demandScope(callerOf(request), 'admin');
         demandReach(callerOf(request), user);
         return user;

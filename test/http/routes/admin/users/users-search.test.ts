@@ -54,7 +54,7 @@ describe('searching users', () => {
     });
   });
 
-  test('refuses the parameter twice, together with other faults', async () => {
+  test('refuses the parameter twice, together with other errors', async () => {
     expect((await refused('GET', '/users?search=a&search=b&limit=0')).errors).toEqual([
       ['search', 'repeated_parameter'],
       ['limit', 'invalid_limit'],
@@ -91,7 +91,7 @@ describe('a long list of users', () => {
     );
   });
 
-  test('is searched in pages that the links and the cursor lead through', async () => {
+  test('is searched page by page, by links and by cursor', async () => {
     const byCursor: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const path: string = `/users/page?search=seldom&limit=50${cursor && `&cursor=${cursor}`}`;
