@@ -169,7 +169,10 @@ async function openApi() {
     publicUrl: undefined,
     corsOrigins: [],
     trustProxy: undefined,
-    console: { appName: 'Postern', publicUrl: undefined },
+    serves: {
+      administration: true,
+      console: { appName: 'Postern', publicUrl: undefined, files: { page: Buffer.alloc(0), assets: new Map() } },
+    },
   });
   const document = app.swagger();
   await app.close();

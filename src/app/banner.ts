@@ -1,12 +1,27 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import type { OfferedSetUpLink } from '../sessions/setup-links.js';
+
+/** What a start shows. */
+export interface BannerOptions {
+  /** The URL on which the service listens. */
+  readonly url: string;
+  /** The URL of the server that has the console and the admin API. */
+  readonly administrationUrl: string;
+  readonly firstKey: FirstKey;
+  /** Undefined: there is no console. */
+  readonly consoleUrl: string | undefined;
+  /** Undefined if an operator exists. */
+  readonly setUpLink: OfferedSetUpLink | undefined;
+}
 
 /**
- * The text that `postern serve` prints when it is ready: the address, the first API key or its file, and three commands that
- * work in this order in one shell. If the key is not known any more, they need the variable `KEY`.
+ * The text that `postern serve` prints when it is ready: the addresses, the link for the first operator and the first API key
+ * or their files, and three commands that work in this order in one shell. If the key is not known any more, they need the
+ * variable `KEY`.
  */
-export function banner({ url, firstKey }: { readonly url: string; readonly firstKey: FirstKey }): string {
+export function banner({ url, administrationUrl, firstKey, consoleUrl, setUpLink }: BannerOptions): string {
   const name = `ada${randomInt(1000, 10_000)}`;
   const json = "-H 'Content-Type: application/json'";
   const newUser = JSON.stringify({ username: name, password: 'a battery of horses' });
@@ -19,17 +34,25 @@ export function banner({ url, firstKey }: { readonly url: string; readonly first
   return [
     '',
     `Postern is ready at ${url} (API: ${url}/docs)`,
+    ...describeConsole(consoleUrl, setUpLink),
     ...describeKey(firstKey),
     '',
     'Try in another shell: create a user, log in, get a session.',
     '',
-    `curl -s ${url}/admin/v1/users -H "Authorization: Bearer ${keyInShell(firstKey)}" ${json} -d '${newUser}'; echo`,
+    `curl -s ${administrationUrl}/admin/v1/users -H "Authorization: Bearer ${keyInShell(firstKey)}" ${json} -d '${newUser}'; echo`,
     '',
     `TOKEN=$(curl -s ${url}/v1/tokens ${json} -d '${login}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/'); echo "$TOKEN"`,
     '',
     `curl -s -X POST ${url}/v1/sessions -u "$TOKEN:"; echo`,
     '',
   ].join('\n');
+}
+
+function describeConsole(url: string | undefined, link: OfferedSetUpLink | undefined): string[] {
+  if (url === undefined) return [];
+  if (link === undefined) return [`The console is at ${url}`];
+  if ('file' in link) return [`The link that creates the first operator, within 30 minutes, is in ${link.file}`];
+  return ['Create the first operator within 30 minutes. Open in a browser:', link.url, ''];
 }
 
 type FirstKey = { readonly token?: string; readonly file?: string };

@@ -1,27 +1,30 @@
-import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/config.js';
 import type { Database } from '../database/database.js';
 import { countUnreadable, describeUnreadableValues } from '../database/unreadable.js';
 import type { App } from '../http/requests/route.js';
 import type { Services } from '../http/routes/routes.js';
-import { buildServer } from '../http/server.js';
 import type { StreamTimes } from '../notifications/stream/stream.js';
 import { ensureFirstKey } from '../sessions/api-keys.js';
 import { startBackgroundWork } from './background.js';
-import { banner, version } from './banner.js';
+import { version } from './banner.js';
 import { type Base, openBase } from './base/base.js';
-import { httpUrl } from './base/console-url.js';
 import { createLifecycle, type Lifecycle } from './base/lifecycle.js';
 import { createLog, type Logger } from './base/log.js';
+import { firstScreen } from './first-screen.js';
+import { listen } from './listen.js';
 import { createServices } from './services.js';
 
 /** A running Postern. */
 export interface Postern {
   /** The URL on which it listens. */
   readonly url: string;
-  /** A text for the operator: the address, the first API key, commands to try. */
-  readonly banner: string;
+  /** The URL of the console and the admin API: the same, or another one with CONSOLE_PORT. */
+  readonly administrationUrl: string;
+  /** Makes the text for the operator: the addresses, a link for the first operator, the first API key, commands to try. */
+  firstScreen(): Promise<string>;
   readonly app: App;
+  /** The server of `administrationUrl`. */
+  readonly administrationApp: App;
   readonly services: Services;
   readonly database: Database;
   /** Answers the running requests, then stops all parts in reverse order. A second call waits for the first. */
@@ -65,34 +68,30 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     worker: options.worker,
     statisticsInterval: options.statisticsInterval,
   });
-  const { database, listening } = base;
+  const { database } = base;
   await reportUnreadable(base);
   const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));
   const { services, ...domains } = await createServices(base, { print, streamTimes: options.streamTimes ?? {} });
   await startBackgroundWork(base, { services, ...domains });
-  const app = lifecycle.add(
-    await buildServer({
-      services,
-      log,
-      version,
-      publicUrl: config.PUBLIC_URL,
-      corsOrigins: config.CORS_ORIGINS ?? [],
-      trustProxy: config.TRUST_PROXY,
-      console: config.CONSOLE === 'on' ? { appName: config.APP_NAME, publicUrl: config.PUBLIC_URL } : undefined,
-    }),
-    (server) => server.close(),
-  );
-  await app.listen({ host: config.HOST, port: config.PORT });
-  const url = listeningUrl(config, app);
-  listening.url = url;
+  const { main, administration } = await listen(base, services);
   // After it listens: a start that fails, for example because the port is taken, must not use up the key that is shown once.
+  const isTerminal = options.isTerminal ?? false;
   const firstKey = await ensureFirstKey({
     database,
     dataDir: config.DATA_DIR,
-    isTerminal: options.isTerminal ?? false,
+    isTerminal,
     ...(config.ADMIN_API_KEY && { environmentKey: config.ADMIN_API_KEY.reveal() }),
   });
-  return { url, banner: banner({ url, firstKey }), app, services, database, close: lifecycle.close };
+  const { port: PORT, consolePort: CONSOLE_PORT } = base.listening;
+  const shown = { config: { ...config, PORT, CONSOLE_PORT }, url: main.url, database, log, firstKey, isTerminal };
+  return {
+    url: main.url,
+    administrationUrl: administration.url,
+    app: main.app,
+    administrationApp: administration.app,
+    firstScreen: () => firstScreen(shown),
+    ...{ services, database, close: lifecycle.close },
+  };
 }
 
 /** Logs stored values that no configured key can decrypt. The service starts even if the check fails. */
@@ -104,9 +103,4 @@ async function reportUnreadable({ database, keys, log }: Base): Promise<void> {
   } catch (error) {
     log.warn({ err: error }, 'the encrypted values could not be checked; see `postern doctor`');
   }
-}
-
-function listeningUrl({ HOST }: Config, app: App): string {
-  const { port } = app.server.address() as AddressInfo;
-  return httpUrl(HOST, port);
 }

@@ -15,6 +15,7 @@ export function contradictions(config: Values): string[] {
     ...pushFaults(config),
     ...urlFaults(config),
     ...breachedPasswordFaults(config),
+    ...codeFaults(config),
     ...consoleFaults(config),
     ...mailFaults(config),
   ];
@@ -101,11 +102,18 @@ function breachedPasswordFaults({ BREACHED_PASSWORDS_FILE: file, BREACHED_PASSWO
   return ['BREACHED_PASSWORDS_FILE and BREACHED_PASSWORDS_URL exclude each other'];
 }
 
-function consoleFaults(config: Values): string[] {
+function codeFaults(config: Values): string[] {
   if (mayPrintCodes(config)) return [];
   return (['SMS_PROVIDER', 'MAIL_PROVIDER'] as const)
     .filter((name) => config[name] === 'console')
     .map((name) => `${name}=console prints codes: it needs a loopback HOST, or ALLOW_CONSOLE_CODES=true`);
+}
+
+function consoleFaults({ CONSOLE, CONSOLE_PORT, PORT }: Values): string[] {
+  if (CONSOLE_PORT === undefined) return [];
+  const faults = CONSOLE === 'off' ? ['CONSOLE_PORT needs CONSOLE=on'] : [];
+  if (CONSOLE_PORT !== 0 && CONSOLE_PORT === PORT) faults.push('CONSOLE_PORT must not be PORT');
+  return faults;
 }
 
 /** The console providers need a loopback host: a person who sees the output can log in as any user. */

@@ -95,6 +95,16 @@ export const administrationSettings = {
     fallback: 'on',
     about: 'off: no console. Nothing is served under /console.',
   },
+  CONSOLE_PORT: {
+    parse: integer(0, 65_535),
+    about:
+      'A port of its own for the console and the admin API. PORT then serves neither. 0: any free port. When unset, PORT serves both.',
+  },
+  CONSOLE_HOST: {
+    parse: anyText,
+    fallback: '127.0.0.1',
+    about: 'Address to listen on with CONSOLE_PORT.',
+  },
   ADMIN_PROOF_MAX_AGE: {
     parse: duration('1s', '1d'),
     fallback: '15m',

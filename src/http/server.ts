@@ -18,8 +18,7 @@ import { notFoundPlugin } from './plugins/not-found.js';
 import { asProblem, problemsPlugin, sendProblem } from './plugins/problems.js';
 import { validationPlugin } from './plugins/validation.js';
 import type { App } from './requests/route.js';
-import type { ConsoleOptions } from './routes/console/console.js';
-import { registerRoutes, type Services } from './routes/routes.js';
+import { registerRoutes, type ServedRoutes, type Services } from './routes/routes.js';
 
 export interface ServerOptions {
   readonly services: Services;
@@ -28,8 +27,7 @@ export interface ServerOptions {
   readonly publicUrl: string | undefined;
   readonly corsOrigins: readonly string[];
   readonly trustProxy: number | readonly string[] | undefined;
-  /** Undefined: without the console. */
-  readonly console: ConsoleOptions | undefined;
+  readonly serves: ServedRoutes;
 }
 
 /** Milliseconds. `request`: until a request has arrived completely. `handler`: from then until its response. */
@@ -104,7 +102,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   app.addHook('preClose', async () => verifyHandler.close());
   app.server.on('checkExpectation', answerUnmetExpectation);
   closeDrainedConnections(app);
-  registerRoutes(app, services, options.console);
+  registerRoutes(app, services, options.serves);
   await app.ready();
   return app;
 }

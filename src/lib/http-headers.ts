@@ -18,6 +18,16 @@ export function prefersEventStream(accept: string | undefined): boolean {
   return wanted > 0 && wanted >= quality(accept, 'application/json');
 }
 
+/** Whether an Accept-Encoding header names a content coding, with a weight other than 0 (RFC 9110, section 12.5.3). */
+export function acceptsCoding(accepted: string | string[] | undefined, coding: 'gzip' | 'br'): boolean {
+  const names = coding === 'gzip' ? ['gzip', 'x-gzip'] : [coding];
+  const entries = [accepted ?? []].flat().join(',').toLowerCase().split(',');
+  return entries.some((entry) => {
+    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim());
+    return names.includes(name) && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}
+
 /** Whether `If-None-Match` matches the tag: `*`, or any of its tags by weak comparison (RFC 9110, section 13.1.2). */
 export function isUnchanged(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;

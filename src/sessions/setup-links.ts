@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { recordServiceEvent } from '../audit/events.js';
 import type { SetUpRole } from '../contract/console/set-up.js';
 import { isNotAhead } from '../database/clock.js';
-import type { Queryable } from '../database/database.js';
-import { directoryStatement, sql } from '../database/sql.js';
+import type { Database, Queryable } from '../database/database.js';
+import { directoryStatement, everyoneStatement, sql } from '../database/sql.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
+import { writePrivateFile } from '../lib/private-file.js';
 import { Problem } from '../lib/problem.js';
 
 /**
@@ -104,4 +106,39 @@ export async function useSetUpLink(
   if (used !== undefined) return used;
   await readSetUpLink(tx, secret);
   throw new Problem('setup_link_expired');
+}
+
+const anyOperator = everyoneStatement<object, { exists: boolean }>(
+  'operator_any',
+  () => sql`
+    select exists (select 1 from users where role = 'operator' and role_active_since is not null) as exists`,
+);
+
+/** A set-up link to print, or the file that holds it. */
+export type OfferedSetUpLink = { readonly url: string } | { readonly file: string };
+
+/** The file in DATA_DIR that holds the link of a start without a terminal. */
+export const SETUP_LINK_FILE = 'setup-link';
+
+/**
+ * Creates a link for an operator if there is no operator yet. Without a terminal, the link goes into a file in DATA_DIR
+ * that only its owner can read, and replaces the link of the last start there.
+ */
+export async function offerSetUpLink(options: {
+  readonly database: Database;
+  readonly dataDir: string;
+  /** Whether a person reads the output. */
+  readonly isTerminal: boolean;
+  readonly consoleUrl: string;
+}): Promise<OfferedSetUpLink | undefined> {
+  const { database, dataDir, isTerminal, consoleUrl } = options;
+  const [row] = await database.everyone.query(anyOperator({}));
+  if (row?.exists === true) return undefined;
+  const file = join(dataDir, SETUP_LINK_FILE);
+  const url = await database.directory.transaction(async (tx) => {
+    const link = setUpUrl(consoleUrl, await createSetUpLink(tx, 'operator', { actor: 'system' }));
+    if (!isTerminal) await writePrivateFile(file, `${link}\n`, { replace: true });
+    return link;
+  });
+  return isTerminal ? { url } : { file };
 }

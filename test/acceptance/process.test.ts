@@ -96,6 +96,23 @@ describe('the first start', () => {
     expect(await statusOf(`${service.url}/admin/v1/users`, `Bearer ${key}`)).toBe(200);
   });
 
+  test('without a terminal writes a link for the first operator to such a file', async () => {
+    const file = /^The link that creates the first operator, within 30 minutes, is in (.+)$/m.exec(
+      service.stdout(),
+    )?.[1];
+    expect((await stat(file ?? '')).mode & 0o777).toBe(0o600);
+    const link = new URL((await readFile(file ?? '', 'utf8')).trim());
+    expect([link.host, link.pathname]).toEqual([`localhost:${new URL(service.url).port}`, '/console/setup']);
+    const secret = link.hash.slice(1);
+    expect(service.stdout() + service.stderr()).not.toContain(secret);
+    const described = await fetch(`${service.url}/console/setup/link`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ secret }),
+    });
+    expect(await described.json()).toMatchObject({ role: 'operator' });
+  });
+
   test('creates nothing in the data directory that other accounts can read', async () => {
     const data = join(cwd, 'data');
     const open = [];

@@ -39,11 +39,11 @@ export interface Base {
   /** Counts what this process does, and writes the sums. */
   readonly statistics: Reporter;
   readonly pacer: Pacer;
-  /** The URL on which the service listens. Empty until it does. */
-  readonly listening: { url: string };
+  /** Where the service listens. The ports of PORT=0 and CONSOLE_PORT=0 are known once it does. */
+  readonly listening: { url: string; port: number; consolePort: number | undefined };
   /** The URL by which clients reach the service. */
   readonly publicUrl: () => string;
-  /** The URL of the console, without a slash at its end. */
+  /** The URL of the console. */
   readonly consoleUrl: () => string;
 }
 
@@ -103,7 +103,7 @@ export async function openBase(
     queue: resources.waitingHashes,
     onThreadLost: (error) => log.warn({ err: error }, 'a password hashing thread failed or could not start'),
   });
-  const listening = { url: '' };
+  const listening = { url: '', port: config.PORT, consolePort: config.CONSOLE_PORT };
   return {
     config,
     log,
@@ -121,6 +121,6 @@ export async function openBase(
     pacer: createPacer(),
     listening,
     publicUrl: () => config.PUBLIC_URL ?? listening.url,
-    consoleUrl: () => consoleUrl(config, listening.url),
+    consoleUrl: () => consoleUrl({ ...config, PORT: listening.port, CONSOLE_PORT: listening.consolePort }),
   };
 }

@@ -1,14 +1,21 @@
 import type { Config } from '../../config/config.js';
+import { isLoopback } from '../../lib/smtp-url.js';
 
-type Addresses = Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>;
+type Addresses = Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT' | 'CONSOLE_HOST' | 'CONSOLE_PORT'>;
 
-/**
- * The URL of the console, without a slash at its end.
- * @param listeningUrl the URL on which the service listens. Undefined in other processes: as it is configured.
- */
-export function consoleUrl({ PUBLIC_URL, HOST, PORT }: Addresses, listeningUrl?: string): string {
-  const base = PUBLIC_URL ?? listeningUrl ?? httpUrl(HOST, PORT);
-  return `${base.replace(/\/+$/, '')}/console`;
+/** The URL of the console. PUBLIC_URL does not lead to a server on CONSOLE_PORT. */
+export function consoleUrl(addresses: Addresses): string {
+  return `${browserUrl(addresses)}/console`;
+}
+
+function browserUrl({ PUBLIC_URL, HOST, PORT, CONSOLE_HOST, CONSOLE_PORT }: Addresses): string {
+  if (CONSOLE_PORT !== undefined) return httpUrl(browserHost(CONSOLE_HOST), CONSOLE_PORT);
+  return PUBLIC_URL?.replace(/\/+$/, '') ?? httpUrl(browserHost(HOST), PORT);
+}
+
+/** Browsers allow passkeys on the name localhost, and not on its addresses. */
+function browserHost(host: string): string {
+  return isLoopback(host) || host === '0.0.0.0' || host === '::' ? 'localhost' : host;
 }
 
 /** The URL of an address on which the service listens. */

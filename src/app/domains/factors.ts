@@ -36,7 +36,7 @@ export function createFactors({ config, database, keys, listening }: Base): Fact
   const relyingParty = createRelyingParty({
     id: config.PASSKEY_RP_ID ?? (config.PUBLIC_URL === undefined ? 'localhost' : new URL(config.PUBLIC_URL).hostname),
     name: issuer,
-    origins: () => config.PASSKEY_ORIGINS ?? [defaultOrigin(config, listening.url)],
+    origins: () => config.PASSKEY_ORIGINS ?? defaultOrigins(config, listening),
     userVerification: config.PASSKEY_USER_VERIFICATION,
   });
   const policy = config.SECOND_FACTOR;
@@ -57,6 +57,7 @@ export function createFactors({ config, database, keys, listening }: Base): Fact
 }
 
 /** Browsers allow passkeys on https, and on the host name localhost. */
-function defaultOrigin({ PUBLIC_URL }: Config, listeningUrl: string): string {
-  return PUBLIC_URL === undefined ? `http://localhost:${new URL(listeningUrl).port}` : new URL(PUBLIC_URL).origin;
+function defaultOrigins({ PUBLIC_URL }: Config, { port, consolePort }: Base['listening']): string[] {
+  if (PUBLIC_URL !== undefined) return [new URL(PUBLIC_URL).origin];
+  return [port, ...(consolePort === undefined ? [] : [consolePort])].map((own) => `http://localhost:${own}`);
 }

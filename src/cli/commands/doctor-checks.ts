@@ -16,6 +16,7 @@ import { createSecretKeys } from '../../lib/crypto/secret-keys.js';
 import { isLoopback } from '../../lib/smtp-url.js';
 import { readCustomTemplates } from '../../messages/custom-templates.js';
 import { FIRST_KEY_FILE } from '../../sessions/api-keys.js';
+import { SETUP_LINK_FILE } from '../../sessions/setup-links.js';
 
 /** The result of one check. `FAIL`: the service cannot work. */
 export interface Finding {
@@ -43,7 +44,7 @@ export async function checkDataDir({ DATA_DIR }: Config): Promise<Finding[]> {
       ? ok('data directory', `only its owner can read ${DATA_DIR}`)
       : warn('data directory', `other accounts can read ${DATA_DIR}: chmod 700 it`),
   ];
-  for (const name of [SECRET_KEY_FILE, FIRST_KEY_FILE]) {
+  for (const name of [SECRET_KEY_FILE, FIRST_KEY_FILE, SETUP_LINK_FILE]) {
     const path = join(DATA_DIR, name);
     const mode = await modeOf(path);
     if (mode === undefined) continue;

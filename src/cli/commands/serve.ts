@@ -53,7 +53,7 @@ async function serveAlone(config: Config, signals: Signals, io: Io, print: (line
     const { startPostern } = await import('../../app/main.js');
     return startPostern(config, { print, isTerminal: io.isTerminal });
   });
-  print(running.banner);
+  print(await running.firstScreen());
   await signals.asked;
   await running.close();
 }

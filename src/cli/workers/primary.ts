@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { banner, version } from '../../app/banner.js';
+import { version } from '../../app/banner.js';
 import { createLog, type Logger } from '../../app/base/log.js';
+import { firstScreen } from '../../app/first-screen.js';
 import { type Config, readConfig } from '../../config/config.js';
 import { createDatabase, type Database } from '../../database/database.js';
 import { migrate } from '../../database/migrate.js';
@@ -26,7 +27,7 @@ export interface PrimaryOptions {
 }
 
 /** Settings that a rolling restart does not change. */
-const fixed = ['HOST', 'PORT', 'WORKERS', 'DATABASE_URL', 'DATA_DIR'] as const;
+const fixed = ['HOST', 'PORT', 'CONSOLE_HOST', 'CONSOLE_PORT', 'WORKERS', 'DATABASE_URL', 'DATA_DIR'] as const;
 
 /**
  * Serves with several processes until asked to stop. This process migrates the database and creates the first keys. After
@@ -75,7 +76,12 @@ async function serve(parts: {
 }): Promise<void> {
   const { config, environment, database, log, options, firstKey } = parts;
   const port = config.PORT === 0 ? await findFreePort(config.HOST) : config.PORT;
-  const decided = { ...environment, PORT: String(port), WORKERS: String(config.WORKERS) };
+  const consolePort = config.CONSOLE_PORT === 0 ? await findFreePort(config.CONSOLE_HOST) : config.CONSOLE_PORT;
+  const decided = {
+    ...environment,
+    ...{ PORT: String(port), WORKERS: String(config.WORKERS) },
+    ...(consolePort !== undefined && { CONSOLE_PORT: String(consolePort) }),
+  };
   const pool = startPool({
     size: config.WORKERS,
     environment: decided,
@@ -87,7 +93,9 @@ async function serve(parts: {
     const url = await Promise.race([pool.ready, pool.failed, options.asked]);
     if (url === undefined) return;
     log.info({ url }, 'all workers are ready');
-    options.print(banner({ url, firstKey }));
+    const { isTerminal } = options;
+    const listening = { ...config, PORT: port, CONSOLE_PORT: consolePort };
+    options.print(await firstScreen({ config: listening, url, database, log, firstKey, isTerminal }));
     await Promise.race([options.asked, pool.failed]);
   } finally {
     await pool.stop();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { Type } from 'typebox';
-import { isUnchanged } from '../../lib/http-headers.js';
+import { acceptsCoding, isUnchanged } from '../../lib/http-headers.js';
 import type { App } from '../requests/route.js';
 
 /** The check behind the readiness probe. */
@@ -56,7 +56,7 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
       reply.headers({ ETag: document.etag, 'Cache-Control': 'public, no-cache', Vary: 'Accept-Encoding' });
       if (isUnchanged(request.headers['if-none-match'], document.etag)) return reply.code(304).send();
       reply.type('application/json; charset=utf-8');
-      if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(document.json);
+      if (!acceptsCoding(request.headers['accept-encoding'], 'gzip')) return reply.send(document.json);
       return reply.header('Content-Encoding', 'gzip').send(document.gzipped);
     },
   });
@@ -73,10 +73,4 @@ function storeDocument(document: object): StoredDocument {
   const digest = createHash('sha256').update(json).digest('base64url').slice(0, 22);
   // Weak: both encodings of the document have it (RFC 9110, 8.8.1).
   return { json, gzipped: gzipSync(json), etag: `W/"${digest}"` };
-}
-
-/** RFC 9110, 12.5.3: gzip by its name, without the weight 0. */
-function acceptsGzip(accepted: string | string[] | undefined): boolean {
-  const codings = [accepted ?? []].flat().join(',').toLowerCase().split(',');
-  return codings.some((coding) => /^\s*(?:gzip|x-gzip)\s*(?:;(?!\s*q=0(?:\.0*)?\s*$).*)?$/.test(coding));
 }

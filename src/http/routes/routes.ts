@@ -125,11 +125,16 @@ export interface Services {
   readonly outbox: Outbox;
 }
 
-/**
- * Every route of the service, in the order of the documentation.
- * @param console undefined: without the console
- */
-export function registerRoutes(app: App, services: Services, console: ConsoleOptions | undefined): void {
+/** The routes of one server. Those for users and the probes are on every server. */
+export interface ServedRoutes {
+  /** Whether the server has `/admin/v1`. */
+  readonly administration: boolean;
+  /** Undefined: without the console. */
+  readonly console: ConsoleOptions | undefined;
+}
+
+/** The routes of a server, in the order of the documentation. */
+export function registerRoutes(app: App, services: Services, { administration, console }: ServedRoutes): void {
   tokenRoutes(app, services);
   loginOptionRoutes(app, services);
   sessionRoutes(app, services);
@@ -154,6 +159,12 @@ export function registerRoutes(app: App, services: Services, console: ConsoleOpt
   imageFileRoutes(app, services);
   notificationPushRoutes(app, services);
   deviceTokenRoutes(app, services);
+  if (administration) adminRoutes(app, services);
+  if (console !== undefined) consoleRoutes(app, services, console);
+  operationRoutes(app, services);
+}
+
+function adminRoutes(app: App, services: Services): void {
   adminUsersRoutes(app, services);
   adminUserImportRoutes(app, services);
   adminUserRoutes(app, services);
@@ -170,6 +181,4 @@ export function registerRoutes(app: App, services: Services, console: ConsoleOpt
   adminEventRoutes(app, services);
   adminStatisticsRoutes(app, services);
   adminKeyRoutes(app, services);
-  if (console !== undefined) consoleRoutes(app, services, console);
-  operationRoutes(app, services);
 }

@@ -1,5 +1,6 @@
 import type { App } from '../../requests/route.js';
 import { createConsoleCookies } from './cookies.js';
+import { type ConsoleFiles, consoleFileRoutes } from './files.js';
 import { refuseOtherSites } from './same-site.js';
 import { type ConsoleSessionServices, consoleSessionRoutes } from './session.js';
 import { consoleSetUpRoutes, type SetUpServices } from './setup.js';
@@ -10,13 +11,14 @@ export interface ConsoleOptions {
   readonly appName: string;
   /** The URL by which browsers reach this server, if it is configured. */
   readonly publicUrl: string | undefined;
+  readonly files: ConsoleFiles;
 }
 
 /** Every route under `/console`. */
 export function consoleRoutes(
   app: App,
   services: ConsoleSessionServices & SetUpServices,
-  { appName, publicUrl }: ConsoleOptions,
+  { appName, publicUrl, files }: ConsoleOptions,
 ): void {
   const options = {
     appName,
@@ -25,4 +27,5 @@ export function consoleRoutes(
   };
   consoleSessionRoutes(app, services, options);
   consoleSetUpRoutes(app, services, options);
+  consoleFileRoutes(app, files);
 }

@@ -1,0 +1,37 @@
+import type { Config } from '../config/config.js';
+import type { Database } from '../database/database.js';
+import type { FirstKey } from '../sessions/api-keys.js';
+import { offerSetUpLink } from '../sessions/setup-links.js';
+import { banner } from './banner.js';
+import { consoleUrl, httpUrl } from './base/console-url.js';
+import type { Logger } from './base/log.js';
+
+export interface FirstScreenOptions {
+  /** With the ports on which the service listens. */
+  readonly config: Config;
+  /** The URL on which the service listens. */
+  readonly url: string;
+  readonly database: Database;
+  readonly log: Logger;
+  readonly firstKey: FirstKey;
+  /** Whether a person sees the output. */
+  readonly isTerminal: boolean;
+}
+
+/**
+ * What a start shows when it is ready. While there is no operator, this creates a link for the first one. The service
+ * runs without the link too, for example where DATA_DIR cannot be written.
+ */
+export async function firstScreen(options: FirstScreenOptions): Promise<string> {
+  const { config, url, database, log, firstKey, isTerminal } = options;
+  const { CONSOLE_HOST, CONSOLE_PORT, DATA_DIR: dataDir } = config;
+  const administrationUrl = CONSOLE_PORT === undefined ? url : httpUrl(CONSOLE_HOST, CONSOLE_PORT);
+  const shown = { url, administrationUrl, firstKey };
+  if (config.CONSOLE === 'off') return banner({ ...shown, consoleUrl: undefined, setUpLink: undefined });
+  const offer = { database, dataDir, isTerminal, consoleUrl: consoleUrl(config) };
+  const setUpLink = await offerSetUpLink(offer).catch((error: unknown) => {
+    log.warn({ err: error }, 'no set-up link could be created; use `postern operators invite`');
+    return undefined;
+  });
+  return banner({ ...shown, consoleUrl: offer.consoleUrl, setUpLink });
+}

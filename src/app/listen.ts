@@ -1,0 +1,59 @@
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { App } from '../http/requests/route.js';
+import { readConsoleFiles } from '../http/routes/console/files.js';
+import type { ServedRoutes, Services } from '../http/routes/routes.js';
+import { buildServer } from '../http/server.js';
+import { version } from './banner.js';
+import type { Base } from './base/base.js';
+import { httpUrl } from './base/console-url.js';
+
+/** What `console/build.mjs` has built. */
+const consoleFolder = fileURLToPath(new URL('../../console/built/', import.meta.url));
+
+/** A server that listens. */
+export interface ListeningServer {
+  readonly app: App;
+  readonly port: number;
+  readonly url: string;
+}
+
+/** The server for users, and the one that also has the console and the admin API: the same, or another with CONSOLE_PORT. */
+export interface Servers {
+  readonly main: ListeningServer;
+  readonly administration: ListeningServer;
+}
+
+/** Starts the servers, and records their addresses in `base`. */
+export async function listen(base: Base, services: Services): Promise<Servers> {
+  const { config, log, lifecycle, listening } = base;
+  const { HOST, PORT, CONSOLE, CONSOLE_HOST, CONSOLE_PORT, PUBLIC_URL, APP_NAME: appName } = config;
+  const files = CONSOLE === 'on' ? await readConsoleFiles(consoleFolder) : undefined;
+
+  async function open(
+    { host, port, publicUrl }: { host: string; port: number; publicUrl: string | undefined },
+    serves: ServedRoutes,
+  ): Promise<ListeningServer> {
+    const { CORS_ORIGINS: corsOrigins = [], TRUST_PROXY: trustProxy } = config;
+    const server = await buildServer({ services, log, version, publicUrl, corsOrigins, trustProxy, serves });
+    const app = lifecycle.add(server, (running) => running.close());
+    await app.listen({ host, port });
+    const bound = (app.server.address() as AddressInfo).port;
+    return { app, port: bound, url: httpUrl(host, bound) };
+  }
+
+  const consoleAt = (publicUrl: string | undefined) => files && { appName, publicUrl, files };
+  const address = { host: HOST, port: PORT, publicUrl: PUBLIC_URL };
+  const isSeparate = CONSOLE_PORT !== undefined;
+  const main = await open(address, {
+    administration: !isSeparate,
+    console: isSeparate ? undefined : consoleAt(PUBLIC_URL),
+  });
+  Object.assign(listening, { url: main.url, port: main.port });
+  if (!isSeparate) return { main, administration: main };
+  // PUBLIC_URL leads to the other server.
+  const own = { host: CONSOLE_HOST, port: CONSOLE_PORT, publicUrl: undefined };
+  const administration = await open(own, { administration: true, console: consoleAt(undefined) });
+  listening.consolePort = administration.port;
+  return { main, administration };
+}

@@ -1,0 +1,105 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { acceptsCoding } from '../../../lib/http-headers.js';
+import { Problem } from '../../../lib/problem.js';
+import type { App } from '../../requests/route.js';
+
+/** The built files of the console, in memory: a later build on the disk cannot mix with the page that is served. */
+export interface ConsoleFiles {
+  /** `index.html`: the page behind every path. */
+  readonly page: Buffer;
+  /** The files of `assets/` by name. Names contain a digest of the content. */
+  readonly assets: ReadonlyMap<string, Asset>;
+}
+
+interface Asset {
+  readonly type: string;
+  readonly plain: Buffer;
+  /** The compressed forms that the build has made, by content coding. */
+  readonly compressed: ReadonlyMap<Coding, Buffer>;
+}
+
+/** In the order of preference. */
+const codings = [
+  { name: 'br', suffix: '.br' },
+  { name: 'gzip', suffix: '.gz' },
+] as const;
+type Coding = (typeof codings)[number]['name'];
+
+const types: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+};
+
+/**
+ * Reads the files that `console/build.mjs` has written.
+ * @throws Error if a file is missing or of an unknown type
+ */
+export async function readConsoleFiles(folder: string): Promise<ConsoleFiles> {
+  const page = await readFile(join(folder, 'index.html'));
+  const names = await readdir(join(folder, 'assets'));
+  const read = async (name: string) => [name, await readFile(join(folder, 'assets', name))] as const;
+  const contents = new Map(await Promise.all(names.map(read)));
+  const plain = [...contents].filter(([name]) => !codings.some(({ suffix }) => name.endsWith(suffix)));
+  const assetOf = (name: string, content: Buffer): Asset => {
+    const type = types[extname(name)];
+    if (type === undefined) throw new Error(`the console has a file of an unknown type: ${name}`);
+    const compressed = codings.flatMap((coding) => {
+      const other = contents.get(name + coding.suffix);
+      return other === undefined ? [] : [[coding.name, other] as const];
+    });
+    return { type, plain: content, compressed: new Map(compressed) };
+  };
+  return { page, assets: new Map(plain.map(([name, content]) => [name, assetOf(name, content)])) };
+}
+
+/** Everything of the page comes from this service. No inline script, no inline style, no frame, no form target. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+/** Every other response forbids everything by its own policy, and is not stored. */
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': contentSecurityPolicy,
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' };
+const assetPrefix = 'assets/';
+
+/** Routes of the console's files. Every path is the page, which reads the path itself, except paths of assets. */
+export function consoleFileRoutes(app: App, { page, assets }: ConsoleFiles): void {
+  for (const url of ['/console', '/console/*']) {
+    app.route<{ Params: { '*'?: string } }>({
+      method: 'GET',
+      url,
+      schema: { hide: true },
+      config: { access: 'public', isBounded: true },
+      handler(request, reply) {
+        const path = request.params['*'] ?? '';
+        // A page instead of a missing asset would be cached or run as one.
+        if (!path.startsWith(assetPrefix)) return reply.headers(pageHeaders).send(page);
+        const asset = assets.get(path.slice(assetPrefix.length));
+        if (asset === undefined) throw new Problem('not_found');
+        const accepted = request.headers['accept-encoding'];
+        const [coding, compressed] = [...asset.compressed].find(([name]) => acceptsCoding(accepted, name)) ?? [];
+        reply.headers({ ...assetHeaders, 'content-type': asset.type });
+        if (coding !== undefined) reply.header('content-encoding', coding);
+        return reply.send(compressed ?? asset.plain);
+      },
+    });
+  }
+}
