@@ -55,6 +55,11 @@ export function needsRehash(stored: string, password: string): boolean {
   return scheme !== currentScheme && Buffer.byteLength(normalise(password)) < readsBytes;
 }
 
+/** Whether this version can verify a stored hash. A hash that was written past the checks may be unreadable. */
+export function isReadableHash(stored: string): boolean {
+  return parseHash(stored) !== undefined;
+}
+
 /** @throws Error for a hash that was not checked before it was stored */
 function readStored(stored: string): PasswordHash {
   const hash = parseHash(stored);

@@ -105,8 +105,8 @@ export type TriedGuess =
   | { readonly outcome: 'taken' | 'busy' | 'permanent'; readonly retry_after: null }
   | { readonly outcome: 'locked'; readonly retry_after: number };
 
-/** SQL: the limits, in the order in which `take_guess` and `settle_guess` take them. */
-const limitArguments = (p: Parameters<GuessLimitValues>): Sql =>
+/** SQL: the limits, in the order in which `take_guess`, `settle_guess` and `guess_failed` take them. */
+export const limitArguments = (p: Parameters<GuessLimitValues>): Sql =>
   sql`${p.failureLimit}, ${p.permanentLimit}, ${p.lockSeconds}, ${p.maxLockSeconds}`;
 
 const takeGuess = userStatement<{ userId: string; bucket: string; slot: string } & GuessLimitValues, TriedGuess>(
@@ -253,15 +253,20 @@ export function createGuessBudget(
   };
 }
 
+/** The refusal of a guess lock; undefined if no lock refuses the guess. */
+export function guessLockProblem(tried: TriedGuess | undefined): Problem | undefined {
+  if (tried?.outcome === 'permanent') return new Problem('account_locked');
+  if (tried?.outcome !== 'locked') return undefined;
+  return new Problem('account_temporarily_locked', { retryAfter: Math.ceil(tried.retry_after) });
+}
+
 /**
  * @returns false while other requests are using all guesses that are left
  * @throws Problem of a lock
  */
 function isTaken(tried: TriedGuess | undefined): boolean {
-  if (tried?.outcome === 'permanent') throw new Problem('account_locked');
-  if (tried?.outcome === 'locked') {
-    throw new Problem('account_temporarily_locked', { retryAfter: Math.ceil(tried.retry_after) });
-  }
+  const refusal = guessLockProblem(tried);
+  if (refusal !== undefined) throw refusal;
   return tried?.outcome === 'taken';
 }
 

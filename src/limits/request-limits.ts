@@ -1,9 +1,7 @@
-import ipaddr from 'ipaddr.js';
-import type { MessageChannel } from '../contract/administration.js';
 import type { Database } from '../database/database.js';
 import { directoryStatement, type Parameters, type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
-import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { Problem } from '../lib/problem.js';
+import { createLimitCounts, type LimitCountsOptions, type Recipient, type RequestCount } from './limit-counts.js';
 
 /** Rate limits by address, account and recipient. The database counts, so all instances share the limits. */
 export interface RequestLimits {
@@ -42,55 +40,27 @@ export interface RequestLimits {
   countMessageToRecipient(recipient: Recipient): Promise<boolean>;
 }
 
-/** The recipient of a message. */
-export interface Recipient {
-  readonly userId: string;
-  readonly channel: MessageChannel;
-  /** The identity that the request names. */
-  readonly identity: { readonly type: string; readonly canonical: string };
-  /**
-   * The recipient's address. Undefined: the message is not sent, and it is counted under the user id, which may be a
-   * derived id.
-   */
-  readonly address: string | undefined;
-  readonly knownDevice: string | undefined;
-}
-
-/** What is counted, and its limit, as values of a statement. */
-export interface RequestCount {
-  /** Null without a limit. */
-  readonly limitKey: Buffer | null;
-  /** Requests in a window; 0: no limit. */
-  readonly limitSize: number;
-  /** Seconds. */
-  readonly limitWindow: number;
-}
-
 /** SQL: counts a request. The value is the seconds to wait, or null if the request may continue. */
 export function countRequest(count: { readonly key: SqlPart; readonly size: SqlPart; readonly window: SqlPart }): Sql {
   return sql`case when ${count.size}::integer > 0
                   then take_request(${count.key}::bytea, ${count.size}::integer, ${count.window}::float8) end`;
 }
 
+/** The refusal of a request that has to wait; undefined if it does not. */
+export function overLimit(seconds: number | null | undefined): Problem | undefined {
+  return seconds ? new Problem('too_many_requests', { retryAfter: Math.ceil(seconds) }) : undefined;
+}
+
 /** @throws Problem `too_many_requests` if the request that was counted has to wait */
 export function refuseOverLimit(seconds: number | null | undefined): void {
-  if (seconds) throw new Problem('too_many_requests', { retryAfter: Math.ceil(seconds) });
+  const refusal = overLimit(seconds);
+  if (refusal !== undefined) throw refusal;
 }
 
-/** Requests in a window; 0 is no limit. */
-export interface RequestLimitsOptions {
+/** The limits, and the database that counts. */
+export interface RequestLimitsOptions extends LimitCountsOptions {
   readonly database: Database;
-  readonly keys: SecretKeys;
-  /** Logins per minute, of an address and of an account. */
-  readonly loginsPerAddress: number;
-  /** Codes per hour. */
-  readonly messagesPerAddress: number;
-  readonly messagesPerPrefix: number;
-  readonly messagesInTotal: number;
 }
-
-const minute = 60;
-const hour = 3600;
 
 interface WaitRow {
   readonly wait: number | null;
@@ -123,91 +93,51 @@ const takeMessage = directoryStatement<{ key: Buffer }, WaitRow & { readonly fre
 );
 
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
-  const { database, keys } = options;
+  const { database } = options;
+  const counts = createLimitCounts(options);
 
-  /**
-   * The key of a limit, of fixed length. It is a keyed digest: from a plain one, an attacker could find an address or a
-   * phone number by trying all of them.
-   */
-  function keyOf(kind: string, subject: string): Buffer {
-    return keys.digest('limit', `${kind}\n${subject}`).subarray(0, 16);
-  }
-
-  function counted(kind: string, subject: string, limitSize: number, limitWindow: number): RequestCount {
-    return { limitKey: limitSize === 0 ? null : keyOf(kind, subject), limitSize, limitWindow };
-  }
   async function secondsToWait(count: RequestCount): Promise<number> {
     if (count.limitSize === 0) return 0;
     const [row] = await database.directory.query(takeRequest(count));
     return row?.wait ?? 0;
   }
-  async function countMessage(kind: string, subject: string) {
-    const [row] = await database.directory.query(takeMessage({ key: keyOf(kind, subject) }));
+  async function countMessage(key: Buffer) {
+    const [row] = await database.directory.query(takeMessage({ key }));
     if (row === undefined) throw new Error('a function returned no row');
     return row;
   }
 
-  const ofAddress: RequestLimits['ofAddress'] = (address) =>
-    counted('login-from', network(address), options.loginsPerAddress, minute);
-  const ofAccount: RequestLimits['ofAccount'] = (userId, knownDevice) =>
-    counted('login-to', `${userId} ${knownDevice ?? ''}`, options.loginsPerAddress, minute);
-
   return {
-    ofAddress,
-    ofAccount,
+    ofAddress: counts.loginsFrom,
+    ofAccount: counts.loginsTo,
     async countLoginByAddress(address) {
-      refuseOverLimit(await secondsToWait(ofAddress(address)));
+      refuseOverLimit(await secondsToWait(counts.loginsFrom(address)));
     },
     async countLoginByAccount(userId, knownDevice) {
-      const count = ofAccount(userId, knownDevice);
+      const count = counts.loginsTo(userId, knownDevice);
       if (count.limitSize === 0) return;
       // In the user's queue: a login holds this row while it waits for its guess.
       const [row] = await database.user(userId).query(takeAccountRequest(count));
       refuseOverLimit(row?.wait);
     },
     async countMessageByAddress(address) {
-      const from = network(address);
-      const count = counted('message-from', from, options.messagesPerAddress, hour);
-      const [row] = await database.directory.query(takeTurn({ ...count, turnKey: keyOf('message-turn', from) }));
+      const { count, turnKey } = counts.messagesFrom(address);
+      const [row] = await database.directory.query(takeTurn({ ...count, turnKey }));
       refuseOverLimit(row?.wait);
       return row?.turn ?? 0;
     },
     async countMessageByIdentity(identity, knownDevice) {
-      const { wait, free_at } = await countMessage('message-of', `${identity.toString('hex')} ${knownDevice ?? ''}`);
+      const { wait, free_at } = await countMessage(counts.messagesOf(identity, knownDevice));
       refuseOverLimit(wait);
       return free_at;
     },
-    async countMessageToRecipient({ userId, channel, identity, address, knownDevice }) {
-      // Messages of unknown identities are counted too, so that they take the same time.
-      const kind = address === undefined ? 'message-to-nobody' : 'message-to';
-      const { wait: waitOfRecipient } = await countMessage(kind, `${address ?? userId} ${knownDevice ?? ''}`);
-      const free = waitOfRecipient === null;
+    async countMessageToRecipient(recipient) {
+      const free = (await countMessage(counts.messagesTo(recipient))).wait === null;
       // The limits for SMS limit their cost; mail has none.
-      if (channel !== 'sms') return free;
-      const wait = await secondsToWait(counted('sms-prefix', prefixOf(identity), options.messagesPerPrefix, hour));
-      const waitInTotal = await secondsToWait(counted('sms-total', '', options.messagesInTotal, hour));
+      if (recipient.channel !== 'sms') return free;
+      const wait = await secondsToWait(counts.smsOfPrefix(recipient.identity));
+      const waitInTotal = await secondsToWait(counts.smsInTotal);
       return free && wait === 0 && waitInTotal === 0;
     },
   };
-}
-
-/**
- * The prefix under which an SMS is counted, besides the total: `+` and six digits, which identify country and network.
- * It comes from the request and not from the account, so the count does not reveal whether there is an account
- * (decision 57). All requests without a phone number are counted together.
- */
-function prefixOf({ type, canonical }: Recipient['identity']): string {
-  return type === 'phone' ? canonical.slice(0, 7) : 'no number';
-}
-
-/**
- * The network under which an address is counted. For IPv6 it is the /64, because one customer has all addresses of a
- * /64. IPv4-mapped addresses are counted as IPv4.
- */
-export function network(address: string | undefined): string {
-  if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
-  const parsed = ipaddr.process(address);
-  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
-  const subnet = parsed.parts.slice(0, 4).map((part) => part.toString(16));
-  return `${subnet.join(':')}::/64`;
 }

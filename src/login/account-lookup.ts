@@ -21,7 +21,8 @@ import {
   type TriedGuess,
   takeGuessFor,
 } from '../limits/guess-budget.js';
-import { countRequest, type RequestCount, type RequestLimits, refuseOverLimit } from '../limits/request-limits.js';
+import type { RequestCount } from '../limits/limit-counts.js';
+import { countRequest, type RequestLimits, refuseOverLimit } from '../limits/request-limits.js';
 
 /**
  * Finds the account of a login in two statements. The first counts the request against its address and looks up the

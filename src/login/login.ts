@@ -18,6 +18,7 @@ import { createLoginCompletion, type LoginResult, withChallenge } from './comple
 import { countApproval, countingLimits } from './counted-login.js';
 import { checkRequest } from './login-request.js';
 import { type Answer, createSecondStep, type SecondStepOptions } from './second-step.js';
+import { decideStep, guessVerdicts } from './verdict.js';
 
 /** Login: an identity and secrets give an authentication token. */
 export interface Login {
@@ -75,9 +76,9 @@ export function createLogin(options: LoginOptions): Login {
       since = performance.now();
       const secretRight = await authenticator.verify(user, secret, login.id);
       const pinRight = await isPinCorrect(pins, pinPolicy, user, pin);
-      if (user === undefined || !secretRight || !pinRight) return 'wrong';
-      second = await secondFactors.createChallenge(user, login);
-      return second === undefined && user.lock === undefined ? 'right' : 'halfway';
+      const areRight = secretRight && pinRight;
+      if (user !== undefined && areRight) second = await secondFactors.createChallenge(user, login);
+      return guessVerdicts[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
     });
     // The failure is counted already: if this work fails, the guess is not free.
     if (verdict === 'wrong') await authenticator.refused?.(user, since);

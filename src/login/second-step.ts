@@ -14,7 +14,7 @@ import { refuseFaults } from '../lib/problem.js';
 import type { Guess, GuessBudget } from '../limits/guess-budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import { createAccountLookup } from './account-lookup.js';
-import { type Authenticator, namesUser } from './authenticators/authenticator.js';
+import { type Authenticator, namesUser, takesPin } from './authenticators/authenticator.js';
 import { type LoginCompletion, type LoginCompletionOptions, type LoginResult, withChallenge } from './completion.js';
 import { countApproval } from './counted-login.js';
 import { rejection } from './login-request.js';
@@ -28,6 +28,7 @@ import {
   rejectAuthentication,
   takeAuthenticationGuess,
 } from './open-authentications.js';
+import { decideStep, guessVerdicts } from './verdict.js';
 
 /** A further secret of a login, as the client sends it. */
 export interface Answer {
@@ -79,7 +80,7 @@ export function createSecondStep(
     const id = parseId(givenId);
     await limits.countLoginByAddress(origin.address);
     const owner = id === undefined ? undefined : await findAuthenticationOwner(database.spanning, id);
-    const checksPin = takesPin(owner);
+    const checksPin = owner?.factor !== 2 && takesPin(registry.get(owner?.authenticator ?? ''));
     if (checksPin && pinPolicy === 'required' && given.pin === undefined) {
       refuseFaults([{ field: 'pin', code: 'required', hint: 'pin_policy' }]);
     }
@@ -101,9 +102,10 @@ export function createSecondStep(
       const pinRight = !checksPin || (await isPinCorrect(pins, pinPolicy, user, given.pin));
       // There is no secret to guess, so this is not counted as a wrong guess.
       if (evaluated === undefined) throw notOpen(givenId);
-      if (user === undefined || !evaluated.isRight || !pinRight || evaluated.open.pin_refused) return 'wrong';
-      if (!evaluated.isLast) second = await secondFactors.createChallenge(user, evaluated.open);
-      return second === undefined && user.lock === undefined ? 'right' : 'halfway';
+      const { open, isLast } = evaluated;
+      const areRight = evaluated.isRight && pinRight && !open.pin_refused;
+      if (user !== undefined && areRight && !isLast) second = await secondFactors.createChallenge(user, open);
+      return guessVerdicts[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
     });
     if (evaluated === undefined || user === undefined || verdict === 'wrong') {
       if (evaluated !== undefined) await refuse(evaluated, user, origin);
@@ -151,12 +153,6 @@ export function createSecondStep(
     if (approved === undefined) throw notOpen(open.id);
     if (open.status !== 'approved') countApproval(counters, open.authenticator, approved);
     return { ...approved, token };
-  }
-
-  /** The PIN comes with the first secret. A login by passkey or id_token needs none. */
-  function takesPin(owner: AuthenticationOwner | undefined): boolean {
-    const authenticator = registry.get(owner?.authenticator ?? '');
-    return owner?.factor !== 2 && (authenticator === undefined || !namesUser(authenticator));
   }
 
   function isWithoutUser({ authenticator: name, factor, status }: AuthenticationOwner): boolean {

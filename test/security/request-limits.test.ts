@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
-import { network } from '../../src/limits/request-limits.js';
+import { network } from '../../src/limits/limit-counts.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { testSql } from '../support/sql.js';
 import {

@@ -13,12 +13,18 @@ import {
   type RelyingParty,
   type UserVerification,
 } from './relying-party.js';
-import { useTotpCode } from './totp.js';
+import { isTotpReadable, useTotpCode } from './totp.js';
 
 /** The second factor of a login, after a correct first secret. */
 export interface SecondFactors {
   /** @returns the challenge that this user must answer; undefined if the login needs no second factor */
   createChallenge(user: AccountUser, login: FirstFactorLogin): Promise<Challenge | undefined>;
+  /** Whether a login of this user must answer a second factor after a correct first secret. */
+  isRequired(user: AccountUser): boolean;
+  /** The policy that applies to this user. */
+  policyOf(user: AccountUser): SecondFactorPolicy;
+  /** Whether the secret of the user's app can be read. If not, its codes cannot be checked. */
+  isAppReadable(user: AccountUser): Promise<boolean>;
   /**
    * Whether this account has a second factor: an app always counts. A passkey counts if the user has a role, or if the
    * policy requires a second factor.
@@ -58,8 +64,10 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
   const standBeside = (user: AccountUser) =>
     user.hasTotp || (user.hasPasskey && (policyOf(user) === 'required' || user.role !== 'user'));
 
+  const isRequired = (user: AccountUser) => policyOf(user) !== 'off' && standBeside(user);
+
   async function ask(user: AccountUser, { authenticator }: FirstFactorLogin): Promise<Challenge | undefined> {
-    if (policyOf(user) === 'off' || !standBeside(user)) return undefined;
+    if (!isRequired(user)) return undefined;
     const handle = database.user(user.userId);
     const recovery = (await hasRecoveryCodes(handle, user.userId)) ? ['recovery_code'] : [];
     if (!user.hasPasskey) return totpChallenge({}, { alternatives: recovery });
@@ -96,7 +104,14 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     return (await consumeAssertion(options, assertion, expected)) !== undefined;
   }
 
-  return { createChallenge: ask, hasSecondFactor: standBeside, verify };
+  return {
+    createChallenge: ask,
+    isRequired,
+    policyOf,
+    isAppReadable: ({ userId }) => isTotpReadable(database.user(userId), keys, userId),
+    hasSecondFactor: standBeside,
+    verify,
+  };
 }
 
 const asVerification = (text: string | undefined): UserVerification =>

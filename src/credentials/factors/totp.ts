@@ -58,6 +58,12 @@ const readTotp = userStatement<{ userId: string; period: number }, { id: string;
   (p) => sql`select id, secret, ${currentStep(p.period)} as step from totp where user_id = ${p.userId}`,
 );
 
+/** Whether SECRET_KEY has the key of a user's app. True also without an app. */
+export async function isTotpReadable(handle: Queryable<'user'>, keys: SecretKeys, userId: string): Promise<boolean> {
+  const [row] = await handle.query(readTotp({ userId, period: totpPeriod }));
+  return row === undefined || keys.decrypt(row.secret, context(userId)) !== undefined;
+}
+
 /** Also stores the secret encrypted with the current key, so an old key can be removed once all users have logged in. */
 const useStep = userStatement<{ userId: string; id: string; step: number; secret: Buffer }>(
   'totp_use',

@@ -3,6 +3,15 @@ import type { Pins } from './pins.js';
 
 export type PinPolicy = 'required' | 'optional' | 'off';
 
+/** What the PIN of a login must be: it is ignored, or any PIN of the right form, or the user's own. */
+export type PinRule = 'ignored' | 'any' | 'own';
+
+/** The rule for the PIN of a user. A login never needs the PIN of a user who has none. */
+export function pinRule(policy: PinPolicy, user: AccountUser | undefined): PinRule {
+  if (policy === 'off') return 'ignored';
+  return user?.pinHash === undefined ? 'any' : 'own';
+}
+
 /**
  * Whether the PIN of a login is correct. The time depends on whether a PIN was sent, never on the user. If the user has
  * no PIN, a dummy hash is verified and any well-formed PIN passes.
@@ -13,8 +22,9 @@ export async function isPinCorrect(
   user: AccountUser | undefined,
   pin: string | undefined,
 ): Promise<boolean> {
-  if (policy === 'off') return true;
-  if (pin === undefined) return user?.pinHash === undefined;
+  const rule = pinRule(policy, user);
+  if (rule === 'ignored') return true;
+  if (pin === undefined) return rule === 'any';
   const matches = await pins.verify(user?.pinHash, user?.userId, pin);
-  return user?.pinHash === undefined || matches;
+  return rule === 'any' || matches;
 }

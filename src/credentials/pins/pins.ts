@@ -11,6 +11,8 @@ export interface Pins {
   hash(userId: string, pin: string): Promise<string>;
   /** Takes the same time with or without a stored hash. False also if SECRET_KEY no longer has the key of the hash. */
   verify(stored: string | undefined, userId: string | undefined, pin: string): Promise<boolean>;
+  /** Whether SECRET_KEY has the key of a stored hash. Without it no PIN is correct. */
+  isReadable(stored: string): boolean;
 }
 
 /** `k` and eight hexadecimal digits. */
@@ -19,6 +21,7 @@ const FINGERPRINT_LENGTH = 9;
 export function createPins({ hasher, keys }: { hasher: PasswordHasher; keys: SecretKeys }): Pins {
   // The key's fingerprint is stored with the hash, so one argon2 hash is enough even while keys are rotated.
   const fingerprints = keys.digests('pin', 'fingerprint').map((digest) => `k${digest.toString('hex').slice(0, 8)}`);
+  const keyOf = (stored: string | undefined) => fingerprints.indexOf(stored?.slice(0, FINGERPRINT_LENGTH) ?? '');
   const peppered = (userId: string, pin: string) =>
     keys.digests('pin', `${userId}:${pin}`).map((digest) => digest.toString('base64'));
 
@@ -29,9 +32,10 @@ export function createPins({ hasher, keys }: { hasher: PasswordHasher; keys: Sec
       return fingerprint + (await hasher.hash(input));
     },
     async verify(stored, userId, pin) {
-      const key = fingerprints.indexOf(stored?.slice(0, FINGERPRINT_LENGTH) ?? '');
+      const key = keyOf(stored);
       const input = peppered(userId ?? '', pin)[key] ?? '';
       return hasher.verify(key === -1 ? undefined : stored?.slice(FINGERPRINT_LENGTH), input);
     },
+    isReadable: (stored) => keyOf(stored) !== -1,
   };
 }

@@ -1,5 +1,5 @@
 import type { Challenge, ChallengeAnswer } from '../../credentials/challenge.js';
-import type { Candidate } from '../../identities/accounts.js';
+import type { AccountUser, Candidate } from '../../identities/accounts.js';
 
 /**
  * A login method with a name and one or two steps.
@@ -17,7 +17,15 @@ interface Named {
    * @param since when the evaluation began, by `performance.now()`
    */
   refused?(candidate: Candidate | undefined, since: number): Promise<void>;
+  /**
+   * What a user lacks, so that no secret is right; undefined if nothing is missing. An authenticator without this function
+   * decides by data that Postern does not have.
+   */
+  lacks?(user: AccountUser): Promise<Lack | undefined>;
 }
+
+/** What a user must have for an authenticator. A hash that this version cannot read counts as missing. */
+export type Lack = 'password' | 'readable_password_hash' | 'phone' | 'email' | 'passkey' | 'external_identity';
 
 /** Decides in one step, from the secret of the login request. */
 export interface SingleStep extends Named {
@@ -58,6 +66,11 @@ export interface NamedUser {
    * @returns false: refuse the login after all
    */
   use?(): Promise<boolean>;
+}
+
+/** Whether a login takes a PIN with its first secret. A passkey or an id_token needs none. */
+export function takesPin(authenticator: Authenticator | undefined): boolean {
+  return authenticator === undefined || !namesUser(authenticator);
 }
 
 export function namesUser(authenticator: Authenticator): authenticator is SelfNaming {

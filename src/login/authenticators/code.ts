@@ -2,21 +2,26 @@ import type { MessageChannel } from '../../contract/administration.js';
 import { codeDigest, codeLifetime, codeMatches, newCode } from '../../credentials/codes.js';
 import type { Candidate } from '../../identities/accounts.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
-import type { TwoStep } from './authenticator.js';
+import type { Lack, TwoStep } from './authenticator.js';
+
+const lackOf = { sms: 'phone', email: 'email' } as const satisfies Record<MessageChannel, Lack>;
+
+/** The address of a user to which a channel sends login codes. */
+export function recipientBy(channel: MessageChannel, candidate: Candidate): string | undefined {
+  return candidate[lackOf[channel]];
+}
 
 /**
  * A six-digit code by message, bound to its authentication and to the address that it was sent to. Once the user no longer
  * has that address, such as the number of a lost phone, the code is refused.
  */
-function codeAuthenticator(
-  keys: SecretKeys,
-  channel: MessageChannel,
-  recipientOf: (candidate: Candidate) => string | undefined,
-): TwoStep {
+function codeAuthenticator(keys: SecretKeys, channel: MessageChannel): TwoStep {
+  const recipientOf = (candidate: Candidate) => recipientBy(channel, candidate);
   const bound = (authenticationId: string, recipient: string | undefined) => `${authenticationId} ${recipient ?? ''}`;
   return {
     name: channel,
     steps: 2,
+    lacks: async (user) => (recipientOf(user) === undefined ? lackOf[channel] : undefined),
     async begin(candidate, authenticationId) {
       const code = newCode();
       const recipient = candidate && recipientOf(candidate);
@@ -32,10 +37,10 @@ function codeAuthenticator(
 
 /** A six-digit code by mail. */
 export function emailAuthenticator(keys: SecretKeys): TwoStep {
-  return codeAuthenticator(keys, 'email', ({ email }) => email);
+  return codeAuthenticator(keys, 'email');
 }
 
 /** A six-digit code by SMS. */
 export function smsAuthenticator(keys: SecretKeys): TwoStep {
-  return codeAuthenticator(keys, 'sms', ({ phone }) => phone);
+  return codeAuthenticator(keys, 'sms');
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Challenge } from '../../credentials/challenge.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { directoryStatement, sql } from '../../database/sql.js';
-import { findByExternalIdentity } from '../../users/external-identities.js';
+import { findByExternalIdentity, listExternalIdentities } from '../../users/external-identities.js';
 import type { SelfNaming } from './authenticator.js';
 
 /** An OpenID provider whose id_tokens are accepted. `delivery/oidc` implements it. */
@@ -61,6 +61,10 @@ export function oidcAuthenticator(database: Database, idTokens: IdTokens): SelfN
     name: `oidc:${idTokens.name}`,
     steps: 2,
     namesUser: true,
+    async lacks({ userId }) {
+      const linked = await listExternalIdentities(database.directory, userId);
+      return linked.some(({ issuer }) => issuer === idTokens.issuer) ? undefined : 'external_identity';
+    },
     begin: async () => oidcChallenge(idTokens),
     async identify({ kept, secret }) {
       const { directory } = database;

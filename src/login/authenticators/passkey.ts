@@ -21,6 +21,7 @@ export function passkeyAuthenticator(parts: {
     name: 'passkey',
     steps: 2,
     namesUser: true,
+    lacks: async ({ hasPasskey }) => (hasPasskey ? undefined : 'passkey'),
     async begin() {
       const challenge = newPasskeyChallenge();
       const options = requestOptions(challenge, userVerification);

@@ -1,5 +1,5 @@
 import { createPasswordSchemes } from '../../credentials/password-schemes.js';
-import { needsRehash, type PasswordHasher } from '../../credentials/passwords.js';
+import { isReadableHash, needsRehash, type PasswordHasher } from '../../credentials/passwords.js';
 import type { Database } from '../../database/database.js';
 import { sql, userStatement } from '../../database/sql.js';
 import type { SingleStep } from './authenticator.js';
@@ -17,6 +17,10 @@ export function passwordAuthenticator(database: Database, hasher: PasswordHasher
     name: 'password',
     steps: 1,
     verify: (candidate, secret) => hasher.verify(candidate?.passwordHash, secret),
+    async lacks({ passwordHash }) {
+      if (passwordHash === undefined) return 'password';
+      return isReadableHash(passwordHash) ? undefined : 'readable_password_hash';
+    },
     refused: (candidate) => schemes.verifyOtherSchemes(candidate?.passwordHash),
     async approved({ userId, passwordHash }, secret) {
       if (passwordHash === undefined || !needsRehash(passwordHash, secret)) return;

@@ -1,0 +1,108 @@
+import ipaddr from 'ipaddr.js';
+import type { MessageChannel } from '../contract/administration.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+
+/** The recipient of a message. */
+export interface Recipient {
+  readonly userId: string;
+  readonly channel: MessageChannel;
+  /** The identity that the request names. */
+  readonly identity: { readonly type: string; readonly canonical: string };
+  /**
+   * The recipient's address. Undefined: the message is not sent, and it is counted under the user id, which may be a
+   * derived id.
+   */
+  readonly address: string | undefined;
+  readonly knownDevice: string | undefined;
+}
+
+/** What is counted, and its limit, as values of a statement. */
+export interface RequestCount {
+  /** Null without a limit. */
+  readonly limitKey: Buffer | null;
+  /** Requests in a window; 0: no limit. */
+  readonly limitSize: number;
+  /** Seconds. */
+  readonly limitWindow: number;
+}
+
+/** Requests in a window; 0 is no limit. */
+export interface LimitCountsOptions {
+  readonly keys: SecretKeys;
+  /** Logins per minute, of an address and of an account. */
+  readonly loginsPerAddress: number;
+  /** Codes per hour. */
+  readonly messagesPerAddress: number;
+  readonly messagesPerPrefix: number;
+  readonly messagesInTotal: number;
+}
+
+/** The key and the size of each limit: for the login, which counts, and for the diagnosis, which only reads. */
+export interface LimitCounts {
+  loginsFrom(address: string | undefined): RequestCount;
+  loginsTo(userId: string, knownDevice: string | undefined): RequestCount;
+  messagesFrom(address: string | undefined): { readonly count: RequestCount; readonly turnKey: Buffer };
+  /** The key of the codes of an identity, by its digest. */
+  messagesOf(identity: Buffer, knownDevice: string | undefined): Buffer;
+  /** The key of the codes to an address. */
+  messagesTo(recipient: Pick<Recipient, 'userId' | 'address' | 'knownDevice'>): Buffer;
+  smsOfPrefix(identity: Recipient['identity']): RequestCount;
+  readonly smsInTotal: RequestCount;
+}
+
+const minute = 60;
+const hour = 3600;
+
+export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
+  /**
+   * The key of a limit, of fixed length. It is a keyed digest: from a plain one, an attacker could find an address or a
+   * phone number by trying all of them.
+   */
+  function keyOf(kind: string, subject: string): Buffer {
+    return options.keys.digest('limit', `${kind}\n${subject}`).subarray(0, 16);
+  }
+
+  function counted(kind: string, subject: string, limitSize: number, limitWindow: number): RequestCount {
+    return { limitKey: limitSize === 0 ? null : keyOf(kind, subject), limitSize, limitWindow };
+  }
+
+  return {
+    loginsFrom: (address) => counted('login-from', network(address), options.loginsPerAddress, minute),
+    loginsTo: (userId, knownDevice) =>
+      counted('login-to', `${userId} ${knownDevice ?? ''}`, options.loginsPerAddress, minute),
+    messagesFrom(address) {
+      const from = network(address);
+      const count = counted('message-from', from, options.messagesPerAddress, hour);
+      return { count, turnKey: keyOf('message-turn', from) };
+    },
+    messagesOf: (identity, knownDevice) => keyOf('message-of', `${identity.toString('hex')} ${knownDevice ?? ''}`),
+    messagesTo({ userId, address, knownDevice }) {
+      // Messages of unknown identities are counted too, so that they take the same time.
+      const kind = address === undefined ? 'message-to-nobody' : 'message-to';
+      return keyOf(kind, `${address ?? userId} ${knownDevice ?? ''}`);
+    },
+    smsOfPrefix: (identity) => counted('sms-prefix', prefixOf(identity), options.messagesPerPrefix, hour),
+    smsInTotal: counted('sms-total', '', options.messagesInTotal, hour),
+  };
+}
+
+/**
+ * The prefix under which an SMS is counted, besides the total: `+` and six digits, which identify country and network.
+ * It comes from the request and not from the account, so the count does not reveal whether there is an account
+ * (decision 57). All requests without a phone number are counted together.
+ */
+function prefixOf({ type, canonical }: Recipient['identity']): string {
+  return type === 'phone' ? canonical.slice(0, 7) : 'no number';
+}
+
+/**
+ * The network under which an address is counted. For IPv6 it is the /64, because one customer has all addresses of a
+ * /64. IPv4-mapped addresses are counted as IPv4.
+ */
+export function network(address: string | undefined): string {
+  if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
+  const parsed = ipaddr.process(address);
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
+  const subnet = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${subnet.join(':')}::/64`;
+}

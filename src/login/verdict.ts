@@ -1,0 +1,26 @@
+import type { AccountUser } from '../identities/accounts.js';
+import type { Verdict } from '../limits/guess-budget.js';
+
+/** The result of a login step whose secrets were evaluated. The login acts on it, and the diagnosis predicts it. */
+export type StepVerdict = 'rejected' | 'locked' | 'second_factor' | 'approved';
+
+/**
+ * Decides a step of a login. The lock of an operator comes after the secrets, because it reveals that the account exists.
+ * @param user undefined for an unknown or deactivated user
+ */
+export function decideStep(
+  user: AccountUser | undefined,
+  secrets: { readonly areRight: boolean; readonly needsSecondFactor: boolean },
+): StepVerdict {
+  if (user === undefined || !secrets.areRight) return 'rejected';
+  if (user.lock !== undefined) return 'locked';
+  return secrets.needsSecondFactor ? 'second_factor' : 'approved';
+}
+
+/** The result of the guess: only a login that is approved clears the budget. */
+export const guessVerdicts: Readonly<Record<StepVerdict, Verdict>> = {
+  rejected: 'wrong',
+  locked: 'halfway',
+  second_factor: 'halfway',
+  approved: 'right',
+};
