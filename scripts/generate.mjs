@@ -4,6 +4,7 @@ import { version } from '../dist/app/banner.js';
 import { createLog } from '../dist/app/base/log.js';
 import { formerNames, settingGroups } from '../dist/config/settings.js';
 import { authenticationErrors, errors, fieldErrors } from '../dist/contract/errors.js';
+import { loginReasons } from '../dist/contract/login-diagnosis/texts.js';
 import { buildServer } from '../dist/http/server.js';
 import { textRules } from '../dist/messages/kinds.js';
 import { builtInTexts } from '../dist/messages/templates.js';
@@ -77,6 +78,14 @@ What an authentication object carries in \`error_code\`; the empty string when t
 | Code | Message |
 |---|---|
 ${texts(authenticationErrors).join('\n')}
+
+## Reasons of a login diagnosis
+
+The codes in \`reasons\` of a [login diagnosis](operations.md#diagnose-a-login).
+
+| Code | Message |
+|---|---|
+${texts(loginReasons).join('\n')}
 `;
 }
 

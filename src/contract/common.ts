@@ -6,6 +6,9 @@ export const uuidPattern = '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12
 /** Reserved device ids: the buckets of guess budgets that belong to no device. */
 const reservedDevicePattern = '^0{8}-0{4}-0{4}-0{4}-0{11}[0-9a-fA-F]$';
 
+/** Whether an id is reserved: see `reservedDevicePattern`. */
+export const isReservedDeviceId = (id: string): boolean => new RegExp(reservedDevicePattern).test(id);
+
 export const pinPattern = '^[0-9]{4,12}$';
 
 /** An id in a request. Responses contain it in lower case. */

@@ -1,7 +1,13 @@
 import type { Database } from '../database/database.js';
 import { directoryStatement, type Parameters, type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
 import { Problem } from '../lib/problem.js';
-import { createLimitCounts, type LimitCountsOptions, type Recipient, type RequestCount } from './limit-counts.js';
+import {
+  createLimitCounts,
+  type LimitCounts,
+  type LimitCountsOptions,
+  type Recipient,
+  type RequestCount,
+} from './limit-counts.js';
 
 /** Rate limits by address, account and recipient. The database counts, so all instances share the limits. */
 export interface RequestLimits {
@@ -16,6 +22,8 @@ export interface RequestLimits {
    * @throws Problem `too_many_requests`
    */
   countLoginByAccount(userId: string, knownDevice: string | undefined): Promise<void>;
+  /** The key and the size of each limit. */
+  readonly counts: LimitCounts;
   /** The count of `countLoginByAddress`, for a statement that also does other work. */
   ofAddress(address: string | undefined): RequestCount;
   /** The count of `countLoginByAccount`. */
@@ -108,6 +116,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   }
 
   return {
+    counts,
     ofAddress: counts.loginsFrom,
     ofAccount: counts.loginsTo,
     async countLoginByAddress(address) {

@@ -4,6 +4,7 @@ import type { GuessBudget } from '../../limits/guess-budget.js';
 import type { RequestLimits } from '../../limits/request-limits.js';
 import type { IdTokens } from '../../login/authenticators/oidc.js';
 import type { Plugin } from '../../login/authenticators/plugin.js';
+import { createLoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
 import { createLogin } from '../../login/login.js';
 import { loginOptions } from '../../login/login-options.js';
 import { createTokens } from '../../login/tokens.js';
@@ -25,7 +26,7 @@ export function createLoginServices(
     readonly plugins: readonly Plugin[];
     readonly account: Pick<Services, 'pinRecoveries'>;
   },
-): Pick<Services, 'login' | 'loginOptions' | 'pinIsRequired' | 'tokens'> {
+): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens'> {
   const { messaging, pins, guesses, limits, factors, idTokens, plugins, account } = parts;
   const authenticators = createAuthenticators({
     config,
@@ -38,26 +39,25 @@ export function createLoginServices(
     channels: messaging.channels,
     passkey: factors.authenticator,
   });
-  const login = createLogin({
-    database,
-    keys,
-    pins,
-    guesses,
-    limits,
-    counters,
-    authenticators,
+  const rules = {
+    ...{ database, keys, pins, guesses, limits, authenticators },
     secondFactors: factors.secondFactors,
-    nextPins: account.pinRecoveries,
     pinPolicy: config.PIN_POLICY,
+    defaultRegion: config.DEFAULT_REGION,
+  };
+  const login = createLogin({
+    ...rules,
+    counters,
+    nextPins: account.pinRecoveries,
     enrolPin: config.PIN_ENROL === 'first_login',
     tokenLifetime: config.AUTHENTICATION_TTL,
     noticeChannels: messaging.notices.channels,
     written: messaging.written,
-    defaultRegion: config.DEFAULT_REGION,
     onUnfinished: (error) => log.warn({ err: error }, 'work after a login failed; the login stays approved'),
   });
   return {
     login,
+    loginDiagnoses: createLoginDiagnoses(rules),
     loginOptions: loginOptions({
       authenticators,
       channels: messaging.channels,

@@ -1,0 +1,133 @@
+import type { Text } from '../errors.js';
+
+const text = (en: string, es: string): Text => ({ en, es });
+
+/** Why a login is refused, or what else matters to it. A part in square brackets appears only where its value is known. */
+export const loginReasons = {
+  unknown_identity: text(
+    'Nobody has this identity. Postern answers as for a wrong secret.',
+    'Nadie tiene esta identidad. Postern responde como con un secreto incorrecto.',
+  ),
+  deactivated: text(
+    'The user is deactivated. Postern answers as for a wrong secret.',
+    'El usuario está desactivado. Postern responde como con un secreto incorrecto.',
+  ),
+  locked_by_operator: text(
+    'An operator locked the user[ until {until}][: {reason}].',
+    'Un operador bloqueó al usuario[ hasta {until}][: {reason}].',
+  ),
+  device_locked_by_guesses: text(
+    'Wrong secrets locked this device[ until {until}]. Wrong secrets since the last success: {failures}.[ After {failures_to_permanent} more the lock is permanent.]',
+    'Los secretos incorrectos bloquearon este dispositivo[ hasta {until}]. Secretos incorrectos desde el último acierto: {failures}.[ Tras {failures_to_permanent} más, el bloqueo es permanente.]',
+  ),
+  new_devices_locked_by_guesses: text(
+    'Wrong secrets locked all new devices[ until {until}]. Wrong secrets since the last success: {failures}.[ After {failures_to_permanent} more the lock is permanent.]',
+    'Los secretos incorrectos bloquearon todos los dispositivos nuevos[ hasta {until}]. Secretos incorrectos desde el último acierto: {failures}.[ Tras {failures_to_permanent} más, el bloqueo es permanente.]',
+  ),
+  other_devices_locked_by_guesses: text(
+    'Wrong secrets locked other devices of this user.',
+    'Los secretos incorrectos bloquearon otros dispositivos de este usuario.',
+  ),
+  guesses_in_progress: text(
+    'Other logins are being checked right now. This login waits for them, at most 5 seconds.',
+    'Ahora mismo se comprueban otros inicios de sesión. Este espera a que acaben, como máximo 5 segundos.',
+  ),
+  account_limit: text(
+    'The account has used up its logins per minute[ until {until}].',
+    'La cuenta ha agotado sus inicios de sesión por minuto[ hasta {until}].',
+  ),
+  address_limit: text(
+    'This network address has used up its logins per minute[ until {until}].',
+    'Esta dirección de red ha agotado sus inicios de sesión por minuto[ hasta {until}].',
+  ),
+  address_code_limit: text(
+    'This network address has used up its codes per hour[ until {until}].',
+    'Esta dirección de red ha agotado sus códigos por hora[ hasta {until}].',
+  ),
+  code_limit_minute: text(
+    'This identity gets one code a minute. The next one is possible at {until}.',
+    'Esta identidad recibe un código por minuto. El siguiente es posible a las {until}.',
+  ),
+  code_limit_hour: text(
+    'This identity gets five codes an hour. The next one is possible at {until}.',
+    'Esta identidad recibe cinco códigos por hora. El siguiente es posible a las {until}.',
+  ),
+  code_limit_day: text(
+    'This identity gets ten codes a day. The next one is possible at {until}.',
+    'Esta identidad recibe diez códigos al día. El siguiente es posible a las {until}.',
+  ),
+  recipient_limit: text(
+    'The codes to this address are used up until {until}, through another identity of the account. Postern answers as usual and sends nothing.',
+    'Los códigos a esta dirección se agotaron hasta {until}, por otra identidad de la cuenta. Postern responde como siempre y no envía nada.',
+  ),
+  sms_prefix_limit: text(
+    'The SMS to numbers with this prefix are used up until {until}. Postern answers as usual and sends nothing.',
+    'Los SMS a números con este prefijo se agotaron hasta {until}. Postern responde como siempre y no envía nada.',
+  ),
+  sms_total_limit: text(
+    'The SMS of this installation are used up until {until}. Postern answers as usual and sends nothing.',
+    'Los SMS de esta instalación se agotaron hasta {until}. Postern responde como siempre y no envía nada.',
+  ),
+  last_message_failed: text(
+    'The last code to this address was not sent[: {error}].',
+    'El último código a esta dirección no se envió[: {error}].',
+  ),
+  not_configured: text(
+    'This installation does not have this authenticator.',
+    'Esta instalación no tiene este autenticador.',
+  ),
+  no_password: text('The user has no password.', 'El usuario no tiene contraseña.'),
+  password_hash_unreadable: text(
+    'The stored password hash has a form that this version cannot read.',
+    'El hash de contraseña almacenado tiene una forma que esta versión no puede leer.',
+  ),
+  no_phone: text('The user has no phone number.', 'El usuario no tiene número de teléfono.'),
+  no_email: text('The user has no mail address.', 'El usuario no tiene dirección de correo.'),
+  no_passkey: text('The user has no passkey.', 'El usuario no tiene ninguna passkey.'),
+  no_external_identity: text(
+    'No account of this provider is linked to the user.',
+    'El usuario no tiene vinculada ninguna cuenta de este proveedor.',
+  ),
+  pin_missing: text(
+    'The user has no PIN. Any 4 to 12 digits are accepted as the PIN.',
+    'El usuario no tiene PIN. Se aceptan 4 a 12 dígitos cualesquiera como PIN.',
+  ),
+  pin_unreadable: text(
+    "The user's PIN was stored under a key that SECRET_KEY no longer has. No PIN is correct.",
+    'El PIN del usuario se guardó con una clave que SECRET_KEY ya no tiene. Ningún PIN es correcto.',
+  ),
+  pin_replacement_pending: text(
+    'A recovered PIN replaces the PIN at {until}. It ends every login.',
+    'Un PIN recuperado sustituye al PIN a las {until}. Cierra todas las sesiones.',
+  ),
+  app_unreadable: text(
+    "The secret of the user's authenticator app was stored under a key that SECRET_KEY no longer has. Its codes cannot be checked.",
+    'El secreto de la app de autenticación se guardó con una clave que SECRET_KEY ya no tiene. Sus códigos no se pueden comprobar.',
+  ),
+  factor_not_enrolled: text(
+    'A second factor is required, but the user has none. The login works without it.',
+    'Se requiere un segundo factor, pero el usuario no tiene ninguno. El inicio de sesión funciona sin él.',
+  ),
+  role_not_active: text(
+    "The user's role is not active yet. The login works, but it administers nothing.",
+    'El rol del usuario aún no está activo. El inicio de sesión funciona, pero no administra nada.',
+  ),
+  decided_elsewhere: text(
+    'A module or a service of this installation decides about this login. Postern cannot know its answer.',
+    'Un módulo o un servicio de esta instalación decide este inicio de sesión. Postern no puede conocer su respuesta.',
+  ),
+} as const satisfies Record<string, Text>;
+export type LoginReasonCode = keyof typeof loginReasons;
+
+/** The answer to "Can they log in?" in one sentence. */
+export const loginVerdicts = {
+  yes: text('A login with the right secret works now.', 'Un inicio de sesión con el secreto correcto funciona ahora.'),
+  maybe: text(
+    'A login may work now, but Postern cannot be sure.',
+    'Un inicio de sesión puede funcionar ahora, pero Postern no puede asegurarlo.',
+  ),
+  no: text(
+    'No login works. [It works again by itself at {until}.]',
+    'Ningún inicio de sesión funciona. [Vuelve a funcionar por sí solo a las {until}.]',
+  ),
+} as const satisfies Record<string, Text>;

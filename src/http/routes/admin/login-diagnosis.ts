@@ -1,0 +1,107 @@
+import { isIP } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import { isReservedDeviceId } from '../../../contract/common.js';
+import {
+  DiagnosisQuery,
+  DiagnosisRequest,
+  LoginDiagnosis,
+  type LoginDiagnosis as LoginDiagnosisBody,
+} from '../../../contract/login-diagnosis/login-diagnosis.js';
+import { loginReasons, loginVerdicts } from '../../../contract/login-diagnosis/texts.js';
+import { parseId } from '../../../lib/ids.js';
+import { formatText, preferredLanguage } from '../../../lib/language.js';
+import { type FieldError, refuseFaults } from '../../../lib/problem.js';
+import type { Diagnosis, DiagnosisView, LoginDiagnoses } from '../../../login/diagnosis/diagnosis.js';
+import { IdParams, pathId, type QueryParameters } from '../../requests/parameters.js';
+import type { App } from '../../requests/route.js';
+
+const description =
+  'Says for each authenticator what a login would answer now, and why: the reasons, since when and until when, and the routes that change it. It assumes the right secrets. It reads only: it takes no guess and counts no request.';
+
+/** Routes that answer "Can they log in?". */
+export function adminLoginDiagnosisRoutes(app: App, { loginDiagnoses }: { loginDiagnoses: LoginDiagnoses }): void {
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/users/:id/login-diagnosis',
+    schema: {
+      operationId: 'diagnoseUserLogin',
+      summary: 'Diagnose the logins of a user',
+      description: `${description} Each authenticator is checked with the identity that the user would usually log in with.`,
+      tags: ['Administration'],
+      params: IdParams,
+      querystring: DiagnosisQuery,
+      response: { 200: { ...LoginDiagnosis, description: 'The diagnosis.' } },
+    },
+    config: { access: { scope: 'users:read' }, problems: ['not_found'], checkQuery: readView },
+    async handler(request, reply) {
+      const view = readView(request.query as QueryParameters);
+      return reply.send(inWords(await loginDiagnoses.ofUser(pathId(request.params), view), request));
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/login-diagnosis',
+    schema: {
+      operationId: 'diagnoseLogin',
+      summary: 'Diagnose a login by its identity',
+      description: `${description} The identity may be one that nobody has.`,
+      tags: ['Administration'],
+      body: DiagnosisRequest,
+      response: { 200: { ...LoginDiagnosis, description: 'The diagnosis.' } },
+    },
+    config: { access: { scope: 'users:read' } },
+    async handler(request, reply) {
+      const { identity, authenticator, device_id, address } = request.body;
+      refuseFaults(addressFaults(address));
+      const view = { deviceId: device_id == null ? undefined : parseId(device_id), address, authenticator };
+      return reply.send(inWords(await loginDiagnoses.ofIdentity(identity, view), request));
+    },
+  });
+}
+
+/** @throws Problem `validation_failed` */
+function readView(query: QueryParameters): DiagnosisView {
+  const faults: FieldError[] = [];
+  const read = (field: 'device_id' | 'address') => {
+    const value = query[field];
+    if (typeof value === 'string' || value === undefined) return value;
+    faults.push({ field, code: 'repeated_parameter' });
+    return undefined;
+  };
+  const address = read('address');
+  const given = read('device_id');
+  const deviceId = given === undefined ? undefined : parseId(given);
+  if (given !== undefined && deviceId === undefined) faults.push({ field: 'device_id', code: 'invalid_format' });
+  if (deviceId !== undefined && isReservedDeviceId(deviceId)) faults.push({ field: 'device_id', code: 'reserved_id' });
+  refuseFaults([...faults, ...addressFaults(address)]);
+  return { deviceId, address };
+}
+
+function addressFaults(address: string | undefined): FieldError[] {
+  return address === undefined || isIP(address) !== 0 ? [] : [{ field: 'address', code: 'invalid_format' }];
+}
+
+/** Adds the texts in the language of the client. */
+function inWords(diagnosis: Diagnosis, request: FastifyRequest): LoginDiagnosisBody {
+  const language = preferredLanguage(request.headers['accept-language']);
+  const reason = (finding: Diagnosis['reasons'][number]) => ({
+    ...finding,
+    message: formatText(loginReasons[finding.code], language, valuesOf({ ...finding.data, until: finding.until })),
+  });
+  const { verdict, until } = diagnosis;
+  return {
+    ...diagnosis,
+    message: formatText(loginVerdicts[verdict], language, valuesOf({ until })).trim(),
+    reasons: diagnosis.reasons.map(reason),
+    ways: diagnosis.ways.map((way) => ({ ...way, reasons: way.reasons.map(reason) })),
+  };
+}
+
+/** The values of placeholders: the texts and numbers. */
+function valuesOf(data: Readonly<Record<string, unknown>>): Record<string, string | number> {
+  const entries = Object.entries(data).filter(
+    (entry): entry is [string, string | number] => typeof entry[1] === 'string' || typeof entry[1] === 'number',
+  );
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,82 @@
+import { timeText } from '../database/clock.js';
+import type { Queryable } from '../database/database.js';
+import { sql, userStatement } from '../database/sql.js';
+import { type GuessLimitValues, limitArguments, type TriedGuess } from './guess-budget.js';
+import { bucketOfDevice } from './guess-locks.js';
+
+/** What a guess at an account would meet right now. */
+export interface GuessState {
+  /** The result of an attempt to take a guess. `busy`: other requests evaluate all guesses that are left. */
+  readonly tried: TriedGuess;
+  /** When the lock began; null without one. */
+  readonly since: string | null;
+  /** When the lock ends; null without one, and for a permanent one. */
+  readonly until: string | null;
+  /** Wrong secrets since the last success, and locks since then. */
+  readonly failures: number;
+  readonly locks: number;
+  /** How many more wrong secrets lock the account permanently; null: never. */
+  readonly failuresToPermanent: number | null;
+}
+
+interface StateRow {
+  readonly outcome: TriedGuess['outcome'];
+  readonly retry_after: number | null;
+  readonly since: string | null;
+  readonly until: string | null;
+  readonly failures: number;
+  readonly locks: number;
+}
+
+/**
+ * Reads what `take_guess` would decide, without a lock and without a change: guesses that nobody settled in 15 seconds
+ * count as wrong, and a clock that was set back moves the times of the budget.
+ */
+const readState = userStatement<{ userId: string; knownDevice: string | null } & GuessLimitValues, StateRow>(
+  'guess_state',
+  (p) => sql`
+  select s.outcome, s.failures, s.locks,
+         case when s.outcome = 'locked' then extract(epoch from s.locked_until - s.now)::float8 end as retry_after,
+         case when s.outcome in ('locked', 'permanent') then ${timeText(sql`coalesce(s.locked_at, s.updated_at)`)} end as since,
+         case when s.outcome = 'locked' then ${timeText(sql`s.locked_until`)} end as until
+  from guess_budgets b
+  cross join lateral (select db_now() as now) n
+  cross join lateral (select greatest(b.updated_at - n.now, interval '0') as by) stepped
+  cross join lateral (
+    select count(*) filter (where t - stepped.by <= n.now - interval '15 seconds')::int as dead, count(*)::int as taken
+    from unnest(b.slots_taken_at) t) slots
+  cross join lateral (
+    select (case when slots.dead > 0 then guess_failed(b, slots.dead, n.now, ${limitArguments(p)}) else b end).*) f
+  cross join lateral (
+    select n.now, f.total_failures as failures, f.locks, f.locked_at, f.updated_at, l.until as locked_until,
+           case when f.permanent then 'permanent' when l.until > n.now then 'locked'
+                when f.failures + slots.taken - slots.dead >= ${p.failureLimit} then 'busy' else 'taken' end as outcome
+    from (select case when f.locks > b.locks then f.locked_until else f.locked_until - stepped.by end as until) l) s
+  where b.user_id = ${p.userId} and b.bucket = ${bucketOfDevice(sql`${p.knownDevice}::uuid`)}`,
+);
+
+/** Reads the guess budget of an account for a device. @param knownDevice undefined: all unknown devices */
+export async function readGuessState(
+  handle: Queryable<'user'>,
+  account: { readonly userId: string; readonly knownDevice: string | undefined },
+  limits: GuessLimitValues,
+): Promise<GuessState> {
+  const { userId, knownDevice = null } = account;
+  const [row] = await handle.query(readState({ userId, knownDevice, ...limits }));
+  const { failures = 0, locks = 0, since = null, until = null } = row ?? {};
+  const { permanentLimit } = limits;
+  return {
+    tried: triedOf(row),
+    since,
+    until,
+    failures,
+    locks,
+    failuresToPermanent: permanentLimit === 0 ? null : Math.max(0, permanentLimit - failures),
+  };
+}
+
+function triedOf(row: StateRow | undefined): TriedGuess {
+  if (row === undefined) return { outcome: 'taken', retry_after: null };
+  const { outcome, retry_after } = row;
+  return outcome === 'locked' ? { outcome, retry_after: retry_after ?? 0 } : { outcome, retry_after: null };
+}

@@ -1,0 +1,147 @@
+import type { SecondFactors } from '../../credentials/factors/second-factor.js';
+import type { Database } from '../../database/database.js';
+import { lockProblem } from '../../identities/accounts.js';
+import type { Identity } from '../../identities/identity.js';
+import { type GuessBudget, guessLockProblem } from '../../limits/guess-budget.js';
+import { readGuessState } from '../../limits/guess-state.js';
+import { readRequestLimits, type UsedUpLimit } from '../../limits/limit-states.js';
+import { overLimit, type RequestLimits } from '../../limits/request-limits.js';
+import { blocker, type Check, type Finding, note, refusedBy } from './finding.js';
+import { type RemediedUser, remedies } from './remedies.js';
+import { lastEventAt, type Subject } from './subject.js';
+
+/** The rules that concern every way to log in to an account. */
+export interface AccountChecks {
+  /** The limit of the client's address. @param turn 1 for the first request of the login, 2 for the second */
+  address(turn: number): Check | undefined;
+  /** The limit of the account, which counts fewer requests than the address if the login starts without a user. */
+  account(turn: number): Check | undefined;
+  readonly guessLock: Check | undefined;
+  /** There is no user who may log in. */
+  readonly absent: Finding | undefined;
+  readonly operatorLock: Check | undefined;
+  readonly notes: readonly Finding[];
+}
+
+export interface AccountCheckOptions {
+  readonly database: Database;
+  readonly guesses: GuessBudget;
+  readonly limits: RequestLimits;
+  readonly secondFactors: SecondFactors;
+}
+
+/** The requests of the longest login: two steps and a second factor. */
+const turns = [1, 2, 3];
+
+export async function checkAccount(
+  options: AccountCheckOptions,
+  subject: Subject,
+  request: { readonly identity: Identity | undefined; readonly address: string | undefined },
+): Promise<AccountChecks> {
+  const { database, guesses } = options;
+  const { userId, knownDevice } = subject;
+  const waits = await readLoginLimits(options, subject, request.address);
+  const guess = await readGuessState(database.user(userId), { userId, knownDevice }, guesses.limitValues);
+  const refusal = guessLockProblem(guess.tried);
+  const { since, until, failures, locks, failuresToPermanent: failures_to_permanent } = guess;
+  const lock = {
+    ...{ since, until, data: { failures, locks, failures_to_permanent } },
+    remedies: subject.user === undefined ? [] : [remedies.resetBudget(remediedUser(subject))],
+  };
+  const code = knownDevice === undefined ? 'new_devices_locked_by_guesses' : 'device_locked_by_guesses';
+  return {
+    address: (turn) => waits.address(turn),
+    account: (turn) => waits.account(turn),
+    guessLock: refusal && { finding: blocker(code, lock), refusal: refusedBy(refusal), isOfAccount: true },
+    absent: await absenceOf(options, subject, request.identity),
+    operatorLock: await operatorLockOf(options, subject),
+    notes: [
+      ...(guess.tried.outcome === 'busy' ? [note('guesses_in_progress')] : []),
+      ...notesOf(options.secondFactors, subject),
+    ],
+  };
+}
+
+/** The user as the target of remedies. */
+export function remediedUser({ userId, user }: Subject): RemediedUser {
+  return { id: userId, hasRole: user !== undefined && user.account.role !== 'user' };
+}
+
+async function readLoginLimits(
+  { database, limits }: AccountCheckOptions,
+  { userId, knownDevice }: Subject,
+  address: string | undefined,
+) {
+  const ofAccount = limits.counts.loginsTo(userId, knownDevice);
+  const asked = turns.map((turn) => ({ ...ofAccount, turn }));
+  if (address !== undefined) {
+    const ofAddress = limits.counts.loginsFrom(address);
+    asked.push(...turns.map((turn) => ({ ...ofAddress, turn })));
+  }
+  const states = await readRequestLimits(database.directory, asked);
+  const setting = [remedies.configure('LOGIN_LIMIT_PER_ADDRESS')];
+  // A limit that refuses only a later step of the login belongs to the ways that have such a step.
+  const checkOf = (code: 'account_limit' | 'address_limit', limit: UsedUpLimit | undefined, turn: number) => {
+    const refusal = overLimit(limit?.wait);
+    if (limit === undefined || refusal === undefined) return undefined;
+    const finding = blocker(code, { until: limit.until, remedies: setting });
+    return { finding, refusal: refusedBy(refusal), isOfAccount: turn === 1 };
+  };
+  return {
+    account: (turn: number): Check | undefined => checkOf('account_limit', states[turn - 1], turn),
+    address: (turn: number): Check | undefined => checkOf('address_limit', states[turns.length + turn - 1], turn),
+  };
+}
+
+async function absenceOf(
+  { database }: AccountCheckOptions,
+  subject: Subject,
+  identity: Identity | undefined,
+): Promise<Finding | undefined> {
+  const { user, userId } = subject;
+  if (user === undefined) {
+    const created = identity === undefined ? {} : { [identity.type]: identity.canonical };
+    return blocker('unknown_identity', { remedies: [remedies.createUser(created)] });
+  }
+  if (!user.isDeactivated) return undefined;
+  const since = await lastEventAt(database.user(userId), userId, 'user.deactivated');
+  return blocker('deactivated', { since, remedies: [remedies.reactivate(remediedUser(subject))] });
+}
+
+async function operatorLockOf({ database }: AccountCheckOptions, subject: Subject): Promise<Check | undefined> {
+  const { user, userId } = subject;
+  const held = user?.account.lock;
+  if (user === undefined || held === undefined) return undefined;
+  const since = await lastEventAt(database.user(userId), userId, 'user.locked');
+  const { until, reason } = user.lock;
+  const data = reason === null ? {} : { reason };
+  const finding = blocker('locked_by_operator', {
+    ...{ since, until, data },
+    remedies: [remedies.unlock(remediedUser(subject))],
+  });
+  return { finding, refusal: refusedBy(lockProblem(held)), isOfAccount: true };
+}
+
+function notesOf(secondFactors: SecondFactors, subject: Subject): Finding[] {
+  const { user, knownDevice } = subject;
+  if (user === undefined) return [];
+  const { account, guessLocks, isRoleActive } = user;
+  const target = remediedUser(subject);
+  const notes: Finding[] = [];
+  const others = guessLocks.filter(({ device_id }) => device_id !== (knownDevice ?? null));
+  if (others.length > 0) {
+    notes.push(
+      note('other_devices_locked_by_guesses', {
+        ...{ since: others[0]?.since ?? null, data: { devices: others.map(({ device_id }) => device_id) } },
+        remedies: [remedies.resetBudget(target)],
+      }),
+    );
+  }
+  if (secondFactors.policyOf(account) === 'required' && !secondFactors.hasSecondFactor(account)) {
+    notes.push(note('factor_not_enrolled'));
+  }
+  if (target.hasRole && !isRoleActive) {
+    notes.push(note('role_not_active', { remedies: [remedies.createEnrollmentLink(target)] }));
+  }
+  return notes;
+}

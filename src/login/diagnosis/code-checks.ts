@@ -1,0 +1,90 @@
+import { type MessageChannel, messageChannels } from '../../contract/administration.js';
+import type { Database } from '../../database/database.js';
+import { type Identity, identityDigest } from '../../identities/identity.js';
+import { readMessageLimits, readRequestLimits, type UsedUpLimit } from '../../limits/limit-states.js';
+import { overLimit, type RequestLimits } from '../../limits/request-limits.js';
+import { hasFailed, lastCodeTo } from '../../messages/last-code.js';
+import { recipientBy } from '../authenticators/code.js';
+import { blocker, type Check, type Finding, note, refusedBy } from './finding.js';
+import { remedies } from './remedies.js';
+import type { Subject } from './subject.js';
+
+/** The channel of a built-in authenticator that sends codes. */
+export function channelOf(authenticator: string): MessageChannel | undefined {
+  return messageChannels.find((channel) => channel === authenticator);
+}
+
+/** The rules for the code of a login. */
+export interface CodeChecks {
+  /** Limits that refuse the start of the login. */
+  readonly start: readonly Check[];
+  /** Limits that the login conceals: the code is not sent. */
+  readonly notSent: readonly Finding[];
+  readonly notes: readonly Finding[];
+}
+
+const none: CodeChecks = { start: [], notSent: [], notes: [] };
+
+/** @param identity undefined if the account has none: then there is no login with a code */
+export async function checkCode(
+  { database, limits }: { readonly database: Database; readonly limits: RequestLimits },
+  subject: Subject,
+  login: {
+    readonly authenticator: string;
+    readonly identity: Identity | undefined;
+    readonly address: string | undefined;
+  },
+): Promise<CodeChecks> {
+  const { identity, address } = login;
+  const channel = channelOf(login.authenticator);
+  if (channel === undefined || identity === undefined) return none;
+  const { userId, user, knownDevice } = subject;
+  const { counts } = limits;
+  const recipient = user === undefined || user.isDeactivated ? undefined : recipientBy(channel, user.account);
+  const [ofIdentity, ofRecipient] = await readMessageLimits(database.directory, [
+    counts.messagesOf(identityDigest(identity), knownDevice),
+    counts.messagesTo({ userId, address: recipient, knownDevice }),
+  ]);
+  const requestLimits = [counts.smsOfPrefix(identity), counts.smsInTotal];
+  if (address !== undefined) requestLimits.push(counts.messagesFrom(address).count);
+  const asked = requestLimits.map((count) => ({ ...count, turn: 1 }));
+  const [ofPrefix, inTotal, ofAddress] = await readRequestLimits(database.directory, asked);
+
+  const start: Check[] = [];
+  const refuse = (finding: Finding, limit: UsedUpLimit) => {
+    const problem = overLimit(limit.wait);
+    if (problem !== undefined) start.push({ finding, refusal: refusedBy(problem), isOfAccount: false });
+  };
+  const limited = (setting: string, { until }: UsedUpLimit) => ({ until, remedies: [remedies.configure(setting)] });
+  if (ofAddress !== undefined) {
+    refuse(blocker('address_code_limit', limited('CODE_LIMIT_PER_ADDRESS', ofAddress)), ofAddress);
+  }
+  if (ofIdentity !== undefined) {
+    const { since, until, window } = ofIdentity;
+    refuse(blocker(`code_limit_${window}`, { since, until }), ofIdentity);
+  }
+  const notSent: Finding[] = [];
+  if (ofRecipient !== undefined && ofIdentity === undefined) {
+    notSent.push(blocker('recipient_limit', { since: ofRecipient.since, until: ofRecipient.until }));
+  }
+  if (channel === 'sms') {
+    if (ofPrefix !== undefined) notSent.push(blocker('sms_prefix_limit', limited('SMS_LIMIT_PER_PREFIX', ofPrefix)));
+    if (inTotal !== undefined) notSent.push(blocker('sms_total_limit', limited('SMS_LIMIT_TOTAL', inTotal)));
+  }
+  return { start, notSent, notes: await failureOf(database, userId, channel, recipient) };
+}
+
+async function failureOf(
+  database: Database,
+  userId: string,
+  channel: MessageChannel,
+  recipient: string | undefined,
+): Promise<Finding[]> {
+  if (recipient === undefined) return [];
+  const last = await lastCodeTo(database.user(userId), { userId, channel, recipient });
+  if (last === undefined || !hasFailed(last)) return [];
+  const { id, state, attempts, error, updatedAt: since } = last;
+  const data = { message_id: id, state, attempts, ...(error !== null && { error }) };
+  const retry = last.canBeRetried ? [remedies.retryMessage(id)] : [];
+  return [note('last_message_failed', { since, data, remedies: retry })];
+}

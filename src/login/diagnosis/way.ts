@@ -1,0 +1,249 @@
+import { errors } from '../../contract/errors.js';
+import type { Answer, Way } from '../../contract/login-diagnosis/login-diagnosis.js';
+import type { SecondFactors } from '../../credentials/factors/second-factor.js';
+import { type PinPolicy, pinRule } from '../../credentials/pins/pin-check.js';
+import type { Pins } from '../../credentials/pins/pins.js';
+import type { Identity } from '../../identities/identity.js';
+import { Problem } from '../../lib/problem.js';
+import { type Authenticator, type Lack, namesUser, takesPin } from '../authenticators/authenticator.js';
+import type { AccountChecks } from './account-checks.js';
+import { remediedUser } from './account-checks.js';
+import type { CodeChecks } from './code-checks.js';
+import {
+  blocker,
+  type Check,
+  endOf,
+  type Finding,
+  note,
+  refusedBy,
+  rejectedAtStart,
+  rejectedLater,
+} from './finding.js';
+import { remedies } from './remedies.js';
+import type { Subject } from './subject.js';
+
+/** A way to log in before the texts are added. */
+export type DiagnosedWay = Omit<Way, 'reasons'> & { readonly reasons: readonly Finding[] };
+
+export interface WayOptions {
+  readonly pins: Pins;
+  readonly pinPolicy: PinPolicy;
+  readonly secondFactors: SecondFactors;
+}
+
+/** A step of a login: the rules that refuse it, in the order of the login, and its answer if none does. */
+interface Step {
+  readonly name: Answer['step'];
+  readonly checks: readonly (Check | undefined)[];
+  /** Undefined: Postern cannot know the answer. */
+  readonly answer: 'created' | 'pending' | 'approved' | undefined;
+}
+
+interface Plan {
+  readonly steps: readonly Step[];
+  readonly isSetUp: boolean;
+  readonly notes: readonly Finding[];
+}
+
+/** Predicts a login by one authenticator, step by step as `login.ts` and `second-step.ts` decide it. */
+export async function diagnoseWay(
+  options: WayOptions,
+  authenticator: Authenticator | { readonly name: string; readonly isMissing: true },
+  login: {
+    readonly subject: Subject;
+    readonly identity: Identity | undefined;
+    readonly account: AccountChecks;
+    readonly code: CodeChecks;
+  },
+): Promise<DiagnosedWay> {
+  const { subject, identity, account, code } = login;
+  const isMissing = 'isMissing' in authenticator;
+  const rule = isMissing || !takesPin(authenticator) ? 'ignored' : pinRule(options.pinPolicy, subject.user?.account);
+  const plan = isMissing
+    ? missingPlan(authenticator.name)
+    : await planOf(options, authenticator, subject, account, code, rule);
+  const { answers, isRefused, isKnown } = walk(plan.steps);
+  const checks = plan.steps.flatMap((step) => step.checks.flatMap((check) => check ?? []));
+  const own = unique(checks.filter(({ isOfAccount }) => !isOfAccount).map(({ finding }) => finding));
+  const isUncertain = !isKnown || plan.notes.some(({ code: reason }) => uncertain.includes(reason));
+  const verdict = verdictOf({ isSetUp: plan.isSetUp, isRefused, isUncertain, hasOwnBlocker: own.length > 0 });
+  return {
+    authenticator: authenticator.name,
+    verdict,
+    until: isRefused ? endOf(checks.map(({ finding }) => finding)) : null,
+    identity: identity === undefined ? null : { type: identity.type, value: identity.canonical },
+    ...{ pin: rule, answers, reasons: [...own, ...plan.notes] },
+  };
+}
+
+/** Notes after which a login may still fail. */
+const uncertain: readonly string[] = ['decided_elsewhere', 'last_message_failed'];
+
+function verdictOf(way: {
+  readonly isSetUp: boolean;
+  readonly isRefused: boolean;
+  readonly isUncertain: boolean;
+  readonly hasOwnBlocker: boolean;
+}): Way['verdict'] {
+  if (!way.isSetUp) return 'not_set_up';
+  if (way.isRefused) return way.hasOwnBlocker ? 'no' : 'blocked';
+  return way.isUncertain ? 'maybe' : 'yes';
+}
+
+const unique = (findings: readonly Finding[]) =>
+  findings.filter((finding, place) => findings.findIndex(({ code }) => code === finding.code) === place);
+
+/** The answers of the steps until the first one that is refused or not known. */
+function walk(steps: readonly Step[]): { answers: Answer[]; isRefused: boolean; isKnown: boolean } {
+  const answers: Answer[] = [];
+  for (const { name, checks, answer } of steps) {
+    const refusal = checks.find((check) => check !== undefined)?.refusal;
+    if (refusal !== undefined)
+      return { answers: [...answers, { step: name, ...refusal }], isRefused: true, isKnown: true };
+    if (answer === undefined) return { answers, isRefused: false, isKnown: false };
+    answers.push({ step: name, status: 201, authentication_status: answer, code: null });
+  }
+  return { answers, isRefused: false, isKnown: true };
+}
+
+/** The setting that configures an authenticator. */
+const settingOf: Readonly<Record<string, string>> = { sms: 'SMS_PROVIDER', email: 'MAIL_PROVIDER' };
+
+function missingPlan(name: string): Plan {
+  const setting = settingOf[name] ?? (name.startsWith('oidc:') ? 'OIDC_PROVIDERS' : 'CUSTOM_AUTHENTICATORS');
+  const finding = blocker('not_configured', { remedies: [remedies.configure(setting)] });
+  const refusal = refusedBy(new Problem('validation_failed'));
+  return {
+    steps: [{ name: 'start', checks: [{ finding, refusal, isOfAccount: false }], answer: undefined }],
+    ...{ isSetUp: false, notes: [] },
+  };
+}
+
+async function planOf(
+  options: WayOptions,
+  authenticator: Authenticator,
+  subject: Subject,
+  account: AccountChecks,
+  code: CodeChecks,
+  rule: Way['pin'],
+): Promise<Plan> {
+  const { user } = subject;
+  const lack = user && (await authenticator.lacks?.(user.account));
+  const own: Finding[] = [
+    ...(lack === undefined ? [] : [lackFinding(lack, authenticator.name, subject)]),
+    ...code.notSent,
+  ];
+  const notes: Finding[] = [...code.notes];
+  if (authenticator.lacks === undefined) notes.push(note('decided_elsewhere'));
+  if (user !== undefined && rule !== 'ignored') {
+    const setPin = { remedies: [remedies.setPin(remediedUser(subject))] };
+    const { pinHash } = user.account;
+    if (pinHash !== undefined && !options.pins.isReadable(pinHash)) own.push(blocker('pin_unreadable', setPin));
+    if (pinHash === undefined && options.pinPolicy === 'required') notes.push(note('pin_missing', setPin));
+    if (user.nextPinAt !== null) notes.push(note('pin_replacement_pending', { until: user.nextPinAt }));
+  }
+  const { app, factor } = await secondFactorOf(options, authenticator, subject);
+  if (app?.effect === 'note') notes.push(app);
+  const steps = stepsOf(authenticator, {
+    account,
+    code,
+    own,
+    factor,
+    unreadableApp: app?.effect === 'blocks' ? app : undefined,
+  });
+  return { steps, isSetUp: lack === undefined, notes };
+}
+
+/** The second factor of a login, and whether its app can be checked. */
+async function secondFactorOf(
+  { secondFactors }: WayOptions,
+  authenticator: Authenticator,
+  subject: Subject,
+): Promise<{ readonly factor: boolean; readonly app?: Finding }> {
+  const { user } = subject;
+  // A passkey that verifies its user is two factors.
+  if (user === undefined || authenticator.name === 'passkey') return { factor: false };
+  const { account } = user;
+  if (!secondFactors.isRequired(account)) return { factor: false };
+  if (!account.hasTotp || (await secondFactors.isAppReadable(account))) return { factor: true };
+  const details = { remedies: [remedies.removeSecondFactors(remediedUser(subject))] };
+  return { factor: true, app: (account.hasPasskey ? note : blocker)('app_unreadable', details) };
+}
+
+interface StepParts {
+  readonly account: AccountChecks;
+  readonly code: CodeChecks;
+  /** Reasons of this way for which no secret is right. */
+  readonly own: readonly Finding[];
+  readonly factor: boolean;
+  readonly unreadableApp: Finding | undefined;
+}
+
+function stepsOf(authenticator: Authenticator, parts: StepParts): Step[] {
+  const { account, code, own, factor, unreadableApp } = parts;
+  const isKnown = authenticator.lacks !== undefined;
+  const answer = factor ? 'pending' : 'approved';
+  const decided = isKnown ? answer : undefined;
+  const absent = (refusal: typeof rejectedLater) =>
+    account.absent && { finding: account.absent, refusal, isOfAccount: true };
+  const rejected = (refusal: typeof rejectedLater): Check[] =>
+    own.map((finding) => ({ finding, refusal: unreadableHash(finding) ?? refusal, isOfAccount: false }));
+  const last = (turn: number, accountTurn = turn): Step[] => {
+    if (!factor) return [];
+    const refusal = refusedBy(new Problem('secret_unreadable'));
+    const app = unreadableApp && { finding: unreadableApp, refusal, isOfAccount: false };
+    const checks = [account.address(turn), account.account(accountTurn), account.guessLock, app];
+    return [{ name: 'second_factor', checks, answer: 'approved' }];
+  };
+  if (authenticator.steps === 1) {
+    const checks = [
+      ...[account.address(1), account.account(1), account.guessLock, absent(rejectedAtStart)],
+      ...[...rejected(rejectedAtStart), account.operatorLock],
+    ];
+    return [{ name: 'start', checks, answer: decided }, ...last(2)];
+  }
+  if (namesUser(authenticator)) {
+    const checks = [
+      ...[account.address(2), absent(rejectedLater), ...rejected(rejectedLater)],
+      ...[account.account(1), account.guessLock, account.operatorLock],
+    ];
+    const start: Step = { name: 'start', checks: [account.address(1)], answer: isKnown ? 'pending' : undefined };
+    return [start, { name: 'secret', checks, answer: decided }, ...last(3, 2)];
+  }
+  const start = [account.address(1), account.account(1), ...code.start];
+  const checks = [
+    ...[account.address(2), account.account(2), account.guessLock, absent(rejectedLater)],
+    ...[...rejected(rejectedLater), account.operatorLock],
+  ];
+  return [
+    { name: 'start', checks: start, answer: isKnown ? 'created' : undefined },
+    { name: 'secret', checks, answer: decided },
+    ...last(3),
+  ];
+}
+
+/** A login fails when it reads such a hash. */
+function unreadableHash({ code }: Finding) {
+  if (code !== 'password_hash_unreadable') return undefined;
+  return { status: errors.internal_error.status, authentication_status: null, code: 'internal_error' };
+}
+
+function lackFinding(lack: Lack, authenticator: string, subject: Subject): Finding {
+  const user = remediedUser(subject);
+  switch (lack) {
+    case 'password':
+      return blocker('no_password', { remedies: [remedies.setPassword(user)] });
+    case 'readable_password_hash':
+      return blocker('password_hash_unreadable', { remedies: [remedies.setPassword(user)] });
+    case 'phone':
+      return blocker('no_phone', { remedies: [remedies.setPhone(user)] });
+    case 'email':
+      return blocker('no_email', { remedies: [remedies.setEmail(user)] });
+    case 'passkey':
+      return blocker('no_passkey', { remedies: [remedies.enrolPasskey()] });
+    case 'external_identity': {
+      const provider = authenticator.replace(/^oidc:/, '');
+      return blocker('no_external_identity', { remedies: [remedies.linkExternalIdentity(user, provider)] });
+    }
+  }
+}
