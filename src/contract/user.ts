@@ -10,7 +10,7 @@ export const secondFactorPolicies = ['off', 'own', 'required'] as const;
 /** A second factor of a user. */
 const SecondFactor = Type.Object(
   {
-    type: Type.Enum(['totp', 'passkey'] as const),
+    type: Type.Enum(['totp', 'passkey'] as const, { title: 'SecondFactorType' }),
     created_at: Time,
   },
   { title: 'SecondFactor' },

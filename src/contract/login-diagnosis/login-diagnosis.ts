@@ -22,11 +22,13 @@ const Remedy = Type.Object(
     method: NullableString,
     path: Type.Unsafe<string | null>({ ...NullableString, description: 'The path of the route, with its ids.' }),
     scope: Type.Unsafe<string | null>({
+      title: 'Scope',
       type: ['string', 'null'],
       enum: [...scopes, null],
       description: 'The scope that the route needs for this user.',
     }),
     body: Type.Unsafe<Record<string, unknown> | null>({
+      title: 'LoginRemedyBody',
       type: ['object', 'null'],
       additionalProperties: true,
       description: 'Members of the body that are known. null: the route takes no body.',
@@ -66,6 +68,7 @@ const Answer = Type.Object(
     }),
     status: Type.Integer({ description: 'The HTTP status.' }),
     authentication_status: Type.Unsafe<(typeof authenticationStatuses)[number] | null>({
+      title: 'AuthenticationStatus',
       type: ['string', 'null'],
       enum: [...authenticationStatuses, null],
       description: 'The status of the authentication; null for a problem.',
@@ -82,7 +85,7 @@ export type Answer = Static<typeof Answer>;
 const NullableIdentity = Type.Unsafe<{ type: (typeof identityTypes)[number]; value: string } | null>({
   title: 'DiagnosedIdentity',
   type: ['object', 'null'],
-  properties: { type: { type: 'string', enum: [...identityTypes] }, value: { type: 'string' } },
+  properties: { type: Type.Enum(identityTypes, { title: 'IdentityType' }), value: { type: 'string' } },
   required: ['type', 'value'],
 });
 
@@ -126,9 +129,9 @@ const NullableSecondFactor = Type.Unsafe<{
   type: ['object', 'null'],
   description: 'The policy of this user, whether a login must answer a second factor, and the factors. null: no user.',
   properties: {
-    policy: { type: 'string', enum: [...secondFactorPolicies] },
+    policy: Type.Enum(secondFactorPolicies, { title: 'SecondFactorPolicy' }),
     required: { type: 'boolean' },
-    types: { type: 'array', items: { type: 'string', enum: ['totp', 'passkey'] } },
+    types: { type: 'array', items: Type.Enum(['totp', 'passkey'] as const, { title: 'SecondFactorType' }) },
   },
   required: ['policy', 'required', 'types'],
 });
