@@ -113,7 +113,9 @@ describe('the diagnosis of a user', () => {
     expect(reasonOf(way.reasons, 'last_message_failed')).toMatchObject({
       ...{ effect: 'note', data: { state: 'failed', error: 'unreachable handset' } },
       message: 'The last code to this address was not sent: unreachable handset.',
-      remedies: [{ action: 'retry_message', method: 'POST', path: expect.stringMatching(/^.admin.v1.outbox.[\w-]{36}.retry$/) }],
+      remedies: [
+        { action: 'retry_message', method: 'POST', path: expect.stringMatching(/^.admin.v1.outbox.[\w-]{36}.retry$/) },
+      ],
     });
   });
 
