@@ -6,7 +6,7 @@ import { secondFactorPolicies } from '../user.js';
 import { loginReasons, loginVerdicts } from './texts.js';
 
 /** What a request can do about a reason. */
-export const remedyActions = [
+const remedyActions = [
   ...['unlock', 'reset_budget', 'reactivate', 'create_user', 'create_enrollment_link', 'remove_second_factors'],
   ...['set_password', 'set_phone', 'set_email', 'set_pin', 'link_external_identity', 'enrol_passkey', 'configure'],
   'retry_message',
@@ -89,7 +89,7 @@ const NullableIdentity = Type.Unsafe<{ type: (typeof identityTypes)[number]; val
   required: ['type', 'value'],
 });
 
-export const wayVerdicts = ['yes', 'maybe', 'blocked', 'no', 'not_set_up'] as const;
+const wayVerdicts = ['yes', 'maybe', 'blocked', 'no', 'not_set_up'] as const;
 
 const Way = Type.Object(
   {
