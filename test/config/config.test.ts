@@ -111,3 +111,15 @@ describe('external authenticators', () => {
     },
   );
 });
+
+describe('CONSOLE_PORT', () => {
+  test('is a port of its own, on loopback by default', () => {
+    expect(readConfig({ CONSOLE_PORT: '8090' })).toMatchObject({ CONSOLE_PORT: 8090, CONSOLE_HOST: '127.0.0.1' });
+    expect(faultsOf({ CONSOLE_PORT: '8080' })).toEqual(['CONSOLE_PORT must not be PORT']);
+    expect(faultsOf({ CONSOLE_PORT: '0', PORT: '0' })).toEqual([]);
+  });
+
+  test('needs a console', () => {
+    expect(faultsOf({ CONSOLE_PORT: '8090', CONSOLE: 'off' })).toEqual(['CONSOLE_PORT needs CONSOLE=on']);
+  });
+});
