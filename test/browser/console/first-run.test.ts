@@ -1,0 +1,135 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { User } from '../../../src/contract/user.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { addAuthenticator, launchBrowser } from '../../support/browser.js';
+import { createConsolePages } from '../../support/console-pages.js';
+import { testSql } from '../../support/sql.js';
+
+let postern: TestApp;
+let browser: Browser;
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0' });
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await postern?.close();
+});
+
+const { open, admin, setUpLink, codeFor } = createConsolePages(
+  () => postern,
+  () => browser,
+);
+const words = 'a battery of horses';
+
+/** Fills the first two steps of the set-up. */
+async function enter(page: Page, fields: Readonly<Record<string, string>>, password = words): Promise<void> {
+  for (const [label, value] of Object.entries(fields)) await page.getByLabel(label).fill(value);
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Next' }).click();
+}
+
+/** Types the code for the key that the page shows. */
+async function enterCode(page: Page): Promise<void> {
+  const key = (await page.locator('code', { hasText: /^(?:[A-Z2-7]{4} ?){6,}$/ }).innerText()).replaceAll(' ', '');
+  await page.getByLabel('The 6 digits').fill(await codeFor(key));
+}
+
+describe('a set-up link', () => {
+  test('leads a newcomer through three steps and the recovery codes to the overview', async () => {
+    const { page, isClean, isAccessible } = await open(`/console/setup#${await setUpLink()}`);
+    expect(await page.getByRole('timer').innerText()).toMatch(/^(?:30|29):\d\d$/);
+    await isAccessible();
+    await enter(page, { 'Your name': 'Inés Carrascosa', 'Mail address': 'ines@example.com' });
+    expect(await page.getByText('Inés Carrascosa · ines@example.com').isVisible()).toBe(true);
+    expect(await page.getByText('19 characters').isVisible()).toBe(true);
+    await page.getByRole('img', { name: 'QR code' }).waitFor();
+    await isAccessible();
+    await enterCode(page);
+    await page.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+    expect(await page.locator('li code').count()).toBe(10);
+    expect(await page.getByRole('button', { name: 'Open the console' }).isDisabled()).toBe(true);
+    await page.getByLabel('I have kept them').check();
+    await page.getByRole('button', { name: 'Open the console' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    // The secret of the link is in no address that the browser keeps.
+    expect(new URL(page.url()).hash).toBe('');
+    const { body } = await admin<User[]>('GET', '/users?filter=email:eq:ines@example.com');
+    expect(body).toMatchObject([{ name: 'Inés Carrascosa', role: 'operator', role_active: true }]);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await isClean();
+  });
+
+  test('makes a support agent who signs in with a passkey', async () => {
+    const secret = await setUpLink('support');
+    const { page, isClean } = await open('/console');
+    await addAuthenticator(page, { verifiesUser: true });
+    await page.goto(`${postern.url.replace('127.0.0.1', 'localhost')}/console/setup#${secret}`);
+    await page.getByRole('heading', { name: 'Become a support agent' }).waitFor();
+    await enter(page, { 'Your name': 'Sam', Username: 'sam' });
+    await page.getByText('Passkey', { exact: true }).click();
+    await page.getByRole('button', { name: 'Create a passkey' }).click();
+    await page.getByLabel('I have kept them').check();
+    await page.getByRole('button', { name: 'Open the console' }).click();
+    await page.getByRole('button', { name: 'Your account' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    expect(await page.getByText('support agent').first().isVisible()).toBe(true);
+    await isClean();
+  });
+
+  test('opens the step with the field that the service refuses', async () => {
+    const { page, isClean } = await open(`/console/setup#${await setUpLink()}`);
+    await admin('POST', '/users', { username: 'taken' });
+    await enter(page, { 'Your name': 'Somebody', Username: 'taken' });
+    await page.getByText('Another user has this identity.').waitFor();
+    await page.getByLabel('Username').fill('free');
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByLabel('Password', { exact: true }).fill('password1234');
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.locator('input[aria-invalid]').waitFor();
+    expect(await page.locator('input[aria-invalid]').getAttribute('autocomplete')).toBe('new-password');
+    await isClean();
+  });
+
+  test('takes another code after a wrong one', async () => {
+    const { page, isClean } = await open(`/console/setup#${await setUpLink()}`);
+    await enter(page, { 'Your name': 'Somebody', Username: 'second' });
+    await page.getByLabel('The 6 digits').fill('000 000');
+    await page.getByText('That code was not right.').waitFor();
+    expect(await page.getByLabel('The 6 digits').inputValue()).toBe('');
+    await enterCode(page);
+    await page.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+    await isClean();
+  });
+
+  test.each(['used', 'expired', 'wrong'])('that is %s says so, and how to get a new one', async (what) => {
+    const secret = await setUpLink();
+    const change = {
+      used: 'used_at = db_now()',
+      expired: "expires_at = db_now() - interval '1 second'",
+      wrong: undefined,
+    };
+    const set = change[what as keyof typeof change];
+    if (set !== undefined) await postern.database.everyone.query(testSql(`update setup_links set ${set}`, []));
+    const opened = set === undefined ? `${secret.slice(0, -1)}${secret.endsWith('A') ? 'B' : 'A'}` : secret;
+    const { page, isClean, isAccessible } = await open(`/console/setup#${opened}`);
+    const title = { used: 'This link was used', expired: 'This link has expired', wrong: 'This link is wrong' };
+    await page.getByRole('heading', { name: title[what as keyof typeof title] }).waitFor();
+    expect(await page.getByText('postern operators invite').first().isVisible()).toBe(true);
+    await isAccessible();
+    await page.getByRole('button', { name: 'To the sign-in page' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await isClean();
+  });
+
+  test('that is missing in the address says so', async () => {
+    const { page, isClean } = await open('/console/setup');
+    expect(await page.getByText('The address has no link in it.').isVisible()).toBe(true);
+    await isClean();
+  });
+});

@@ -1,0 +1,116 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { launchBrowser } from '../../support/browser.js';
+import { createConsolePages } from '../../support/console-pages.js';
+import { password } from '../../support/users.js';
+
+let postern: TestApp;
+let browser: Browser;
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0' });
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await postern?.close();
+});
+
+const { open, operator } = createConsolePages(
+  () => postern,
+  () => browser,
+);
+
+/** The text of the element with the focus, or its label. */
+const focused = (page: Page) =>
+  page.evaluate<string>(`(document.activeElement.ariaLabel ?? document.activeElement.textContent ?? '').trim()`);
+const press = async (page: Page, ...keys: string[]) => {
+  for (const key of keys) await page.keyboard.press(key);
+};
+const isOn = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
+
+test('somebody without a pointer signs in, finds a page and signs out', async () => {
+  const person = await operator();
+  const { page, isClean } = await open('/console');
+  await page.keyboard.type(person.username);
+  await press(page, 'Tab');
+  await page.keyboard.type(password);
+  await press(page, 'Enter');
+  await page.getByLabel('6-digit code').waitFor();
+  await person.app.rewind();
+  await page.keyboard.type(await person.app.code());
+  await isOn(page, 'Overview');
+  await press(page, 'Tab');
+  expect(await focused(page)).toBe('Skip to the content');
+  await press(page, 'Control+k');
+  await page.getByRole('dialog', { name: 'Find or do' }).waitFor();
+  await page.keyboard.type('sign out');
+  await press(page, 'Enter');
+  await isOn(page, 'Sign in');
+  await isClean();
+});
+
+test('g and a letter open a page, ? lists the shortcuts, and Esc goes back', async () => {
+  const { page, isClean, isAccessible } = await open('/console/parts', { as: await operator() });
+  await press(page, 'g', 'o');
+  await isOn(page, 'Overview');
+  await press(page, '?');
+  const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await help.waitFor();
+  await isAccessible();
+  await press(page, 'Escape');
+  await help.waitFor({ state: 'detached' });
+  await isClean();
+});
+
+test('single letters do nothing in a field, and nothing at all when they are turned off', async () => {
+  const { page, isClean } = await open('/console/parts', { as: await operator() });
+  await press(page, '/');
+  await page.keyboard.type('go?');
+  expect(await page.getByRole('searchbox').inputValue()).toBe('go?');
+  await isOn(page, 'Parts and states');
+  await press(page, 'Escape', '?');
+  await page.getByLabel('Single letters are shortcuts').click();
+  await press(page, 'Escape');
+  await press(page, 'g', 'o', '?');
+  await isOn(page, 'Parts and states');
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  await page.reload();
+  await press(page, 'g', 'o');
+  await isOn(page, 'Parts and states');
+  // With Ctrl it is no single letter.
+  await press(page, 'Control+k');
+  await page.getByRole('dialog', { name: 'Find or do' }).waitFor();
+  await isClean();
+});
+
+test('the rows of a list are moved through, selected and opened', async () => {
+  const { page, isClean } = await open('/console/parts', { as: await operator() });
+  await page.getByRole('table', { name: 'A list' }).waitFor();
+  await press(page, 'j');
+  expect(await focused(page)).toContain('ليلى');
+  await press(page, 'j', 'x', 'ArrowDown', 'Shift+X');
+  await page.getByRole('status').filter({ hasText: '2 selected' }).waitFor();
+  await press(page, 'k', 'Enter');
+  await page.getByRole('region', { name: 'Messages' }).getByText('<b>Bobby</b> Tables').waitFor();
+  await isClean();
+});
+
+test('a dialog takes the focus, keeps it, and gives it back', async () => {
+  const { page, isClean, isAccessible } = await open('/console/parts', { as: await operator() });
+  const opener = page.getByRole('button', { name: 'Delete…' });
+  await opener.focus();
+  await press(page, 'Enter');
+  const dialog = page.getByRole('dialog', { name: 'Erase Grace Hopper?' });
+  await dialog.waitFor();
+  await isAccessible();
+  const erase = dialog.getByRole('button', { name: 'Erase for good' });
+  await page.keyboard.type('grac');
+  expect(await erase.isDisabled()).toBe(true);
+  await page.keyboard.type('e');
+  expect(await erase.isEnabled()).toBe(true);
+  await press(page, 'Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await focused(page)).toBe('Delete…');
+  await isClean();
+});

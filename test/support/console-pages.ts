@@ -1,0 +1,93 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { createAdministration } from './administration.js';
+import type { TestApp } from './app.js';
+import { createConsole } from './console.js';
+
+type Operator = Awaited<ReturnType<ReturnType<typeof createConsole>['operator']>>;
+
+export interface PageOptions {
+  /** Who is signed in. Nobody: the sign-in page. */
+  readonly as?: Operator | undefined;
+  readonly width?: 1280 | 390;
+  readonly theme?: 'light' | 'dark';
+  readonly language?: 'en' | 'es';
+}
+
+/** A page of the console in a browser of its own, with what must not happen on any page. */
+export interface ConsolePage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Fails if the page reported a violation of its content security policy or an error, or can be scrolled sideways. */
+  isClean(): Promise<void>;
+  /** Fails with the findings of axe-core: WCAG 2.0 to 2.2 AA, and best practices. */
+  isAccessible(): Promise<void>;
+}
+
+/** Sizes of screens that the console is made for. */
+const heights = { 1280: 800, 390: 844 };
+
+/** Opens pages of the console in a browser, as operators of the service. */
+export function createConsolePages(current: () => TestApp, browser: () => Browser) {
+  const { admin } = createAdministration(current);
+  const console = createConsole(current);
+
+  async function open(path: string, options: PageOptions = {}): Promise<ConsolePage> {
+    const { as, width = 1280, theme = 'light', language = 'en' } = options;
+    const context = await browser().newContext({
+      ...{ viewport: { width, height: heights[width] }, colorScheme: theme, locale: language },
+      reducedMotion: 'reduce',
+    });
+    const cookies = [...(as?.browser.cookies ?? [])];
+    const { hostname: domain } = new URL(current().url);
+    await context.addCookies(
+      cookies.map(([name, value]) => ({ name, value, domain, path: '/console', httpOnly: true, sameSite: 'Strict' })),
+    );
+    const page = await context.newPage();
+    const faults = watch(page);
+    await page.goto(`${current().url}${path}`);
+    await page.waitForSelector('h1', { state: 'attached' });
+    return {
+      ...{ page, context },
+      async isClean() {
+        expect(faults).toEqual([]);
+        const [content, window] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
+        expect(content).toBeLessThanOrEqual(window ?? 0);
+      },
+      async isAccessible() {
+        await page.evaluate(axe.source);
+        const found = await page.evaluate<Findings>(
+          `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+        );
+        const said = found.violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 200))]);
+        expect(said).toEqual([]);
+      },
+    };
+  }
+
+  return {
+    ...{ open, admin },
+    /** A new person with a role, who can sign in. */
+    operator: console.operator,
+    /** The secret of a new set-up link. */
+    setUpLink: console.link,
+    /** The current code of the app whose key a page shows. */
+    codeFor: (base32: string) => console.codeOf({ id: '', expires_at: '', totp: { secret: base32, uri: '' } }),
+  };
+}
+
+interface Findings {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+}
+
+/** What the page reports. A refusal of the service is no fault of the page, but browsers report it as one. */
+function watch(page: Page): string[] {
+  const faults: string[] = [];
+  page.on('pageerror', ({ message }) => faults.push(message));
+  page.on('console', (message) => {
+    const isReport = ['error', 'warning'].includes(message.type());
+    if (isReport && !message.text().startsWith('Failed to load resource')) faults.push(message.text());
+  });
+  return faults;
+}
