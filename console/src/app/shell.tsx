@@ -72,7 +72,7 @@ function Sidebar({ entries, onFind, onHelp }: BarProps & { entries: readonly Nav
   const text = useText();
   const { data: entry } = useQuery(entryQuery);
   return (
-    <div className={styles.side}>
+    <header className={styles.side}>
       <div className={styles.brand}>
         <Mark />
         <Cut strong of={entry?.app_name ?? 'Postern'} />
@@ -90,7 +90,7 @@ function Sidebar({ entries, onFind, onHelp }: BarProps & { entries: readonly Nav
         <ConnectionState />
         <Operator onHelp={onHelp} />
       </div>
-    </div>
+    </header>
   );
 }
 
@@ -168,14 +168,14 @@ function TopBar({ onFind, onHelp }: BarProps) {
   const title = useStore(pageTitle);
   const items = useAccountActions(onHelp);
   return (
-    <div className={styles.top}>
+    <header className={styles.top}>
       <Mark />
       <span className={styles.title} aria-hidden="true">
         <bdi>{title}</bdi>
       </span>
       <Button kind="ghost" icon="search" label={text.shell.find} onClick={onFind} />
       <Menu label={text.shell.menu} items={items} icon="user" kind="ghost" />
-    </div>
+    </header>
   );
 }
 

@@ -50,7 +50,7 @@ describe('a session', () => {
     await page.keyboard.press('Escape');
     await ended(page).waitFor();
     await page.getByLabel('Password', { exact: true }).fill(password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await person.app.rewind();
     await page.getByLabel('6-digit code').fill(await person.app.code());
     await ended(page).waitFor({ state: 'detached' });
@@ -79,7 +79,7 @@ describe('a session', () => {
     await ended(page).getByRole('button', { name: 'Sign in as someone else' }).click();
     await page.getByLabel('Mail address, username or phone').fill(second.username);
     await page.getByLabel('Password', { exact: true }).fill(password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await second.app.rewind();
     await page.getByLabel('6-digit code').fill(await second.app.code());
     await page.getByRole('heading', { name: 'Parts and states', level: 1 }).waitFor();

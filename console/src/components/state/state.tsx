@@ -34,7 +34,7 @@ export function Skeleton({ rows = 4, tall = false }: { rows?: number; tall?: boo
 export function Empty({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
   return (
     <div className={styles.empty}>
-      <h3>{title}</h3>
+      <p className={styles.nothing}>{title}</p>
       {children !== undefined && <div className={styles.why}>{children}</div>}
       {action}
     </div>

@@ -50,19 +50,25 @@ interface IdProps {
 export function Id({ of, short = false, name, bare = false }: IdProps) {
   const text = useText();
   const [copied, copy] = useCopy();
+  const what = name ?? text.common.id;
   const shown = short && of.length > 15 ? `${of.slice(0, 8)}…${of.slice(-6)}` : of;
   return (
     <button
       type="button"
       className={cx(styles.id, bare && styles.bareId)}
       title={of}
-      aria-label={text.common.copyId(name ?? text.common.id, of)}
+      aria-label={bare ? text.common.copyThe(what) : undefined}
       onClick={(event) => {
         event.stopPropagation();
         copy(of);
       }}
     >
-      {!bare && <code>{shown}</code>}
+      {!bare && (
+        <span>
+          <span className="hidden-text">{text.common.copyThe(what)} </span>
+          <code>{shown}</code>
+        </span>
+      )}
       <Icon name={copied ? 'check' : 'copy'} size={bare ? 16 : 11} />
       <span className={styles.copied} role="status">
         {copied ? text.common.copied : ''}
