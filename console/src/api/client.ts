@@ -21,8 +21,8 @@ type Given<Name extends string, Value> = [Value] extends [undefined | never]
 interface Options {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** `none`: the operation is public. */
-  readonly as?: 'operator' | 'none' | undefined;
+  /** `none`: the operation is public. Otherwise the value of the header, for a login that is not the console's. */
+  readonly as?: 'operator' | 'none' | `Basic ${string}` | `Bearer ${string}` | undefined;
 }
 
 export type RequestOptions<O extends Operation> = Given<'path', O['path']> &
@@ -84,11 +84,12 @@ function confirm(): Promise<void> {
  */
 export async function send(method: Method, url: string, options: AnyRequest = {}): Promise<Response> {
   const address = addressOf(url, options.path, options.query);
-  if (options.as === 'none') return checked(await reach(address, init(method, options)));
+  const { as = 'operator' } = options;
+  if (as !== 'operator') return checked(await reach(address, init(method, options, as === 'none' ? undefined : as)));
   let hasRenewed = false;
   for (;;) {
     const token = await session.token();
-    const response = await reach(address, init(method, options, token));
+    const response = await reach(address, init(method, options, `Bearer ${token}`));
     if (response.ok) return response;
     const problem = await problemOf(response);
     if (problem.status === 401 && !hasRenewed) {
@@ -113,9 +114,9 @@ export async function request<O extends Operation, Answer>(
   return parsed<Answer>(await send(method, url, options));
 }
 
-function init(method: Method, options: AnyRequest, token?: string): RequestInit {
+function init(method: Method, options: AnyRequest, authorization?: string): RequestInit {
   const headers: Record<string, string> = { 'Accept-Language': language, ...options.headers };
-  if (token !== undefined) headers.Authorization = `Bearer ${token}`;
+  if (authorization !== undefined) headers.Authorization = authorization;
   const { body, signal } = options;
   const isReady = typeof body === 'string' || body instanceof Blob || body instanceof FormData;
   if (body !== undefined && !isReady) headers['Content-Type'] ??= 'application/json';

@@ -5,6 +5,7 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { addAuthenticator, launchBrowser } from '../../support/browser.js';
 import { createConsolePages } from '../../support/console-pages.js';
 import { testSql } from '../../support/sql.js';
+import { createUser } from '../../support/users.js';
 
 let postern: TestApp;
 let browser: Browser;
@@ -17,7 +18,7 @@ afterAll(async () => {
   await postern?.close();
 });
 
-const { open, admin, setUpLink, codeFor } = createConsolePages(
+const { open, admin, operator, setUpLink, codeFor } = createConsolePages(
   () => postern,
   () => browser,
 );
@@ -70,7 +71,7 @@ describe('a set-up link', () => {
     await page.goto(`${postern.url.replace('127.0.0.1', 'localhost')}/console/setup#${secret}`);
     await page.getByRole('heading', { name: 'Become a support agent' }).waitFor();
     await enter(page, { 'Your name': 'Sam', Username: 'sam' });
-    await page.getByText('Passkey', { exact: true }).click();
+    await page.getByRole('radio', { name: 'Passkey' }).check();
     await page.getByRole('button', { name: 'Create a passkey' }).click();
     await page.getByLabel('I have kept them').check();
     await page.getByRole('button', { name: 'Open the console' }).click();
@@ -86,7 +87,8 @@ describe('a set-up link', () => {
     const { page, isClean } = await open(`/console/setup#${await setUpLink()}`);
     await admin('POST', '/users', { username: 'taken' });
     await enter(page, { 'Your name': 'Somebody', Username: 'taken' });
-    await page.getByText('Another user has this identity.').waitFor();
+    await page.getByText('Another user has this value.').waitFor();
+    expect(await page.locator('input[aria-invalid]').getAttribute('autocomplete')).toBe('username');
     await page.getByLabel('Username').fill('free');
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByLabel('Password', { exact: true }).fill('password1234');
@@ -130,6 +132,54 @@ describe('a set-up link', () => {
   test('that is missing in the address says so', async () => {
     const { page, isClean } = await open('/console/setup');
     expect(await page.getByText('The address has no link in it.').isVisible()).toBe(true);
+    await isClean();
+  });
+});
+
+describe('a link for an existing user', () => {
+  const linkFor = async (id: string) => {
+    const { body } = await admin<{ url?: string; secret: string }>('POST', `/users/${id}/enrollment-links`);
+    return `/console/setup#${body.secret}`;
+  };
+
+  test('enrols a second factor, which activates the role', async () => {
+    const user = await createUser(postern, { role: 'support' });
+    const { page, isClean, isAccessible } = await open(await linkFor(user.id));
+    await page.getByRole('heading', { name: 'Activate your role' }).waitFor();
+    await isAccessible();
+    await page.getByLabel('Mail address, username or phone').fill(user.username ?? '');
+    await page.getByLabel('Password', { exact: true }).fill('not this one');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByText('That was not right.').waitFor();
+    await page.getByLabel('Password', { exact: true }).fill(words);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('img', { name: 'QR code' }).waitFor();
+    await isAccessible();
+    await enterCode(page);
+    await page.getByLabel('I have kept them').check();
+    await page.getByRole('button', { name: 'Open the console' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect((await admin('GET', `/users/${user.id}`)).body).toMatchObject({ role: 'support', role_active: true });
+    await isClean();
+  });
+
+  test('activates the role with a factor that the user has', async () => {
+    const person = await operator('support');
+    const userId = person.session.user_id;
+    await postern.database.everyone.query(testSql('update users set role_active_since = null where id = $1', [userId]));
+    const { page, isClean } = await open(await linkFor(userId));
+    await page.getByLabel('Mail address, username or phone').fill(person.username);
+    await page.getByLabel('Password', { exact: true }).fill(words);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByLabel('6-digit code').waitFor();
+    await person.app.rewind();
+    await page.getByLabel('6-digit code').fill(await person.app.code());
+    await page.getByText('Enter the next code of your app.').waitFor();
+    await person.app.rewind();
+    await page.getByLabel('6-digit code').fill(await person.app.code());
+    await page.getByRole('button', { name: 'Activate the role' }).click();
+    await page.getByRole('heading', { name: 'Your role is active' }).waitFor();
+    expect((await admin('GET', `/users/${userId}`)).body).toMatchObject({ role: 'support', role_active: true });
     await isClean();
   });
 });

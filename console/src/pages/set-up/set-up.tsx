@@ -7,6 +7,7 @@ import { Entrance } from '../../app/entrance.js';
 import { Button } from '../../components/button/button.js';
 import { Empty, Problem, Skeleton } from '../../components/state/state.js';
 import { useText } from '../../text/text.js';
+import { Enrolment } from './enrolment.js';
 import { RecoveryCodes } from './recovery-codes.js';
 import styles from './set-up.module.css';
 import { Steps } from './steps.js';
@@ -15,12 +16,13 @@ import { Steps } from './steps.js';
 export function SetUpPage({ onDone }: { onDone: () => void }) {
   const { setUp } = useText();
   const [secret] = useState(() => window.location.hash.slice(1));
+  const isEnrolment = secret.startsWith('psl_');
   const [result, setResult] = useState<SetUpResult>();
   const link = useQuery({
     queryKey: ['set-up-link', secret],
     queryFn: () => describeLink(secret),
     staleTime: Number.POSITIVE_INFINITY,
-    enabled: secret !== '' && result === undefined,
+    enabled: secret !== '' && !isEnrolment && result === undefined,
   });
   useEffect(() => {
     document.title = `${setUp.title.first} · Postern`;
@@ -37,6 +39,8 @@ export function SetUpPage({ onDone }: { onDone: () => void }) {
               onDone();
             }}
           />
+        ) : isEnrolment ? (
+          <Enrolment secret={secret} onDone={onDone} />
         ) : secret === '' ? (
           <Wrong title={setUp.wrongTitle.unknown} why={setUp.missing} onSignIn={onDone} />
         ) : link.error !== null ? (

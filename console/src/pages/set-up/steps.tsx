@@ -116,10 +116,9 @@ export function Steps({ link, secret, onResult, onLinkEnded }: StepsProps) {
 }
 
 function fieldOf(error: ProblemError): string | undefined {
-  const named = error.errors
+  return error.errors
     .map(({ field }) => field?.replace(/^\//, ''))
     .find((field) => field !== undefined && field in stepOfField);
-  return named ?? (error.code === 'identity_taken' ? 'email' : undefined);
 }
 
 interface FrameProps {
@@ -164,7 +163,6 @@ interface YouProps {
 function YouStep({ form, problem, onChange, onNext }: YouProps) {
   const { setUp } = useText();
   const [isMissing, setMissing] = useState(false);
-  const taken = problem?.code === 'identity_taken' ? problem.message : undefined;
   const isIncomplete = form.email.trim() === '' && form.username.trim() === '';
   return (
     <form
@@ -190,7 +188,7 @@ function YouStep({ form, problem, onChange, onNext }: YouProps) {
         value={form.email}
         type="email"
         autoComplete="email"
-        error={problem?.messageFor('email') ?? taken ?? (isMissing && isIncomplete ? setUp.needsIdentity : undefined)}
+        error={problem?.messageFor('email') ?? (isMissing && isIncomplete ? setUp.needsIdentity : undefined)}
         onChange={(event) => onChange({ email: event.currentTarget.value })}
       />
       <Field

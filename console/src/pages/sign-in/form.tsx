@@ -83,7 +83,8 @@ export function SignInForm({ titled = false, identity }: FormProps) {
   );
 }
 
-function Failure({ of, wrong }: { of: unknown; wrong: string }) {
+/** Why a login did not go on. `wrong`: what to show if the secret was wrong; `undefined` as error means this too. */
+export function Failure({ of, wrong }: { of: unknown; wrong: string }) {
   const { signIn } = useText();
   if (of instanceof DOMException)
     return (
@@ -111,7 +112,7 @@ function Failure({ of, wrong }: { of: unknown; wrong: string }) {
         {signIn.roleInactive}
       </Notice>
     );
-  if (isWrongSecret(of))
+  if (of === undefined || isWrongSecret(of))
     return (
       <Notice kind="bad" live>
         {wrong}
@@ -126,10 +127,12 @@ interface FirstProps {
   readonly error: ReactNode;
   readonly identity: string | undefined;
   readonly onPassword: (given: { identity: string; password: string; pin?: string }) => void;
-  readonly onPasskey: () => void;
+  /** Without it, a passkey is not offered. */
+  readonly onPasskey?: () => void;
 }
 
-function FirstStep({ titled, busy, error, identity, onPassword, onPasskey }: FirstProps) {
+/** The name and the password, or a passkey. */
+export function FirstStep({ titled, busy, error, identity, onPassword, onPasskey }: FirstProps) {
   const { signIn } = useText();
   const [isShown, setShown] = useState(false);
   const [hasPin, setHasPin] = useState(false);
@@ -175,7 +178,7 @@ function FirstStep({ titled, busy, error, identity, onPassword, onPasskey }: Fir
       <Button type="submit" kind="main" busy={busy} className={styles.wide}>
         {signIn.submit}
       </Button>
-      {hasPasskeys() && (
+      {onPasskey !== undefined && hasPasskeys() && (
         <Button icon="passkey" onClick={onPasskey} disabled={busy} className={styles.wide}>
           {signIn.usePasskey}
         </Button>
@@ -192,7 +195,8 @@ interface SecondProps extends Pending {
   readonly onRestart: () => void;
 }
 
-function SecondStep({ titled, busy, error, login, who, onSecret, onRestart }: SecondProps) {
+/** The second factor of a login. */
+export function SecondStep({ titled, busy, error, login, who, onSecret, onRestart }: SecondProps) {
   const { signIn } = useText();
   const [way, setWay] = useState<Way>(login.takesCode ? 'code' : 'passkey');
   const [value, setValue] = useState('');

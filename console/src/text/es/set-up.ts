@@ -4,7 +4,6 @@ export const setUp: Texts['setUp'] = {
   title: { first: 'Configure este Postern', operator: 'Sea operador', support: 'Sea agente de soporte' },
   endsIn: 'Este enlace sirve una vez y termina en',
   footer: 'Nada está abierto sin este enlace. No hay ninguna cuenta predeterminada.',
-  checking: 'Comprobando el enlace…',
   change: 'Cambiar',
   next: 'Siguiente',
   you: 'Usted',
@@ -39,7 +38,6 @@ export const setUp: Texts['setUp'] = {
   recoveryDownload: 'Descargar',
   recoveryKept: 'Los he guardado en un lugar seguro',
   toConsole: 'Abrir la consola',
-  endedTitle: 'Este enlace ha terminado',
   wrongTitle: {
     unknown: 'Este enlace no es correcto',
     used: 'Este enlace ya se usó',
@@ -50,4 +48,10 @@ export const setUp: Texts['setUp'] = {
   usedHint: 'Si fue usted, inicie sesión con lo que configuró.',
   toSignIn: 'Ir a iniciar sesión',
   oneLeft: 'Queda menos de un minuto.',
+  roleTitle: 'Active su rol',
+  roleWhy: 'Inicie sesión con su cuenta. Su rol se activa con un segundo factor.',
+  nextCode: 'Escriba el siguiente código de su aplicación. Cada código sirve una vez: espere a que cambie.',
+  activate: 'Activar el rol',
+  roleActive: 'Su rol está activo',
+  roleActiveWhy: 'Inicie sesión en la consola con su contraseña y su segundo factor.',
 };
