@@ -75,6 +75,13 @@ module.exports = {
       from: { path: '^test/acceptance/' },
       to: { path: '^src/' },
     },
+    {
+      name: 'packages-import-only-themselves',
+      comment: 'They are published: neither the service nor the platform of Node.js is beside them.',
+      severity: 'error',
+      from: { path: '^packages/([^/]+)/src/' },
+      to: { pathNot: '^packages/$1/src/' },
+    },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-unresolved-imports', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
@@ -87,7 +94,7 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // It imports what is generated when it runs.
-    exclude: { path: '^test/clients/' },
+    exclude: { path: '^test/clients/|/dist/' },
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },
     // Imports of types count too.

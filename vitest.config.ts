@@ -5,7 +5,7 @@ const needsMore = process.env.CI_FULL === '1' ? [] : ['test/browser/**'];
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...needsMore],
     globalSetup: 'test/support/global-setup.ts',
     pool: 'forks',

@@ -1,5 +1,6 @@
-// Checks src/ and test/ of the current folder: the import rules of .dependency-cruiser.cjs, cycles between folders of src/,
+// Checks src/, test/ and packages/ of the current folder: the import rules of .dependency-cruiser.cjs, cycles between folders of src/,
 // and the layout (files in a folder, places of tests).
+import { existsSync } from 'node:fs';
 import { cruise } from 'dependency-cruiser';
 import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcruise-options';
 import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
@@ -8,7 +9,8 @@ import { layoutFaults } from './lib/layout.mjs';
 
 const rules = new URL('../.dependency-cruiser.cjs', import.meta.url);
 const options = await extractDepcruiseOptions(rules.pathname);
-const { output } = await cruise(['src', 'test'], options, undefined, { tsConfig: extractTSConfig('tsconfig.json') });
+const roots = ['src', 'test', 'packages'].filter((folder) => existsSync(folder));
+const { output } = await cruise(roots, options, undefined, { tsConfig: extractTSConfig('tsconfig.json') });
 if (typeof output === 'string') throw new Error(output);
 
 const { violations, totalDependenciesCruised } = output.summary;

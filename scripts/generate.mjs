@@ -8,12 +8,15 @@ import { loginReasons } from '../dist/contract/login-diagnosis/texts.js';
 import { buildServer } from '../dist/http/server.js';
 import { textRules } from '../dist/messages/kinds.js';
 import { builtInTexts } from '../dist/messages/templates.js';
+import { wireTypes } from './lib/wire-types.mjs';
 
+const openApiText = await openApi();
 const documents = {
   'docs/errors.md': errorsPage(),
   'docs/configuration.md': configurationPage(),
   'docs/templates.md': templatesPage(),
-  'docs/openapi.json': await openApi(),
+  'docs/openapi.json': openApiText,
+  'packages/client/src/wire.ts': clientTypes(JSON.parse(openApiText)),
 };
 
 const stale = [];
@@ -87,6 +90,21 @@ The codes in \`reasons\` of a [login diagnosis](operations.md#diagnose-a-login).
 |---|---|
 ${texts(loginReasons).join('\n')}
 `;
+}
+
+/** The types of the JavaScript client: those of the document, and the codes of problems with their status. */
+function clientTypes({ components }) {
+  const names = ['Account', 'Authentication', 'AuthenticationState', 'Device', 'DeviceInput', 'FieldError', 'Identity'];
+  names.push('LoginOptions', 'NewSession', 'PageInfo', 'Recovered', 'Session', 'StartedChallenge');
+  const statuses = Object.entries(errors).map(([code, { status }]) => `  readonly ${code}: ${status};`);
+  return `// Generated from docs/openapi.json and src/contract/errors.ts by \`npm run generate\`.
+
+/** Every code of a problem, with its HTTP status. */
+export interface ProblemStatuses {
+${statuses.join('\n')}
+}
+
+${wireTypes(components.schemas, names)}`;
 }
 
 function configurationPage() {

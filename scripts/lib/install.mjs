@@ -5,7 +5,7 @@ import { hasCode, PrepareError } from './errors.mjs';
 import { run } from './run.mjs';
 import { replaceFolder } from './swap.mjs';
 
-/** @typedef {{ version?: string, integrity?: string, optional?: boolean, os?: string[], cpu?: string[] }} LockedPackage */
+/** @typedef {{ version?: string, integrity?: string, optional?: boolean, link?: boolean, os?: string[], cpu?: string[] }} LockedPackage */
 
 /**
  * Installs the packages of package-lock.json. Not in place: `npm ci` deletes node_modules first, so a failure (no network, a
@@ -42,8 +42,14 @@ function installedMatchesLock(root) {
   const lock = readJson(join(root, 'package-lock.json')).packages;
   const installed = readJson(join(root, 'node_modules', '.package-lock.json')).packages;
   if (!lock || !installed || !manifestMatchesLock(root, lock[''])) return false;
+  const isWorkspace = (/** @type {string} */ path) => path.startsWith('packages/') || lock[path]?.link === true;
   const same = Object.entries(installed).every(([path, found]) => agrees(found, lock[path]) && runsHere(found));
-  return same && Object.entries(lock).every(([path, entry]) => path === '' || entry.optional || path in installed);
+  return (
+    same &&
+    Object.entries(lock).every(
+      ([path, entry]) => path === '' || entry.optional || isWorkspace(path) || path in installed,
+    )
+  );
 }
 
 /**
@@ -95,7 +101,8 @@ function npmCommand() {
  * @param {string} side
  */
 function npmOptions(root, side) {
-  const options = ['ci', '--include=dev', '--ignore-scripts', '--prefer-offline'];
+  // The packages for apps need nothing of their own, and their folders are not beside the copied manifests.
+  const options = ['ci', '--include=dev', '--workspaces=false', '--ignore-scripts', '--prefer-offline'];
   options.push('--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error');
   // npm's default pauses before its retries, 10 s and 60 s, would delay the error without a network.
   options.push('--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=5000');

@@ -7,14 +7,19 @@ const fewestLines = 15;
 const unmirrored = ['acceptance', 'browser', 'clients', 'docs', 'faults', 'scripts', 'security', 'support'];
 
 /**
- * Checks the layout of src/ and test/: at most 16 files directly in a folder; no file under 15 lines without a type; each test
+ * Checks the layout of src/, test/ and packages/: at most 16 files directly in a folder; no file under 15 lines without a type; each test
  * file at the mirrored path of its source file, with a name that begins with the name of that file.
  *
  * @param {string} root the project's folder
  * @returns {string[]} the faults, as sentences
  */
 export function layoutFaults(root) {
-  return [...folderFaults(root, 'src'), ...mirrorFaults(root)];
+  const packages = existsSync(join(root, 'packages')) ? readdirSync(join(root, 'packages')) : [];
+  return [
+    ...folderFaults(root, 'src'),
+    ...packages.flatMap((name) => folderFaults(root, `packages/${name}/src`)),
+    ...mirrorFaults(root),
+  ];
 }
 
 /**

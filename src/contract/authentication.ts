@@ -141,6 +141,7 @@ export const Authentication = Type.Object(
     device_id: Id,
     status: AuthenticationStatus,
     token: Type.Optional(Type.String({ description: 'The authentication token, present once issued. Shown once.' })),
+    user_id: Type.Optional(Type.Unsafe<string>({ ...Id, description: 'The user. Present with the token.' })),
     error_code: ErrorCode,
     error_message: Type.String(),
     challenge: Type.Optional(

@@ -12,6 +12,7 @@ import type { AuthenticationRecord, NewAuthentication } from './authentications.
 /** The token is shown once, in the response that approves. `challenge` describes the secret that the login waits for. */
 export type LoginResult = AuthenticationRecord & {
   readonly token?: string;
+  readonly user_id?: string;
   readonly challenge?: ShownChallenge;
   readonly destination?: string | null;
   readonly resend_at?: string;

@@ -94,7 +94,7 @@ export function createLogin(options: LoginOptions): Login {
     if (approved === undefined) return reject(login);
     countApproval(counters, login.authenticator, approved);
     await completion.finish(user, { device: login.device, pin, rehash: () => authenticator.approved?.(user, secret) });
-    return { ...approved, token };
+    return { ...approved, token, user_id: user.userId };
   }
 
   async function reject(login: NewAuthentication): Promise<LoginResult> {

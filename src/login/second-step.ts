@@ -152,7 +152,7 @@ export function createSecondStep(
     );
     if (approved === undefined) throw notOpen(open.id);
     if (open.status !== 'approved') countApproval(counters, open.authenticator, approved);
-    return { ...approved, token };
+    return { ...approved, token, user_id: user.userId };
   }
 
   function isWithoutUser({ authenticator: name, factor, status }: AuthenticationOwner): boolean {

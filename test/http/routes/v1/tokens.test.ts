@@ -44,6 +44,7 @@ describe('a single-step login', () => {
       device_id: '582a5abb-1335-4794-4855-11e067b8c55e',
       status: 'approved',
       token: expect.stringMatching(/^psa_[A-Za-z0-9_-]{80}$/),
+      user_id: expect.stringMatching(uuid),
       error_code: '',
       error_message: '',
       expires_at: expect.stringMatching(time),

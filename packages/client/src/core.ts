@@ -1,0 +1,53 @@
+import { UsageError } from './errors.js';
+import type { Unsubscribe } from './platform.js';
+import type { PosternStorage } from './storage.js';
+import type { Call } from './transport.js';
+import type { PasskeyAdapter, Postern } from './types.js';
+import type { DeviceInput } from './wire.js';
+
+/** What the storage keeps of a login. With a backend, `token` is empty. */
+export interface StoredLogin {
+  readonly token: string;
+  readonly user_id: string;
+  readonly device_id: string;
+}
+
+/** What the features need of a client. */
+export interface Core {
+  readonly base: string;
+  readonly passkeys: PasskeyAdapter | undefined;
+  /** Without a session. */
+  send<T>(call: Call): Promise<T>;
+  /** With a session. Reads wait once for a short pause of the service. */
+  call<T>(call: Call): Promise<T>;
+  /** As `call`, with the answer itself. */
+  raw(call: Call): Promise<Response>;
+  onResume(wake: () => void): Unsubscribe;
+  onClose(end: Unsubscribe): Unsubscribe;
+  device(): Promise<DeviceInput>;
+  /** Never rejects. */
+  readonly storage: PosternStorage;
+  signIn(login: {
+    readonly token?: string | undefined;
+    readonly user_id: string;
+    readonly device_id: string;
+  }): Promise<void>;
+  /** The login goes on with another token. */
+  replaceToken(token: string): Promise<void>;
+  /** The account of the login was deleted. */
+  forget(): Promise<void>;
+  /** @throws UsageError */
+  demandOpen(): void;
+  onError(error: unknown): void;
+}
+
+// The same in each copy of this package, so that `@postern/react` may bring its own copy.
+export const coreKey = Symbol.for('@postern/client.core');
+
+/** The core of a client. @throws UsageError */
+export function coreOf(postern: Postern): Core {
+  const core = (postern as { readonly [coreKey]?: Core } | undefined)?.[coreKey];
+  if (core === undefined) throw new UsageError('The first argument must be a client that createPostern made.');
+  core.demandOpen();
+  return core;
+}

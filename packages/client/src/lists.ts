@@ -1,0 +1,60 @@
+import type { Core } from './core.js';
+import { UsageError } from './errors.js';
+import type { Abortable } from './platform.js';
+import type { PageInfo } from './wire.js';
+
+/** A page of a list. */
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly page: PageInfo;
+}
+
+/** A list that is not read yet. Each iteration reads it from its start, page by page, as far as you go. */
+export interface List<T> extends AsyncIterable<T> {
+  /** The first page, or the one at a cursor or number. */
+  readonly page: (at?: { readonly cursor: string } | { readonly number: number }) => Promise<Page<T>>;
+  readonly pages: () => AsyncIterable<Page<T>>;
+}
+
+export interface ListQuery extends Abortable {
+  /** Items of a page, 1 to 100. 20 by default. */
+  readonly limit?: number | undefined;
+  /** Such as `created_at:desc`, or several. */
+  readonly sort?: string | readonly string[] | undefined;
+  /** Only what is newer than this. */
+  readonly since?: string | Date | undefined;
+  /** Conditions in the grammar of the service, such as `notification_type:eq:payment`. */
+  readonly filter?: string | undefined;
+}
+
+/** A list of the service. @throws UsageError for a limit that no list takes */
+export function listOf<T>(core: Core, path: string, { signal, limit, sort, since, filter }: ListQuery): List<T> {
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 100)) {
+    throw new UsageError('`limit` must be a whole number from 1 to 100.');
+  }
+  const query = {
+    limit,
+    filter,
+    sort: sort === undefined ? undefined : [sort].flat().join(','),
+    since: since instanceof Date ? since.toISOString() : since,
+  };
+  async function page(at: { readonly cursor?: string; readonly number?: number } = {}): Promise<Page<T>> {
+    const { cursor, number } = at;
+    return core.call<Page<T>>({ path: `${path}/page`, query: { ...query, cursor, page: number }, signal });
+  }
+  async function* pages(): AsyncGenerator<Page<T>> {
+    let cursor: string | null = null;
+    do {
+      const next: Page<T> = await page(cursor === null ? {} : { cursor });
+      yield next;
+      cursor = next.page.next_cursor;
+    } while (cursor !== null);
+  }
+  return {
+    page,
+    pages,
+    async *[Symbol.asyncIterator]() {
+      for await (const { data } of pages()) yield* data;
+    },
+  };
+}

@@ -1,0 +1,334 @@
+import { coreOf } from '../core.js';
+import { isPosternError, isProblem, type PosternError, UsageError } from '../errors.js';
+import type { Abortable } from '../platform.js';
+import { createStore, type Store } from '../store.js';
+import type { Postern } from '../types.js';
+import type { Authentication, AuthenticationState, Challenge, Identity } from '../wire.js';
+import { type IdentityInput, identityOf } from './identity.js';
+import { browserPasskeys } from './passkeys.js';
+import type { LoginIssue, LoginStart, LoginState, PasskeyInput } from './states.js';
+
+/** A login in progress. */
+export interface Login extends Store<LoginState> {
+  /** Gives up what is in progress and returns the first state. */
+  readonly start: () => LoginStart;
+}
+
+export interface LoginOptions {
+  /**
+   * Whether a login that waits for a code survives a reload. The id of the login, which is no secret, is kept in the storage of
+   * the client. False by default.
+   */
+  readonly resume?: boolean | undefined;
+}
+
+type Next = Promise<LoginState>;
+type Own<S> = S extends unknown ? Omit<S, 'busy' | 'issue'> : never;
+/** Runs the work of an input, unless its step has ended or another input is in progress. */
+type Act = (input: unknown, work: (signal: AbortSignal) => Promise<() => LoginState>) => Next;
+type Make = (act: Act) => Own<LoginState>;
+
+/** The request of step 1. */
+interface Begin {
+  readonly authenticator: string;
+  readonly identity?: Identity | undefined;
+  readonly secret?: string | undefined;
+  readonly pin?: string | undefined;
+}
+/** What a challenge of a provider or of a second factor can hold. */
+interface Shown {
+  readonly alternatives?: readonly string[];
+  readonly passkey?: object;
+  readonly issuer?: string;
+  readonly client_ids?: readonly string[];
+  readonly nonce?: string;
+}
+/** An open login, as the storage keeps it. Times are in the clock of the device. */
+interface Open {
+  readonly id: string;
+  readonly begin: Begin;
+  readonly destination: string | null;
+  readonly expiresAt: number;
+  readonly resendAt: number;
+}
+
+const resumeKey = 'postern.open';
+
+/**
+ * Makes a login: a state machine whose states have only the methods that you can call next. Their promises reject only with a
+ * UsageError. What the user can correct is in `issue` of the next state.
+ *
+ * @example
+ * ```ts
+ * import { createLogin, type Postern } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * let state = await createLogin(postern).start().sms({ identity: '+1 555 123 4567' });
+ * if (state.step === 'code') state = await state.submit({ code: '271828', pin: '2468' });
+ * if (state.step === 'done') console.log(`Hello ${state.user_id}`);
+ * else console.log(state.issue?.message);
+ * ```
+ * @throws UsageError for something that is no client
+ */
+export function createLogin(postern: Postern, { resume = false }: LoginOptions = {}): Login {
+  const core = coreOf(postern);
+  const passkeys = core.passkeys ?? browserPasskeys;
+  // Methods of a state count only while its step is the current one.
+  let current = 0;
+  let pending: { readonly key: string; readonly next: Next; readonly abort: AbortController } | undefined;
+  const store = createStore<LoginState>(start());
+  if (resume) void reopen().catch(core.onError);
+
+  function enter(make: Make, issue: LoginIssue | null = null): LoginState {
+    pending?.abort.abort();
+    pending = undefined;
+    current += 1;
+    const own = current;
+    const act: Act = (input, work) => {
+      const key = JSON.stringify(input);
+      if (own !== current) return refuse('This state of the login has ended. Use `current` of the login.');
+      if (pending !== undefined) {
+        return pending.key === key
+          ? pending.next
+          : refuse('The login is busy. Wait for the promise of the earlier call.');
+      }
+      const abort = new AbortController();
+      const again = (issue?: LoginIssue) => enter(make, issue);
+      const next = work(abort.signal)
+        .catch((error: unknown) => {
+          // Given up in the meantime.
+          if (own !== current) return () => store.current;
+          if (isPosternError(error) && error.kind !== 'usage') return () => afterError(error, again);
+          again();
+          throw error;
+        })
+        .then((following) => {
+          if (own !== current) return store.current;
+          const state = following();
+          store.set(state);
+          return state;
+        });
+      pending = { key, next, abort };
+      store.set({ ...store.current, busy: true, issue: null } as LoginState);
+      return next;
+    };
+    return { ...make(act), busy: false, issue } as LoginState;
+  }
+
+  function start(issue?: LoginIssue): LoginStart {
+    return enter(startStep, issue) as LoginStart;
+  }
+  function restart(): LoginStart {
+    const first = start();
+    if (resume) void core.storage.delete(resumeKey);
+    store.set(first);
+    return first;
+  }
+
+  function startStep(act: Act): Own<LoginStart> {
+    const begin = (input: Omit<Begin, 'identity'> & { readonly identity?: IdentityInput | undefined }) =>
+      act(input, async (signal) => {
+        const { identity } = input;
+        return begun({ ...input, identity: identity === undefined ? undefined : identityOf(identity) }, signal);
+      });
+    return {
+      step: 'start',
+      password: ({ identity, password: secret, pin }) => begin({ authenticator: 'password', identity, secret, pin }),
+      sms: ({ identity, pin }) => begin({ authenticator: 'sms', identity, pin }),
+      email: ({ identity, pin }) => begin({ authenticator: 'email', identity, pin }),
+      oidc: (provider) => begin({ authenticator: `oidc:${provider}` }),
+      custom: (authenticator, { identity, secret, pin }) => begin({ authenticator, identity, secret, pin }),
+      passkey: (input = {}) =>
+        act('passkey', async (signal) => {
+          const asked = { authenticator: 'passkey' };
+          const answer = await step1(asked, signal);
+          return assert(answer, asked, answer.challenge ?? {}, input, signal);
+        }),
+    };
+  }
+
+  async function step1({ pin, ...begin }: Begin, signal: AbortSignal): Promise<Authentication> {
+    const body = { ...begin, ...(pin && { pin }), device: await core.device() };
+    return core.send<Authentication>({ method: 'POST', path: '/v1/tokens', body, signal });
+  }
+  const begun = async (begin: Begin, signal: AbortSignal) => follow(await step1(begin, signal), begin);
+
+  /** Step 2. The same input has the same key, so that a repeat after a lost answer is not counted twice. */
+  const keys = new Map<string, string>();
+  async function step2(
+    { id }: Pick<Authentication, 'id'>,
+    begin: Begin,
+    secret: string,
+    pin: string | undefined,
+    signal: AbortSignal,
+  ) {
+    const input = `${id} ${secret} ${pin}`;
+    // Not `randomUUID`, which pages without TLS lack.
+    const key = keys.get(input) ?? crypto.getRandomValues(new Uint32Array(4)).join('-');
+    keys.clear();
+    keys.set(input, key);
+    const path = `/v1/tokens/${id}/secret`;
+    const body = { secret, ...(pin && { pin }) };
+    try {
+      return await follow(
+        await core.send({ method: 'POST', path, body, headers: { 'idempotency-key': key }, signal }),
+        begin,
+      );
+    } catch (error) {
+      if (!isProblem(error, 'authorization_rejected')) throw error;
+      const open = await isOpen(id, signal);
+      if (open) throw error;
+      return () => start({ kind: 'lapsed', message: error.detail });
+    }
+  }
+  async function isOpen(id: string, signal?: AbortSignal): Promise<boolean> {
+    try {
+      const { status } = await core.send<AuthenticationState>({ path: `/v1/tokens/${id}`, signal });
+      return status === 'created' || status === 'pending';
+    } catch (error) {
+      if (isProblem(error, 'not_found')) return false;
+      throw error;
+    }
+  }
+
+  async function assert(
+    answer: Authentication,
+    begin: Begin,
+    options: object,
+    input: PasskeyInput,
+    signal: AbortSignal,
+  ) {
+    const { conditional = false } = input;
+    const both = input.signal ? AbortSignal.any([signal, input.signal]) : signal;
+    const assertion = await passkeys.get(options, { conditional, signal: both });
+    return step2(answer, begin, JSON.stringify(assertion), undefined, signal);
+  }
+
+  /** The step that an answer leads to. */
+  async function follow(answer: Authentication, begin: Begin): Promise<() => LoginState> {
+    const { status, user_id = '', device_id, error_message: message } = answer;
+    if (status === 'rejected') return () => start({ kind: 'wrong', message });
+    if (status === 'approved') {
+      await core.signIn({ token: answer.token, user_id, device_id });
+      if (resume) await core.storage.delete(resumeKey);
+      return () => enter(() => ({ step: 'done', user_id, device_id }));
+    }
+    const expiresAt = localTime(answer, answer.expires_at);
+    if (answer.challenge !== undefined)
+      return () => enter(challenged(answer, answer.challenge as Challenge & Shown, begin, expiresAt));
+    const resendAt = localTime(answer, answer.resend_at ?? answer.created_at);
+    const open = { id: answer.id, begin, destination: answer.destination ?? null, expiresAt, resendAt };
+    // Without the PIN, which is a secret.
+    const { pin: _, ...kept } = begin;
+    if (resume) await core.storage.set(resumeKey, JSON.stringify({ ...open, begin: kept }));
+    return () => enter(codeStep(open));
+  }
+
+  const codeStep =
+    ({ id, begin, destination, expiresAt, resendAt }: Open): Make =>
+    (act) => ({
+      step: 'code',
+      channel: begin.authenticator === 'email' ? 'email' : 'sms',
+      identity: begin.identity as Identity,
+      destination,
+      expiresAt: new Date(expiresAt),
+      resendAt: new Date(resendAt),
+      cancel: restart,
+      submit: ({ code, pin = begin.pin }) => act([code, pin], (signal) => step2({ id }, begin, code, pin, signal)),
+      resend: () => act('resend', (signal) => begun(begin, signal)),
+    });
+
+  function challenged(answer: Authentication, shown: Challenge & Shown, begin: Begin, expiresAt: number): Make {
+    return (act) => {
+      const common = { expiresAt: new Date(expiresAt), cancel: restart };
+      const send = (secret: string, pin?: string) =>
+        act([secret, pin], (signal) => step2(answer, begin, secret, pin, signal));
+      const ask =
+        (options: object) =>
+        (input: Abortable = {}) =>
+          act('passkey', (signal) => assert(answer, begin, options, input, signal));
+      const { type, alternatives = [], passkey, issuer = '', client_ids = [], nonce = '' } = shown;
+      const recoveryCode = alternatives.includes('recovery_code') ? (code: string) => send(code) : null;
+      if (type === 'totp') {
+        return {
+          step: 'totp',
+          ...common,
+          submit: ({ code }) => send(code),
+          passkey: passkey ? ask(passkey) : null,
+          recoveryCode,
+        };
+      }
+      if (type === 'passkey') return { step: 'passkey', ...common, submit: ask(shown), recoveryCode };
+      const { authenticator } = begin;
+      if (type === 'oidc') {
+        const provider = authenticator.slice('oidc:'.length);
+        return { step: 'oidc', ...common, provider, issuer, client_ids, nonce, submit: ({ idToken }) => send(idToken) };
+      }
+      return {
+        step: 'secret',
+        ...common,
+        authenticator,
+        challenge: shown,
+        submit: ({ secret, pin }) => send(secret, pin),
+      };
+    };
+  }
+
+  function afterError(error: PosternError, again: (issue?: LoginIssue) => LoginState): LoginState {
+    const { message } = error;
+    if (isProblem(error, 'account_temporarily_locked') && error.retry !== null) {
+      const back = () => {
+        const state = again();
+        const next = 'expiresAt' in state && state.expiresAt.getTime() <= Date.now() ? start() : state;
+        store.set(next);
+        return next;
+      };
+      const { retry } = error;
+      return enter(() => ({ ...retry, step: 'locked', permanent: false, back }), { kind: 'wait', message, ...retry });
+    }
+    if (isProblem(error, 'account_locked', 'account_unusable')) {
+      return enter(() => ({ step: 'locked', permanent: true, reason: error.code, restart }), {
+        kind: 'failed',
+        message,
+        error,
+      });
+    }
+    return again(issueOf(error));
+  }
+
+  async function reopen(): Promise<void> {
+    const text = await core.storage.get(resumeKey);
+    const first = current;
+    const open: Open | null = JSON.parse(text ?? 'null');
+    if (open === null || open.expiresAt <= Date.now() || !(await isOpen(open.id))) return;
+    // The user was faster.
+    if (current === first && pending === undefined) store.set(enter(codeStep(open)));
+  }
+
+  return Object.assign(store, { start: restart });
+}
+
+const refuse = (message: string) => Promise.reject(new UsageError(message));
+
+/** A time of the service in the clock of the device, as milliseconds. The two clocks are never compared. */
+function localTime({ created_at }: Pick<Authentication, 'created_at'>, time: string): number {
+  return Date.now() + Date.parse(time) - Date.parse(created_at);
+}
+
+function issueOf(error: PosternError): LoginIssue {
+  const { message } = error;
+  switch (error.kind) {
+    case 'network':
+    case 'foreign_answer':
+      return { kind: 'offline', message };
+    case 'cancelled':
+    case 'unsupported':
+      return { kind: error.kind, message };
+    case 'problem': {
+      if (error.code === 'authorization_rejected') return { kind: 'wrong', message };
+      if (error.code === 'validation_failed') return { kind: 'invalid', message, errors: error.errors };
+      if (error.retry !== null) return { kind: 'wait', message, ...error.retry };
+    }
+  }
+  return { kind: 'failed', message, error };
+}

@@ -1,0 +1,134 @@
+import type { Countdown, PosternError } from '../errors.js';
+import type { Abortable } from '../platform.js';
+import type { FieldError } from '../wire.js';
+import type { Identity, IdentityInput } from './identity.js';
+
+/** Why the last input did not lead on. You can show `message` as it is. */
+export type LoginIssue = {
+  readonly message: string;
+} /** The identity, the secret or the PIN is wrong. Postern does not say which. `lapsed`: the login is too old. */ & (
+  | { readonly kind: 'wrong' | 'lapsed' | 'cancelled' | 'unsupported' }
+  | { readonly kind: 'invalid'; readonly errors: readonly FieldError[] }
+  /** Too many requests, or this way to log in is unavailable for now. */
+  | ({ readonly kind: 'wait' } & Countdown)
+  /** No answer. Send the same input again: Postern does not count it twice. */
+  | { readonly kind: 'offline' }
+  | { readonly kind: 'failed'; readonly error: PosternError }
+);
+
+interface LoginStep<S extends string> {
+  readonly step: S;
+  /** An answer is awaited. The same input joins it; another one is refused with a UsageError. */
+  readonly busy: boolean;
+  readonly issue: LoginIssue | null;
+}
+
+interface OpenStep<S extends string> extends LoginStep<S> {
+  /** When the login lapses, in the clock of the device. */
+  readonly expiresAt: Date;
+  /** Gives up and returns to `start`. */
+  readonly cancel: () => LoginStart;
+}
+
+export interface PinInput {
+  /** An empty text counts as none, so you can pass the value of a field. */
+  readonly pin?: string | undefined;
+}
+
+export interface PasskeyInput extends Abortable {
+  /** Waits until the visitor picks a name that the browser offers in a field. */
+  readonly conditional?: boolean | undefined;
+}
+
+type Next = Promise<LoginState>;
+
+/** Nothing is in progress. Choose a way to log in. */
+export interface LoginStart extends LoginStep<'start'> {
+  readonly password: (input: PinInput & { readonly identity: IdentityInput; readonly password: string }) => Next;
+  /** Sends a code by SMS. */
+  readonly sms: (input: PinInput & { readonly identity: IdentityInput }) => Next;
+  /** Sends a code by mail. */
+  readonly email: (input: PinInput & { readonly identity: IdentityInput }) => Next;
+  /** Asks the platform for a passkey. */
+  readonly passkey: (input?: PasskeyInput) => Next;
+  /** @param provider the name of an OpenID provider in `OIDC_PROVIDERS` */
+  readonly oidc: (provider: string) => Next;
+  /** An authenticator of your installation, such as `custom:badge`: with `secret` in one step, without it in two. */
+  readonly custom: (
+    authenticator: string,
+    input: PinInput & { readonly identity?: IdentityInput | undefined; readonly secret?: string | undefined },
+  ) => Next;
+}
+
+/** A code was sent, if somebody has this identity. */
+export interface LoginCode extends OpenStep<'code'> {
+  readonly channel: 'sms' | 'email';
+  readonly identity: Identity;
+  /** Where the code was sent, in part, such as `+15…67`. Null if the identity is not an address. */
+  readonly destination: string | null;
+  /** When another code may be requested, in the clock of the device. */
+  readonly resendAt: Date;
+  readonly submit: (input: PinInput & { readonly code: string }) => Next;
+  readonly resend: () => Next;
+}
+
+/** The code of the authenticator app is needed. `passkey` and `recoveryCode` are null if the user has none. */
+export interface LoginTotp extends OpenStep<'totp'> {
+  readonly submit: (input: { readonly code: string }) => Next;
+  readonly passkey: ((input?: Abortable) => Next) | null;
+  readonly recoveryCode: ((code: string) => Next) | null;
+}
+
+/** A passkey is needed. Call `submit` from a click: browsers demand it. */
+export interface LoginPasskey extends OpenStep<'passkey'> {
+  readonly submit: (input?: Abortable) => Next;
+  readonly recoveryCode: ((code: string) => Next) | null;
+}
+
+/** An id_token with this nonce is needed. */
+export interface LoginOidc extends OpenStep<'oidc'> {
+  readonly provider: string;
+  readonly issuer: string;
+  readonly client_ids: readonly string[];
+  readonly nonce: string;
+  readonly submit: (input: { readonly idToken: string }) => Next;
+}
+
+/** The second step of an authenticator of your installation, or of a challenge that this version does not know. */
+export interface LoginSecret extends OpenStep<'secret'> {
+  readonly authenticator: string;
+  readonly challenge: Readonly<Record<string, unknown>>;
+  readonly submit: (input: PinInput & { readonly secret: string }) => Next;
+}
+
+/** Locked for a time. Until then Postern evaluates nothing, not even the right secret. */
+export interface LoginLocked extends LoginStep<'locked'>, Countdown {
+  readonly permanent: false;
+  /** Returns to the step that was refused, or to `start` if it has lapsed. */
+  readonly back: () => LoginState;
+}
+
+/** Locked until an operator or a recovery ends it. */
+export interface LoginBlocked extends LoginStep<'locked'> {
+  readonly permanent: true;
+  readonly reason: 'account_locked' | 'account_unusable';
+  readonly restart: () => LoginStart;
+}
+
+/** Signed in. The client knows it already. */
+export interface LoginDone extends LoginStep<'done'> {
+  readonly user_id: string;
+  readonly device_id: string;
+}
+
+/** Narrow it by `step`. A state has only the methods that can be called next. */
+export type LoginState =
+  | LoginStart
+  | LoginCode
+  | LoginTotp
+  | LoginPasskey
+  | LoginOidc
+  | LoginSecret
+  | LoginLocked
+  | LoginBlocked
+  | LoginDone;

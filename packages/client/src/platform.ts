@@ -1,0 +1,72 @@
+/** A function that ends a subscription. */
+export type Unsubscribe = () => void;
+export type MaybePromise<T> = T | Promise<T>;
+/** The part of `fetch` that this package uses. */
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+export interface Abortable {
+  /** Ends the call. The promise rejects with the reason of the signal, as that of `fetch` does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The global objects that some platforms have. They are read when they are used, never at import. */
+interface Platform {
+  readonly BroadcastChannel?: new (name: string) => TabChannel;
+  readonly document?: { readonly visibilityState: string };
+  readonly location?: { readonly href: string; readonly origin: string };
+  readonly navigator?: {
+    readonly language?: string;
+    readonly platform?: string;
+    readonly credentials?: CredentialStore;
+    readonly userAgentData?: { readonly platform?: string };
+  };
+  readonly screen?: { readonly width: number; readonly height: number };
+  readonly addEventListener?: (type: string, listener: () => void) => void;
+  readonly removeEventListener?: (type: string, listener: () => void) => void;
+}
+
+export interface TabChannel {
+  onmessage: ((event: never) => void) | null;
+  postMessage(message: unknown): void;
+  close(): void;
+  /** In Node.js: an open channel must not keep the process alive. */
+  unref?(): void;
+}
+
+interface CredentialStore {
+  get(options: object): Promise<unknown>;
+  create(options: object): Promise<unknown>;
+}
+
+export const platform = (): Platform => globalThis as Platform;
+
+/** Milliseconds since now, by the clock that shows more: one may stand still while the device sleeps, one may be set back. */
+export function stopwatch(): () => number {
+  const [wall, steady] = [Date.now(), performance.now()];
+  return () => Math.max(Date.now() - wall, performance.now() - steady);
+}
+
+/** Resolves after so many milliseconds, or when the signal aborts. */
+export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener('abort', end);
+  });
+}
+
+/** A promise for one of several callers: if the caller's signal aborts, the others still get the result. */
+export function forCaller<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return shared;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    shared.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

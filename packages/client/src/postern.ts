@@ -1,0 +1,381 @@
+import { type Core, coreKey, type StoredLogin } from './core.js';
+import { ForeignAnswerError, isProblem, NetworkError, SignedOutError, UsageError } from './errors.js';
+import {
+  type Abortable,
+  forCaller,
+  type MaybePromise,
+  platform,
+  stopwatch,
+  type Unsubscribe,
+  wait,
+} from './platform.js';
+import type { PosternStorage } from './storage.js';
+import { createStore } from './store.js';
+import { createTabs } from './tabs.js';
+import { baseOf, type Call, createTransport } from './transport.js';
+import type { AuthState, DeviceDescription, HeldSession, Postern, PosternOptions, SettledAuthState } from './types.js';
+import type { NewSession } from './wire.js';
+
+const loginKey = 'postern.login';
+const deviceKey = 'postern.device';
+const revokeKey = 'postern.revoke';
+/** A session is renewed this long before it expires, in milliseconds; a short one in the last quarter of its life. */
+const renewalMs = 30_000;
+/** The longest wait for a repeat that no caller notices, in milliseconds. */
+const maxQuietWaitMs = 10_000;
+
+/**
+ * Makes a client. It reads and sends nothing until it is used.
+ *
+ * @example
+ * ```ts
+ * import { createPostern, indexedDbStorage } from '@postern/client';
+ *
+ * const postern = createPostern({ url: 'https://auth.example.com', storage: indexedDbStorage() });
+ * postern.subscribe((state) => console.log(state.status));
+ * const answer = await postern.fetch('https://auth.example.com/v1/devices');
+ * console.log(await answer.json());
+ * ```
+ * @throws UsageError for options that make no sense
+ */
+export function createPostern(options: PosternOptions): Postern {
+  const base = baseOf(options?.url);
+  const { storage, trustedOrigins = [], timeout = 10_000, onError } = options;
+  const inBackend = storage === 'backend';
+  if (!inBackend && ![storage?.get, storage?.set, storage?.delete].every((one) => typeof one === 'function')) {
+    throw new UsageError(
+      "`storage` must be 'backend' or a storage such as indexedDbStorage(), and not the browser's own object.",
+    );
+  }
+  if (!(timeout > 0)) throw new UsageError('`timeout` must be a number of milliseconds.');
+  const transport = createTransport({
+    base,
+    fetch: options.fetch,
+    locale: options.locale,
+    timeout,
+    cookies: inBackend,
+  });
+  const state = createStore<AuthState>({ status: 'starting' });
+  const closers = new Set<Unsubscribe>();
+  let isClosed = false;
+  let login: StoredLogin | undefined;
+  let loading: Promise<SettledAuthState> | undefined;
+  let held: { readonly session: HeldSession; readonly isGood: () => boolean } | undefined;
+  let renewing: Promise<HeldSession | null> | undefined;
+
+  /** A storage that fails must not end the login: it goes on in memory. */
+  async function stored<T>(act: (store: PosternStorage) => MaybePromise<T>): Promise<T | null> {
+    if (inBackend) return null;
+    try {
+      return await act(storage);
+    } catch (error) {
+      onError?.(error);
+      return null;
+    }
+  }
+  const readLogin = async (): Promise<StoredLogin | undefined> => {
+    const text = await stored((store) => store.get(loginKey));
+    try {
+      const read = JSON.parse(text ?? 'null');
+      return typeof read?.token === 'string' ? read : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  const signedIn = ({ user_id, device_id }: Omit<StoredLogin, 'token'>) =>
+    ({ status: 'signed_in', user_id, device_id }) as const;
+
+  function become(next: StoredLogin | undefined, reason: 'never_signed_in' | 'logged_out' | 'ended'): SettledAuthState {
+    if (next?.token !== login?.token || next?.user_id !== login?.user_id) held = undefined;
+    login = next;
+    const settled = next === undefined ? ({ status: 'signed_out', reason } as const) : signedIn(next);
+    const { current } = state;
+    const isSame =
+      current.status === settled.status &&
+      (next === undefined || ('user_id' in current && current.user_id === next.user_id));
+    if (!isSame) state.set(settled);
+    return state.current as SettledAuthState;
+  }
+
+  /** Another tab logged in or out. */
+  async function follow(): Promise<void> {
+    if (state.current.status === 'starting') return;
+    if (inBackend) {
+      held = undefined;
+      await getSession({ fresh: true }).catch(() => undefined);
+    } else {
+      become(await readLogin(), 'logged_out');
+    }
+  }
+  const tabs = createTabs(`postern ${base}`, options.tabs ?? true, () => void follow().catch(onError));
+  closers.add(() => tabs.close());
+
+  function demandOpen(): void {
+    if (isClosed) throw new UsageError('This client is closed. Make another one with createPostern.');
+  }
+
+  async function load(): Promise<SettledAuthState> {
+    demandOpen();
+    loading ??= (async () => {
+      tabs.open();
+      const left = await stored((store) => store.get(revokeKey));
+      if (left !== null) void revoke(left).catch(() => undefined);
+      if (!inBackend) return become(await readLogin(), 'never_signed_in');
+      // Only the backend knows, by its cookie.
+      await renew();
+      return state.current as SettledAuthState;
+    })().catch((error) => {
+      loading = undefined;
+      const end = core.onResume(() => {
+        end();
+        closers.delete(end);
+        void load().catch(() => undefined);
+      });
+      closers.add(end);
+      throw error;
+    });
+    return loading;
+  }
+
+  const basic = (token: string | undefined) => (token === undefined ? undefined : `Basic ${btoa(`${token}:`)}`);
+
+  /** Waits once if the service asks for a short pause, or if the network was lost for a moment. */
+  async function patiently<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    try {
+      return await attempt();
+    } catch (error) {
+      const pause = pauseAfter(error);
+      if (pause === undefined || isClosed) throw error;
+      await wait(pause, signal);
+      signal?.throwIfAborted();
+      return attempt();
+    }
+  }
+
+  async function renew(): Promise<HeldSession | null> {
+    for (;;) {
+      const used = login;
+      if (used === undefined && !inBackend) return null;
+      const elapsed = stopwatch();
+      try {
+        const session = await patiently(() =>
+          transport.json<NewSession>({ method: 'POST', path: '/v1/sessions', authorization: basic(used?.token) }),
+        );
+        demandOpen();
+        if (used !== login) continue;
+        const life = Date.parse(session.expires_at) - Date.parse(session.created_at);
+        // The time of the service and of the device are never compared. The random part spreads the renewals of many tabs.
+        const good = life - Math.min(renewalMs, life / 4) * (1 + Math.random() / 3);
+        held = { session, isGood: () => elapsed() < good };
+        if (inBackend) login = { token: '', user_id: session.user_id, device_id: session.device_id };
+        const { current } = state;
+        if (current.status !== 'signed_in' || current.user_id !== session.user_id) state.set(signedIn(session));
+        return session;
+      } catch (error) {
+        if (used !== login) continue;
+        if (isProblem(error, 'account_locked', 'account_unusable') && used !== undefined) {
+          held = undefined;
+          state.set({ ...signedIn(used), status: 'suspended', problem: error });
+        }
+        if (!isProblem(error) || error.status !== 401) throw error;
+        // Another tab may have stored a newer token, which ended this one.
+        const newer = await readLogin();
+        if (newer !== undefined && newer.token !== used?.token) {
+          become(newer, 'ended');
+          continue;
+        }
+        await stored((store) => store.delete(loginKey));
+        become(undefined, used === undefined ? 'never_signed_in' : 'ended');
+        return null;
+      }
+    }
+  }
+
+  async function getSession({ signal, fresh = false }: Abortable & { fresh?: boolean | undefined } = {}) {
+    signal?.throwIfAborted();
+    await forCaller(load(), signal);
+    if (!fresh && held?.isGood()) return held.session;
+    renewing ??= renew().finally(() => {
+      renewing = undefined;
+    });
+    return forCaller(renewing, signal);
+  }
+
+  /** Sends with a session, and once more with a new one after a 401. */
+  async function withSession<T>(
+    signal: AbortSignal | undefined,
+    send: (bearer: string) => Promise<T>,
+    is401: (result: T) => boolean,
+  ): Promise<T> {
+    const session = await getSession({ signal });
+    if (session === null) throw new SignedOutError();
+    const repeat = async () => {
+      if (held?.session.token === session.token) held = undefined;
+      const next = await getSession({ signal });
+      if (next === null) throw new SignedOutError();
+      return send(`Bearer ${next.token}`);
+    };
+    try {
+      const result = await send(`Bearer ${session.token}`);
+      return is401(result) ? await repeat() : result;
+    } catch (error) {
+      if (isProblem(error) && error.status === 401) return repeat();
+      throw error;
+    }
+  }
+
+  const never = () => false;
+  function call<T>(asked: Call, ask: (call: Call) => Promise<T> = transport.json): Promise<T> {
+    const attempt = () => withSession(asked.signal, (authorization) => ask({ ...asked, authorization }), never);
+    // A change may have taken effect although its answer was lost, so only the caller can decide to repeat it.
+    return asked.method === undefined ? patiently(attempt, asked.signal) : attempt();
+  }
+
+  async function send(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+    const request = input instanceof Request ? input : undefined;
+    const page = platform().location;
+    const { origin } = new URL(request?.url ?? `${input}`, page?.href ?? base);
+    if (![new URL(base).origin, page?.origin, ...trustedOrigins].includes(origin)) {
+      throw new UsageError(
+        `postern.fetch sends no session to ${origin}. Add it to \`trustedOrigins\` if you trust it.`,
+      );
+    }
+    const canRepeat = !(init.body instanceof ReadableStream);
+    const attempt = (authorization: string) => {
+      const headers = new Headers(init.headers ?? request?.headers);
+      headers.set('authorization', authorization);
+      return (options.fetch ?? globalThis.fetch)(request?.clone() ?? input, { ...init, headers });
+    };
+    return withSession(init.signal ?? request?.signal, attempt, (answer) => answer.status === 401 && canRepeat);
+  }
+
+  /** @returns whether Postern knows that the token has ended */
+  async function revoke(token: string | undefined): Promise<boolean> {
+    try {
+      await transport.json({ method: 'DELETE', path: '/v1/tokens', authorization: basic(token) });
+    } catch (error) {
+      if (!isProblem(error, 'invalid_authentication_token', 'no_active_token', 'missing_credentials')) return false;
+    }
+    await stored((store) => store.delete(revokeKey));
+    return true;
+  }
+
+  async function logOut(): Promise<{ readonly revoked: boolean }> {
+    await load();
+    const token = login?.token;
+    const wasSignedIn = login !== undefined;
+    become(undefined, 'logged_out');
+    await stored(async (store) => {
+      if (token !== undefined) await store.set(revokeKey, token);
+      await store.delete(loginKey);
+    });
+    tabs.tell();
+    return { revoked: wasSignedIn ? await revoke(inBackend ? undefined : token) : true };
+  }
+
+  async function deviceId(): Promise<string | undefined> {
+    return (await stored((store) => store.get(deviceKey))) ?? undefined;
+  }
+
+  const core: Core = {
+    base,
+    passkeys: options.passkeys,
+    send: (asked) => transport.json(asked),
+    call,
+    raw: (asked) => call(asked, transport.raw),
+    onResume: (wake) => (options.onResume ?? onResumeOfPage)(wake),
+    onClose(end) {
+      closers.add(end);
+      return () => closers.delete(end);
+    },
+    async device() {
+      const { device: own = ofBrowser } = options;
+      const id = await deviceId();
+      return { ...(await (typeof own === 'function' ? own() : own)), ...(id !== undefined && { id }) };
+    },
+    storage: {
+      get: (key) => stored((store) => store.get(key)),
+      set: async (key, value) => void (await stored((store) => store.set(key, value))),
+      delete: async (key) => void (await stored((store) => store.delete(key))),
+    },
+    async signIn({ token = '', user_id, device_id }) {
+      await load();
+      const next = { token, user_id, device_id };
+      await stored(async (store) => {
+        await store.set(loginKey, JSON.stringify(next));
+        await store.set(deviceKey, device_id);
+        await store.delete(revokeKey);
+      });
+      held = undefined;
+      become(next, 'ended');
+      tabs.tell();
+    },
+    async replaceToken(token) {
+      if (login === undefined || inBackend) return;
+      login = { ...login, token };
+      await stored((store) => store.set(loginKey, JSON.stringify(login)));
+      tabs.tell();
+    },
+    forget: async () => {
+      await stored((store) => store.delete(loginKey));
+      become(undefined, 'logged_out');
+      tabs.tell();
+    },
+    demandOpen,
+    onError: (error) => onError?.(error),
+  };
+
+  const postern: Postern & { readonly [coreKey]: Core } = {
+    get current() {
+      return state.current;
+    },
+    subscribe(listener) {
+      void load().catch(() => undefined);
+      return state.subscribe(listener);
+    },
+    onChange(listener) {
+      void load().catch(() => undefined);
+      return state.onChange(listener);
+    },
+    url: new URL(`${base}/`),
+    ready: load,
+    getSession,
+    fetch: send,
+    logOut,
+    close() {
+      isClosed = true;
+      held = undefined;
+      for (const end of closers) end();
+      closers.clear();
+    },
+    [coreKey]: core,
+  };
+  return postern;
+}
+
+/** Milliseconds to wait before a quiet repeat; undefined if the caller must decide. */
+function pauseAfter(error: unknown): number | undefined {
+  if (error instanceof NetworkError || error instanceof ForeignAnswerError) return 500 + Math.random() * 1000;
+  const until = isProblem(error) && (error.status === 429 || error.status === 503) ? error.retry?.until : undefined;
+  const pause = until === undefined ? undefined : Math.max(0, until.getTime() - Date.now()) + Math.random() * 500;
+  return pause !== undefined && pause <= maxQuietWaitMs ? pause : undefined;
+}
+
+/** What the browser shows of the device. */
+function ofBrowser(): DeviceDescription {
+  const { navigator, screen } = platform();
+  const os = navigator?.userAgentData?.platform ?? navigator?.platform;
+  return { ...(os && { os_name: os }), ...(screen && { screen_width: screen.width, screen_height: screen.height }) };
+}
+
+function onResumeOfPage(wake: () => void): Unsubscribe {
+  const { addEventListener, removeEventListener } = platform();
+  const listener = () => {
+    if (platform().document?.visibilityState !== 'hidden') wake();
+  };
+  const events = ['visibilitychange', 'pageshow', 'online'];
+  for (const event of events) addEventListener?.call(globalThis, event, listener);
+  return () => {
+    for (const event of events) removeEventListener?.call(globalThis, event, listener);
+  };
+}

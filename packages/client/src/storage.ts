@@ -1,0 +1,65 @@
+import { UsageError } from './errors.js';
+import type { MaybePromise } from './platform.js';
+
+/**
+ * Where the login is kept. Keys match `[A-Za-z0-9._-]+`, values are opaque text of up to 1 KiB. If a storage throws, the login
+ * goes on in memory, and `onError` of the client gets the error.
+ */
+export interface PosternStorage {
+  readonly get: (key: string) => MaybePromise<string | null>;
+  readonly set: (key: string, value: string) => MaybePromise<void>;
+  readonly delete: (key: string) => MaybePromise<void>;
+}
+
+/**
+ * Keeps the login until the page or the process ends. For tests, kiosks and scripts.
+ *
+ * @example
+ * ```ts
+ * import { createPostern, memoryStorage } from '@postern/client';
+ *
+ * export const postern = createPostern({ url: 'https://auth.example.com', storage: memoryStorage() });
+ * ```
+ */
+export function memoryStorage(): PosternStorage {
+  const values = new Map<string, string>();
+  return {
+    get: (key) => values.get(key) ?? null,
+    set: (key, value) => void values.set(key, value),
+    delete: (key) => void values.delete(key),
+  };
+}
+
+interface WebStorageArea {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+}
+
+/**
+ * Keeps the login in `localStorage` or `sessionStorage`. Every script of the page can read it there, also a malicious one.
+ *
+ * @example
+ * ```ts
+ * import { createPostern, webStorage } from '@postern/client';
+ *
+ * export const postern = createPostern({ url: 'https://auth.example.com', storage: webStorage('session') });
+ * ```
+ */
+export function webStorage(area: 'local' | 'session' = 'local'): PosternStorage {
+  if (area !== 'local' && area !== 'session') throw new UsageError("webStorage takes 'local' or 'session'.");
+  const name = `${area}Storage` as const;
+  const store = (): WebStorageArea => {
+    const found = (globalThis as { readonly localStorage?: WebStorageArea; readonly sessionStorage?: WebStorageArea })[
+      name
+    ];
+    if (found === undefined)
+      throw new UsageError(`There is no ${name} here. Use memoryStorage() or a storage of your own.`);
+    return found;
+  };
+  return {
+    get: (key) => store().getItem(key),
+    set: (key, value) => store().setItem(key, value),
+    delete: (key) => store().removeItem(key),
+  };
+}

@@ -1,0 +1,48 @@
+import type { Unsubscribe } from './platform.js';
+
+/**
+ * A value that changes. It is a Svelte store, and `current` stays the same object until something changes, as
+ * `useSyncExternalStore` of React expects.
+ */
+export interface Store<T> {
+  readonly current: T;
+  /** Calls the listener at once and after each change. */
+  readonly subscribe: (listener: (value: T) => void) => Unsubscribe;
+  /** Calls the listener after each change. */
+  readonly onChange: (listener: (value: T, previous: T) => void) => Unsubscribe;
+}
+
+export interface MutableStore<T> extends Store<T> {
+  current: T;
+  set(value: T): void;
+}
+
+/** Makes a store. @param onUse called for the first subscriber; what it returns is called after the last one */
+export function createStore<T>(value: T, onUse?: () => Unsubscribe): MutableStore<T> {
+  const listeners = new Set<(value: T, previous: T) => void>();
+  let stop: Unsubscribe | undefined;
+  const store: MutableStore<T> = {
+    current: value,
+    onChange(listener) {
+      // Its own function, so that one listener can subscribe twice.
+      const own = (next: T, previous: T) => listener(next, previous);
+      listeners.add(own);
+      if (listeners.size === 1) stop = onUse?.();
+      return () => {
+        if (listeners.delete(own) && listeners.size === 0) stop?.();
+      };
+    },
+    subscribe(listener) {
+      const end = store.onChange(listener);
+      listener(store.current);
+      return end;
+    },
+    set(next) {
+      const previous = store.current;
+      if (next === previous) return;
+      store.current = next;
+      for (const listener of [...listeners]) listener(next, previous);
+    },
+  };
+  return store;
+}

@@ -1,0 +1,127 @@
+import { ForeignAnswerError, NetworkError, problemFrom, UsageError } from './errors.js';
+import { type Abortable, type Fetch, platform } from './platform.js';
+
+/** A request to Postern. */
+export interface Call extends Abortable {
+  /** GET by default. */
+  readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the URL of Postern, such as `/v1/devices`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  /** JSON, or a form. */
+  readonly body?: object | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The value of `Authorization`. */
+  readonly authorization?: string | undefined;
+  /** The answer has no end, so only its start has a time limit. */
+  readonly streams?: boolean;
+}
+
+/** Sends requests and classifies their answers. */
+export interface Transport {
+  /** @returns the body of a successful answer @throws ProblemError, NetworkError, ForeignAnswerError, the signal's reason */
+  json<T>(call: Call): Promise<T>;
+  /** @returns a successful answer, whatever its body is. Throws as `json`. */
+  raw(call: Call): Promise<Response>;
+}
+
+export interface TransportOptions {
+  readonly base: string;
+  readonly fetch: Fetch | undefined;
+  readonly locale: string | undefined;
+  /** Milliseconds. */
+  readonly timeout: number;
+  /** Whether the browser may send cookies: to your own backend only. */
+  readonly cookies: boolean;
+}
+
+export function createTransport({ base, fetch, locale, timeout, cookies }: TransportOptions): Transport {
+  async function raw(call: Call): Promise<Response> {
+    const { method = 'GET', path, query = {}, body, signal, authorization } = call;
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, `${value}`);
+    const headers: Record<string, string> = { accept: 'application/json', ...call.headers };
+    const language = locale ?? platform().navigator?.language;
+    if (language !== undefined) headers['accept-language'] = language;
+    if (authorization !== undefined) headers.authorization = authorization;
+    const isForm = body instanceof FormData;
+    if (body !== undefined && !isForm) headers['content-type'] = 'application/json';
+    const sent = body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) };
+    return withTimeout(signal, timeout, call.streams === true, (both) =>
+      (fetch ?? globalThis.fetch)(base + path + (search.size > 0 ? `?${search}` : ''), {
+        ...{ method, headers, signal: both, redirect: 'error', credentials: cookies ? 'same-origin' : 'omit' },
+        ...sent,
+      }),
+    );
+  }
+
+  async function successful(call: Call): Promise<Response> {
+    const answer = await raw(call);
+    if (answer.ok) return answer;
+    throw (await problemFrom(answer)) ?? new ForeignAnswerError(answer.status);
+  }
+
+  return {
+    raw: successful,
+    async json<T>(call: Call): Promise<T> {
+      const answer = await successful(call);
+      if (answer.status === 204) return undefined as T;
+      const isJson = /\bjson\b/.test(answer.headers.get('content-type') ?? '');
+      // A captive portal answers 200 with a page.
+      if (!isJson) throw new ForeignAnswerError(answer.status);
+      try {
+        return (await answer.json()) as T;
+      } catch (error) {
+        call.signal?.throwIfAborted();
+        throw new NetworkError(false, error);
+      }
+    },
+  };
+}
+
+/** Runs a request with a time limit of its own beside the caller's signal. */
+async function withTimeout(
+  signal: AbortSignal | undefined,
+  milliseconds: number,
+  streams: boolean,
+  request: (signal: AbortSignal) => Promise<Response>,
+): Promise<Response> {
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal?.reason);
+  signal?.addEventListener('abort', abort);
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    controller.abort();
+  }, milliseconds);
+  const end = () => {
+    clearTimeout(timer);
+    if (!streams) signal?.removeEventListener('abort', abort);
+  };
+  try {
+    return await request(controller.signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new NetworkError(timedOut, error);
+  } finally {
+    end();
+  }
+}
+
+/** The base of all URLs, without a slash at its end. @throws UsageError */
+export function baseOf(url: string | URL | undefined): string {
+  const page = platform().location?.href;
+  let parsed: URL;
+  try {
+    parsed = new URL(url as string | URL, page);
+  } catch {
+    throw new UsageError(
+      `createPostern needs \`url\`: the address of Postern, such as 'https://auth.example.com'${page ? '' : '. A path such as /auth works in pages only'}.`,
+    );
+  }
+  if (!/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash || parsed.username) {
+    throw new UsageError('`url` must be an http or https address without user, query and fragment.');
+  }
+  return parsed.href.replace(/\/+$/, '');
+}

@@ -1,0 +1,284 @@
+// Generated from docs/openapi.json and src/contract/errors.ts by `npm run generate`.
+
+/** Every code of a problem, with its HTTP status. */
+export interface ProblemStatuses {
+  readonly malformed_request: 400;
+  readonly malformed_json: 400;
+  readonly authorization_rejected: 400;
+  readonly proof_rejected: 400;
+  readonly enrollment_link_rejected: 400;
+  readonly setup_link_unknown: 400;
+  readonly setup_link_used: 400;
+  readonly setup_link_expired: 400;
+  readonly code_rejected: 400;
+  readonly external_identity_rejected: 400;
+  readonly account_unusable: 400;
+  readonly invalid_authorization_header: 401;
+  readonly missing_credentials: 401;
+  readonly invalid_authentication_token: 401;
+  readonly invalid_session_token: 401;
+  readonly invalid_api_key: 401;
+  readonly no_active_token: 401;
+  readonly account_locked: 403;
+  readonly insufficient_scope: 403;
+  readonly second_factor_required: 403;
+  readonly role_not_active: 403;
+  readonly role_required: 403;
+  readonly cross_site_request: 403;
+  readonly fresh_proof_required: 403;
+  readonly registration_off: 403;
+  readonly not_found: 404;
+  readonly method_not_allowed: 405;
+  readonly request_timeout: 408;
+  readonly identity_taken: 409;
+  readonly external_identity_taken: 409;
+  readonly last_way_in: 409;
+  readonly request_in_progress: 409;
+  readonly payload_too_large: 413;
+  readonly unsupported_media_type: 415;
+  readonly expectation_failed: 417;
+  readonly message_not_failed: 409;
+  readonly message_outdated: 409;
+  readonly message_tried_too_often: 409;
+  readonly validation_failed: 422;
+  readonly idempotency_key_reused: 422;
+  readonly invalid_image: 422;
+  readonly too_many_images: 422;
+  readonly account_temporarily_locked: 423;
+  readonly too_many_requests: 429;
+  readonly too_many_streams: 429;
+  readonly headers_too_large: 431;
+  readonly internal_error: 500;
+  readonly overloaded: 503;
+  readonly image_not_stored: 503;
+  readonly authenticator_unavailable: 503;
+  readonly secret_unreadable: 503;
+  readonly storage_unavailable: 503;
+  readonly shutting_down: 503;
+}
+
+export type Account = {
+  readonly id: string;
+  readonly username: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly name: string;
+  readonly locale: string | null;
+  readonly has_password: boolean;
+  readonly has_pin: boolean;
+  /** A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
+  readonly pin_recovery: PinRecovery | null;
+  readonly role: Role;
+  /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
+  readonly role_active: boolean;
+  /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
+  readonly capabilities: readonly Scope[];
+  /** The enrolled second factors, oldest first. */
+  readonly second_factors: readonly SecondFactor[];
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type Authentication = {
+  readonly id: string;
+  readonly device_id: string;
+  readonly status: AuthenticationStatus;
+  /** The authentication token, present once issued. Shown once. */
+  readonly token?: string | undefined;
+  /** The user. Present with the token. */
+  readonly user_id?: string | undefined;
+  /** Empty when there is no error. */
+  readonly error_code: AuthenticationErrorCode;
+  readonly error_message: string;
+  /** The challenge for the next secret, by `type`: `totp`, `passkey` (with the WebAuthn request options), `oidc` (with the nonce). Absent if a code was sent. */
+  readonly challenge?: Challenge | undefined;
+  /** Where the code was sent, in part, such as `+15…67` or `a…@example.com`: the identity of the request, if it is an address of this channel, else null. The same for identities that no user has. */
+  readonly destination?: string | null | undefined;
+  /** When this identity may request the next code. Present if a code was sent. */
+  readonly resend_at?: string | undefined;
+  /** When an open authentication expires, or when the token of an approved one expires. */
+  readonly expires_at: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type AuthenticationErrorCode = '' | 'invalid_credentials' | 'authorization_rejected';
+
+export type AuthenticationState = {
+  readonly id: string;
+  readonly status: AuthenticationStatus;
+};
+
+export type AuthenticationStatus = 'created' | 'pending' | 'approved' | 'rejected';
+
+export type Challenge = {
+  readonly type: string;
+} & Readonly<Record<string, unknown>>;
+
+export type Device = {
+  readonly id: string;
+  readonly make: string | null;
+  readonly model: string | null;
+  readonly os_name: string | null;
+  readonly os_version: string | null;
+  readonly sdk_version: string | null;
+  readonly screen_width: string | null;
+  readonly screen_height: string | null;
+  /** Which kinds of push token are registered. The tokens themselves are never shown. */
+  readonly push: RegisteredPush;
+  /** When the last login on this device was approved. */
+  readonly last_login_at: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** Whether it is the device of the current session. */
+  readonly current: boolean;
+};
+
+export type DeviceInput = {
+  /** If it is missing, Postern creates and returns one. */
+  readonly id?: string | null | undefined;
+  readonly make?: string | null | undefined;
+  readonly model?: string | null | undefined;
+  readonly os_name?: string | null | undefined;
+  readonly os_version?: string | null | undefined;
+  readonly sdk_version?: string | null | undefined;
+  readonly apn_device_token?: string | null | undefined;
+  readonly gcm_device_token?: string | null | undefined;
+  readonly screen_width?: ScreenSize | null | undefined;
+  readonly screen_height?: ScreenSize | null | undefined;
+};
+
+export type FieldError = {
+  readonly field?: string | undefined;
+  readonly code: string;
+  readonly message: string;
+};
+
+export type Identity = {
+  readonly type: IdentityType;
+  /** Used to look up the user. */
+  readonly value: string;
+};
+
+export type IdentityType = 'email' | 'phone' | 'username';
+
+export type LoginOption = {
+  /** Send it as `authenticator` to POST /v1/tokens. */
+  readonly authenticator: string;
+  /** 1: step 1 takes the secret. 2: step 1 sends a code or a challenge, and step 2 takes the answer. */
+  readonly steps: number;
+  /** The types of identity that step 1 takes. Empty: it takes none. */
+  readonly identity_types: readonly IdentityType[];
+  /** Whether a login by it checks the PIN. */
+  readonly takes_pin: boolean;
+};
+
+export type LoginOptions = {
+  /** Every way to log in. */
+  readonly logins: readonly LoginOption[];
+  readonly pin: PinRules;
+  readonly password: PasswordRules;
+  readonly registration: RegistrationOptions;
+  readonly recovery: RecoveryOptions;
+};
+
+export type NewSession = {
+  readonly id: string;
+  /** The session token. Shown once. */
+  readonly token: string;
+  readonly user_id: string;
+  readonly device_id: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly updated_at: string;
+};
+
+export type PageInfo = {
+  readonly number: number;
+  readonly limit: number;
+  /** Number of items on all pages; with a filter, counted up to 1000. */
+  readonly total: number;
+  readonly total_is_exact: boolean;
+  /** Items may be missing, because the search has taken too long; `next_cursor` continues it. index: there is no index for it (yet). Absent: the page is complete. */
+  readonly partial?: PartialReason | undefined;
+  /** Send it as `cursor` to get the next page. null on the last page. */
+  readonly next_cursor: string | null;
+};
+
+export type PartialReason = 'time' | 'index';
+
+export type PasswordRules = {
+  /** Of a new password, in characters. */
+  readonly min_length: number;
+  readonly max_length: number;
+};
+
+export type PinRecovery = {
+  readonly started_at: string;
+  readonly effective_at: string;
+};
+
+export type PinRules = {
+  /** PIN_POLICY. */
+  readonly policy: 'required' | 'optional' | 'off';
+  readonly min_length: number;
+  readonly max_length: number;
+};
+
+export type RecoverableSecret = 'password' | 'pin';
+
+export type Recovered = {
+  readonly id: string;
+  readonly recovered: RecoverableSecret;
+  /** A new PIN that takes effect at effective_at. Absent otherwise. */
+  readonly status?: 'pending' | undefined;
+  readonly effective_at?: string | undefined;
+};
+
+export type RecoveryOptions = {
+  /** The addresses that a recovery code can be sent to. */
+  readonly identity_types: readonly IdentityType[];
+};
+
+export type RegisteredPush = {
+  readonly ios: boolean;
+  readonly android: boolean;
+  readonly web: boolean;
+};
+
+export type RegistrationOptions = {
+  /** Whether people can create accounts themselves. */
+  readonly is_on: boolean;
+  /** The addresses that can register. */
+  readonly identity_types: readonly IdentityType[];
+};
+
+export type Role = 'user' | 'support' | 'operator';
+
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'admin';
+
+export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
+
+export type ScreenSizeNumber = number;
+
+export type ScreenSizeString = string;
+
+export type SecondFactor = {
+  readonly type: 'totp' | 'passkey';
+  readonly created_at: string;
+};
+
+export type Session = {
+  readonly id: string;
+  readonly user_id: string;
+  readonly device_id: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly updated_at: string;
+};
+
+export type StartedChallenge = {
+  readonly id: string;
+  /** When the code expires. */
+  readonly expires_at: string;
+};

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../../test/support/app.js';
+import { createFactors } from '../../../../test/support/factors.js';
+import { testSql } from '../../../../test/support/sql.js';
+import { createUser, newEmail, newPhone, password, wrongCode } from '../../../../test/support/users.js';
+import { createLogin, type LoginState, memoryStorage } from '../../src/index.js';
+import { clientOf, createNetwork, lastCode, lost, problem } from '../support.js';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'optional' });
+});
+afterAll(() => app.close());
+
+const { person, enrolTotp } = createFactors(() => app);
+function demand<S extends LoginState['step']>(state: LoginState, step: S): Extract<LoginState, { readonly step: S }> {
+  expect(state).toMatchObject({ step });
+  return state as Extract<LoginState, { readonly step: S }>;
+}
+
+describe('a password login', () => {
+  test('signs the client in', async () => {
+    const user = await createUser(app);
+    const postern = clientOf(app);
+    const login = createLogin(postern);
+    const steps: string[] = [];
+    login.onChange(({ step, busy }) => steps.push(busy ? `${step} busy` : step));
+    const done = demand(await login.start().password({ identity: user.username ?? '', password }), 'done');
+    expect(done).toMatchObject({ user_id: user.id, issue: null, busy: false });
+    expect(postern.current).toEqual({ status: 'signed_in', user_id: user.id, device_id: done.device_id });
+    expect(steps).toEqual(['start', 'start busy', 'done']);
+  });
+
+  test.each(['known', 'unknown'])('of a %s user with a wrong password says that it is wrong', async (kind) => {
+    const { username } = kind === 'known' ? await createUser(app) : { username: 'nobody' };
+    const state = await createLogin(clientOf(app))
+      .start()
+      .password({ identity: username ?? '', password: 'not this one' });
+    expect(demand(state, 'start').issue).toMatchObject({ kind: 'wrong', message: expect.stringMatching(/./) });
+  });
+
+  test('with an invalid identity names the fault', async () => {
+    const state = await createLogin(clientOf(app)).start().password({ identity: 'a@b', password });
+    expect(demand(state, 'start').issue).toMatchObject({ kind: 'invalid', errors: [{ field: 'identity.value' }] });
+  });
+
+  test('that locks the account counts down, and goes back', async () => {
+    const { username } = await createUser(app);
+    const login = createLogin(clientOf(app));
+    for (let guess = 0; guess < 5; guess += 1)
+      await login.start().password({ identity: username ?? '', password: 'wrong' });
+    const locked = demand(await login.start().password({ identity: username ?? '', password }), 'locked');
+    if (locked.permanent) throw new Error('locked for good');
+    for await (const seconds of locked.countdown()) {
+      expect(seconds).toBeGreaterThan(20);
+      break;
+    }
+    demand(locked.back(), 'start');
+  });
+
+  test('of an account that an operator locked is blocked', async () => {
+    const user = await createUser(app);
+    const body = { permanent: true };
+    await app.api('POST', `/admin/v1/users/${user.id}/lock`, { bearer: app.adminKey, body });
+    const state = await createLogin(clientOf(app))
+      .start()
+      .password({ identity: user.username ?? '', password });
+    const blocked = demand(state, 'locked');
+    expect(blocked).toMatchObject({ permanent: true, reason: 'account_locked' });
+    if (blocked.permanent) demand(blocked.restart(), 'start');
+  });
+});
+
+describe('a login by code', () => {
+  async function begun(options: Parameters<typeof clientOf>[1] = {}) {
+    const phone = newPhone();
+    const user = await createUser(app, { phone });
+    const postern = clientOf(app, options);
+    const login = createLogin(postern);
+    const state = demand(await login.start().sms({ identity: phone }), 'code');
+    return { user, postern, login, state, code: await lastCode(app) };
+  }
+
+  test('goes from the identity to the code to the session', async () => {
+    const { user, postern, state, code } = await begun();
+    expect(state).toMatchObject({ channel: 'sms', identity: { type: 'phone', value: user.phone } });
+    expect(state.destination).toBe(`${user.phone?.slice(0, 3)}…${user.phone?.slice(-2)}`);
+    expect(state.expiresAt.getTime()).toBeGreaterThan(state.resendAt.getTime());
+    demand(await state.submit({ code, pin: '' }), 'done');
+    expect(await postern.getSession()).toMatchObject({ user_id: user.id });
+  });
+
+  test('takes another code after a wrong one, until the guesses are used up', async () => {
+    const { state, code } = await begun();
+    let next: LoginState = state;
+    for (let guess = 0; guess < 4; guess += 1) {
+      next = await demand(next, 'code').submit({ code: wrongCode(code) });
+      expect(next.issue).toMatchObject({ kind: 'wrong' });
+    }
+    next = await demand(next, 'code').submit({ code: wrongCode(code) });
+    expect(next).toMatchObject({ step: 'start', issue: { kind: 'lapsed' } });
+  });
+
+  test('a lost answer does not cost the login: the same input approves it', async () => {
+    const network = createNetwork();
+    const { state, code } = await begun({ fetch: (...sent) => network.fetch(...sent) });
+    let secrets = 0;
+    network.answer = async (request) => {
+      if (!request.endsWith('/secret')) return undefined;
+      secrets += 1;
+      return undefined;
+    };
+    const keys: (string | null)[] = [];
+    const { fetch: through } = network;
+    Object.assign(network, {
+      async fetch(...[input, init]: Parameters<typeof through>) {
+        const answer = await through(input, init);
+        if (`${input}`.endsWith('/secret')) keys.push(new Headers(init?.headers).get('idempotency-key'));
+        return keys.length === 1 ? lost() : answer;
+      },
+    });
+    const offline = demand(await state.submit({ code }), 'code');
+    expect(offline.issue).toMatchObject({ kind: 'offline' });
+    demand(await offline.submit({ code }), 'done');
+    expect(secrets).toBe(2);
+    expect(keys[0]).toBe(keys[1]);
+  });
+
+  test('joins the same input, and refuses another one while it is busy', async () => {
+    const network = createNetwork();
+    const { state, code } = await begun({ fetch: network.fetch });
+    const first = state.submit({ code });
+    expect(state.submit({ code })).toBe(first);
+    await expect(state.submit({ code: '000000' })).rejects.toThrow(/busy/);
+    demand(await first, 'done');
+    expect(network.sent.filter((one) => one.endsWith('/secret'))).toHaveLength(1);
+    await expect(state.submit({ code })).rejects.toThrow(/has ended/);
+  });
+
+  test('can be given up while an answer is awaited', async () => {
+    const network = createNetwork();
+    const { state, login, code } = await begun({ fetch: network.fetch });
+    const submitted = state.submit({ code: wrongCode(code) });
+    const first = login.start();
+    expect((await submitted).step).toBe('start');
+    expect(login.current).toBe(first);
+  });
+
+  test('says when it is too early for another code', async () => {
+    const { state } = await begun();
+    const early = demand(await state.resend(), 'code');
+    expect(early.issue).toMatchObject({ kind: 'wait', until: expect.any(Date) });
+    await app.database.everyone.query(testSql('delete from message_limits'));
+    const again = demand(await early.resend(), 'code');
+    expect(again.issue).toBeNull();
+    demand(await again.submit({ code: await lastCode(app) }), 'done');
+  });
+
+  test('survives a reload, if asked to', async () => {
+    const storage = memoryStorage();
+    const phone = newPhone();
+    await createUser(app, { phone });
+    await createLogin(clientOf(app, { storage }), { resume: true }).start().sms({ identity: phone });
+    const code = await lastCode(app);
+    const login = createLogin(clientOf(app, { storage }), { resume: true });
+    const resumed = await new Promise<LoginState>((resolve) => login.onChange(resolve));
+    demand(await demand(resumed, 'code').submit({ code }), 'done');
+    expect(await storage.get('postern.open')).toBeNull();
+  });
+
+  test('looks the same for an identity that nobody has', async () => {
+    const state = demand(await createLogin(clientOf(app)).start().email({ identity: newEmail() }), 'code');
+    expect(state).toMatchObject({ channel: 'email', destination: 'u…@example.com', issue: null });
+  });
+});
+
+describe('a second factor', () => {
+  test('is asked for after the password, and a recovery code replaces it', async () => {
+    const who = await person();
+    const { recoveryCodes } = await enrolTotp(who);
+    const login = createLogin(clientOf(app));
+    const identity = who.user.username ?? '';
+    const totp = demand(await login.start().password({ identity, password }), 'totp');
+    expect(totp.passkey).toBeNull();
+    const wrong = demand(await totp.submit({ code: '000000' }), 'totp');
+    expect(wrong.issue).toMatchObject({ kind: 'wrong' });
+    demand((await wrong.recoveryCode?.(recoveryCodes[0] ?? '')) ?? wrong, 'done');
+  });
+});
+
+describe('without an answer', () => {
+  test.each<[string, () => Response, string]>([
+    ['of a lost network', lost, 'offline'],
+    ['but a page', () => new Response('<html>'), 'offline'],
+    ['because of too many requests', () => problem(429, 'too_many_requests', { 'retry-after': '60' }), 'wait'],
+    [
+      'because of an unavailable service',
+      () => problem(503, 'authenticator_unavailable', { 'retry-after': '5' }),
+      'wait',
+    ],
+    ['but a code of a newer service', () => problem(400, 'a_new_code'), 'failed'],
+  ])('%s, the login stays where it was and says so', async (_name, answer, kind) => {
+    const network = createNetwork();
+    const login = createLogin(clientOf(app, { fetch: network.fetch }));
+    network.answer = answer;
+    const { username } = await createUser(app);
+    const state = demand(await login.start().password({ identity: username ?? '', password }), 'start');
+    expect(state.issue).toMatchObject({ kind, message: expect.stringMatching(/./) });
+    network.answer = undefined;
+    demand(await state.password({ identity: username ?? '', password }), 'done');
+  });
+});
+
+test('an unknown challenge of a newer service is a step that takes a secret', async () => {
+  const network = createNetwork();
+  const login = createLogin(clientOf(app, { fetch: network.fetch }));
+  const now = new Date().toISOString();
+  network.answer = () =>
+    Response.json({
+      ...{ id: 'a', device_id: 'b', status: 'pending', error_code: '', error_message: '', later: true },
+      ...{ challenge: { type: 'face', hint: 'smile' }, expires_at: now, created_at: now, updated_at: now },
+    });
+  const state = demand(await login.start().custom('custom:face', { identity: 'ada' }), 'secret');
+  expect(state).toMatchObject({ authenticator: 'custom:face', challenge: { type: 'face', hint: 'smile' } });
+});
+
+test('a passkey without WebAuthn is not supported', async () => {
+  const state = await createLogin(clientOf(app)).start().passkey();
+  expect(demand(state, 'start').issue).toMatchObject({ kind: 'unsupported' });
+});

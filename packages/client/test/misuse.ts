@@ -1,0 +1,88 @@
+// Calls that must not compile. The type check fails if one of them does.
+import {
+  type AuthState,
+  createLogin,
+  createPostern,
+  isProblem,
+  type LoginState,
+  memoryStorage,
+  type PosternError,
+  startRecovery,
+  webStorage,
+} from '../src/index.js';
+
+declare const state: LoginState;
+declare const auth: AuthState;
+declare const error: PosternError;
+const postern = createPostern({ url: 'https://auth.example.com', storage: memoryStorage() });
+const login = createLogin(postern);
+
+// @ts-expect-error where the token is kept is a decision, not a default
+createPostern({ url: 'https://auth.example.com' });
+// @ts-expect-error a misspelled option
+createPostern({ url: '/auth', storage: 'backend', timeOut: 5 });
+// @ts-expect-error cookies are no storage of scripts
+webStorage('cookie');
+
+// @ts-expect-error nothing can be submitted before the step is known
+state.submit({ code: '123456' });
+// @ts-expect-error nothing was started
+login.start().submit({ code: '123456' });
+// @ts-expect-error a password login without a password
+login.start().password({ identity: 'ada' });
+// @ts-expect-error there are three types of identity
+login.start().sms({ identity: { type: 'pigeon', value: 'ada' } });
+// @ts-expect-error the user is known when the login is done
+state.user_id;
+if (state.step === 'code') {
+  // @ts-expect-error a code is awaited, not a password
+  state.password({ identity: 'ada', password: 'x' });
+  // @ts-expect-error the code is missing
+  state.submit({ pin: '2468' });
+  // @ts-expect-error a recovery code replaces a second factor, not a message
+  state.recoveryCode('x');
+}
+if (state.step === 'totp') {
+  // @ts-expect-error a second factor takes no PIN
+  state.submit({ code: '123456', pin: '2468' });
+  // @ts-expect-error perhaps this user has no passkey
+  state.passkey();
+}
+if (state.step === 'locked') {
+  // @ts-expect-error a permanent lock has no end to count down to
+  state.countdown();
+}
+
+/** The compiler finds a step that was forgotten. */
+export function titleOf(all: LoginState): string {
+  switch (all.step) {
+    case 'start':
+    case 'code':
+    case 'totp':
+    case 'passkey':
+    case 'oidc':
+    case 'secret':
+    case 'locked':
+      return all.step;
+    default:
+      // @ts-expect-error `done` was forgotten
+      return all satisfies never;
+  }
+}
+
+// @ts-expect-error there may be no session
+postern.getSession().then((session) => session.token);
+// @ts-expect-error nobody may be signed in
+auth.user_id;
+// @ts-expect-error no such code
+isProblem(error, 'identity_token');
+if (isProblem(error, 'identity_taken')) {
+  // @ts-expect-error its status is 409
+  if (error.status === 404) login.start();
+}
+// @ts-expect-error a lost network has no code
+if (error.kind === 'network') error.code;
+startRecovery(postern, { identity: 'ada@example.com', purpose: 'password' }).then((pending) =>
+  // @ts-expect-error a PIN does not complete the recovery of a password
+  pending.complete({ code: '123456', pin: '2468' }),
+);

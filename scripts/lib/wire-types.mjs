@@ -1,0 +1,84 @@
+/**
+ * TypeScript types of named components of the OpenAPI document, with all components that they refer to.
+ *
+ * @param {Record<string, Record<string, any>>} components the schemas of the document
+ * @param {readonly string[]} names
+ * @returns {string}
+ */
+export function wireTypes(components, names) {
+  const needed = new Set(names);
+  const texts = new Map();
+  // A Set grows while it is iterated, so this also reaches the components that are found on the way.
+  for (const name of needed) {
+    const schema = components[name];
+    if (schema === undefined) throw new Error(`The document has no component ${name}.`);
+    const type = typeOf(schema, (found) => needed.add(found));
+    texts.set(name, `${commentOf(schema, '')}export type ${name} = ${type};\n`);
+  }
+  return [...texts.keys()]
+    .sort()
+    .map((name) => texts.get(name))
+    .join('\n');
+}
+
+/**
+ * @param {Record<string, any>} schema
+ * @param {(name: string) => void} onReference
+ * @param {string} [indent]
+ * @returns {string}
+ */
+function typeOf(schema, onReference, indent = '') {
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.split('/').at(-1);
+    onReference(name);
+    return name;
+  }
+  const all = schema.anyOf ?? schema.oneOf;
+  if (all !== undefined)
+    return [...new Set(all.map((/** @type {any} */ one) => typeOf(one, onReference, indent)))].join(' | ');
+  if (schema.enum !== undefined) return schema.enum.map((/** @type {unknown} */ one) => literal(one)).join(' | ');
+  if (schema.const !== undefined) return literal(schema.const);
+  return [schema.type ?? 'unknown']
+    .flat()
+    .map((type) => plainType(type, schema, onReference, indent))
+    .join(' | ');
+}
+
+/** @param {unknown} value */
+const literal = (value) => (typeof value === 'string' ? `'${value}'` : String(value));
+
+/**
+ * @param {string} type
+ * @param {Record<string, any>} schema
+ * @param {(name: string) => void} onReference
+ * @param {string} indent
+ * @returns {string}
+ */
+function plainType(type, schema, onReference, indent) {
+  if (type === 'integer') return 'number';
+  if (type === 'array') {
+    const items = typeOf(schema.items ?? {}, onReference, indent);
+    return `readonly ${items.includes(' ') ? `(${items})` : items}[]`;
+  }
+  if (type !== 'object') return type;
+  const { properties, required = [] } = schema;
+  if (properties === undefined) return 'Readonly<Record<string, unknown>>';
+  const inner = `${indent}  `;
+  const members = Object.entries(properties).map(([name, member]) => {
+    const isRequired = required.includes(name);
+    const of = typeOf(member, onReference, inner);
+    return `${commentOf(member, inner)}${inner}readonly ${name}${isRequired ? '' : '?'}: ${of}${isRequired ? '' : ' | undefined'};\n`;
+  });
+  const object = `{\n${members.join('')}${indent}}`;
+  return schema.additionalProperties === true ? `${object} & Readonly<Record<string, unknown>>` : object;
+}
+
+/**
+ * @param {Record<string, any>} schema
+ * @param {string} indent
+ */
+function commentOf({ description }, indent) {
+  return description === undefined
+    ? ''
+    : `${indent}/** ${description.replaceAll('*/', '* /').replaceAll(/\s*\n\s*/g, ' ')} */\n`;
+}
