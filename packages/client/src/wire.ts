@@ -264,9 +264,11 @@ export type ScreenSizeNumber = number;
 export type ScreenSizeString = string;
 
 export type SecondFactor = {
-  readonly type: 'totp' | 'passkey';
+  readonly type: SecondFactorType;
   readonly created_at: string;
 };
+
+export type SecondFactorType = 'totp' | 'passkey';
 
 export type Session = {
   readonly id: string;
