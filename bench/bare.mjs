@@ -1,4 +1,4 @@
-// The core work of each operation alone, in its own process: the limit that the service is compared with. run.mjs forks it
+// The minimum work of each operation, in a separate process. The service is compared with it. run.mjs starts this process
 // with the data directory. Each message starts one round.
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -18,8 +18,8 @@ const stored = await hash(password, parameters);
 const random = (count) => 1 + Math.floor(Math.random() * count);
 
 /**
- * The columns and the kind of id that the service writes; a user of nobody's, so that no inbox gets rows that its head does
- * not know.
+ * The columns and the kind of id that the service writes. The user does not exist, so that no inbox gets rows that its
+ * head does not count.
  */
 const insertNotification = `insert into notifications (user_id, id, sequence, change_sequence, actor_id, actor,
     notification_type, notification_key, object_id, object_data_number, object_data_string, description, image_id,

@@ -1,5 +1,5 @@
-// Fills an empty database by SQL with the rows that the service would have written, millions in minutes. Every route works on
-// them. `node bench/generate.mjs DATA_DIR [users] [notifications] [of them in one inbox]`
+// Fills an empty database by SQL with rows as the service writes them, millions in minutes. All routes work with these rows.
+// `node bench/generate.mjs DATA_DIR [users] [notifications] [notifications in the first inbox]`
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -7,15 +7,16 @@ import { hash } from '@node-rs/argon2';
 import { identityDigest } from '../dist/identities/identity.js';
 import { openPostgres } from './service.mjs';
 
-/** Of every generated user. */
+/** The password of every generated user. */
 export const password = 'a battery of horses';
 
-/** Notifications of each user that has any, except the first user. */
+/** The number of notifications of each user who has notifications, except the first user. */
 const each = 20;
 
 /**
- * Ids look random, so that rows that are neighbours in a table lie anywhere in its indexes. In truth all do but those of
- * notifications. Users are numbered from 1, and so are what they have one of.
+ * Ids look random, so that neighbouring rows of a table are far apart in its indexes. In the real service, all ids
+ * except those of notifications are random too. Users are numbered from 1, and so are the rows of which each user has
+ * one.
  */
 const helpers = `
   create schema bench;
@@ -31,7 +32,10 @@ const helpers = `
   create function bench.authentication_token(n bigint) returns text immutable language sql
     return bench.token('psa_', bench.payload('authentication', n));`;
 
-/** What fills each table. `$users`, `$notifications`, `$inbox`, `$each` are the sizes, `$hash` is the password's. */
+/**
+ * The statement that fills each table. `$users`, `$notifications`, `$inbox`, `$each` are the sizes, `$hash` is the hash
+ * of the password.
+ */
 const fills = {
   users: `select bench.id('user', n), 'user' || n, null, null, 'User ' || n, null, 'active', 'user', null, null, null, 0,
       '$hash', null, '{}', at, at
@@ -48,7 +52,7 @@ const fills = {
   sessions: `select bench.id('user', n), bench.id('session', n), bench.id('authentication', n), bench.id('device', n),
       sha256(bench.session_token(n)::bytea), now(), now() + interval '30 days'
     from generate_series(1, $users) n`,
-  // One by one over time: everybody's rows lie all over the table.
+  // In the order of time, as users get them: the rows of each user are spread over the table.
   notifications: `select bench.id('user', owner), bench.id('notification', n), place, place, bench.id('user', 2), 'Grace Hopper',
       (array['payment', 'pool', 'request'])[1 + (hashint8(n) & 65535) % 3], null, bench.id('object', n), round(n % 1000 / 10.0, 1),
       '', 'Grace Hopper paid you for the tickets to concert number ' || n, null, at, at
@@ -63,7 +67,7 @@ const fills = {
                       case when n < 2 + ($notifications - $inbox) / $each then now() else '-infinity' end as at)`,
 };
 
-/** What is counted, once its rows are there: full blocks, which the first user alone has. */
+/** The counts of full blocks, which only the first user has. Runs after the rows are inserted. */
 const blocks = `select user_id, sequence / 1024, notification_type, count(*) from notifications
   where user_id = bench.id('user', 1) and sequence / 1024 < $inbox / 1024 group by 1, 2, 3`;
 
@@ -92,8 +96,9 @@ export async function generate(pool, sizes, report = (_line) => undefined) {
 }
 
 /**
- * Without its indexes a table fills at the speed of the disk; they are built at the end, sorted, with pages as full as they
- * are on average where keys come in no order (Yao 1978: ln 2): pages that are all nearly full would all be split at once.
+ * Fills the tables without indexes, at the speed of the disk, and builds the indexes at the end. Their pages are filled
+ * to ln 2, the average for keys in random order (Yao 1978). Otherwise all pages would be nearly full, and all would be
+ * split at the same time.
  */
 export async function fill(pool, table, select, report) {
   const since = performance.now();
@@ -122,14 +127,14 @@ export async function fill(pool, table, select, report) {
   );
 }
 
-/** Of a tree; the condition of a partial one comes last. */
+/** The definition of a B-tree index with this fill factor. The condition of a partial index comes last. */
 function withFillfactor(definition) {
   if (!definition.includes(' USING btree ')) return definition;
   const [index, ...condition] = definition.split(/(?= WHERE )/);
   return `${index} WITH (fillfactor = 69)${condition.join('')}`;
 }
 
-/** Few and large checkpoints, and memory to sort, as long as it is filled. */
+/** Settings while the database is filled: few and large checkpoints, and memory to sort. */
 export async function inBulk(pool, work) {
   const settings = { max_wal_size: '8GB', checkpoint_timeout: '30min', maintenance_work_mem: '1GB', work_mem: '512MB' };
   for (const [name, value] of Object.entries(settings)) await pool.query(`alter system set ${name} = '${value}'`);
@@ -143,7 +148,7 @@ export async function inBulk(pool, work) {
   }
 }
 
-/** As many at a time as there are cores. */
+/** Runs the statements in parallel, one on each core. */
 async function inLanes(items, work) {
   const waiting = [...items];
   const lane = async () => {

@@ -7,11 +7,11 @@ import { shown, table, takeTurns } from './measure.mjs';
 import { oneAfterAnother } from './operations.mjs';
 
 const limit = 20;
-/** Pages around each depth, so that not the same page is read again and again. */
+/** The number of different pages around each depth, so that the same page is not read repeatedly. */
 const around = 20;
 const seconds = 0.4;
 
-/** A search in texts reads row by row, so one page of each is enough. */
+/** A search in texts reads row by row, so one page of each depth is enough. */
 const ways = {
   'no filter': { share: 1, query: '', isNaive: true },
   'by type': { share: 0.33, query: 'filter=notification_type:payment&', isNaive: true },
@@ -23,7 +23,7 @@ const naiveWay = 'OFFSET and count';
 /**
  * @param {{ postern: object, naive?: object, pool: import('pg').Pool, dataDir: string, rows: number, rounds: number }} options
  *   rows: notifications of the first user
- * @returns a page of Markdown, and of each cell its figures
+ * @returns a page of Markdown, and the figures of each cell
  */
 export async function lists({ postern, naive, pool, dataDir, rows, rounds }) {
   const { rows: users } = await pool.query("select bench.session_token(1) as token, bench.id('user', 1) as id");
@@ -58,18 +58,18 @@ export async function lists({ postern, naive, pool, dataDir, rows, rounds }) {
   return { text: `${tableOf(results)}\n\n${await plans(pool, id, rows)}`, results };
 }
 
-/** Page 1, and as far down as there is something. */
+/** Page 1, and pages down to the end of the inbox. */
 function depthsOf(rows) {
   const last = Math.max(1, Math.floor(rows / limit));
   return [...new Set([1, 100, 10_000, 50_000, last])].filter((page) => page <= last).sort((a, b) => a - b);
 }
 
-/** Up to a page and never beyond, as it may be the last. */
+/** Different pages before a page, never after it, because it may be the last one. */
 function pagesAround(depth, count) {
   return Array.from({ length: Math.min(count, depth) }, (_, i) => depth - i);
 }
 
-/** Where the link `next` leads from the page before this one. */
+/** The target of the link `next` on the page before this one. */
 async function linkAfter(url, authorization) {
   const before = new URL(url);
   before.searchParams.set('page', String(Number(before.searchParams.get('page')) - 1));
@@ -79,7 +79,7 @@ async function linkAfter(url, authorization) {
   return new URL(next, url).href;
 }
 
-/** What that link's cursor is where every row matches. */
+/** The cursor of that link, if every row matches. */
 function cursorBehind(passed, rows) {
   const anchor = { side: 'after', place: rows - passed + 1 };
   return encodeCursor({ field: 'created_at', direction: 'desc' }, { mark: rows, page: passed / limit + 1, anchor });

@@ -5,7 +5,7 @@ import { summarise } from './measure.mjs';
 const endOfHead = Buffer.from('\r\n\r\n');
 const endOfChunks = Buffer.from('\r\n0\r\n\r\n');
 
-/** A request as it goes over the wire. */
+/** The bytes of a request. */
 export function request(method, url, { body, ...headers } = {}) {
   const { host, pathname, search } = new URL(url);
   const text = body === undefined ? '' : JSON.stringify(body);
@@ -16,8 +16,8 @@ export function request(method, url, { body, ...headers } = {}) {
 }
 
 /**
- * Closed loop: every connection has one request under way at any time. What the server can do; its times leave out
- * those who would have come while it was slow.
+ * Closed loop: every connection always has one running request. This measures the maximum rate of the server. The times
+ * do not include requests that would have arrived while the server was slow.
  * @param {{ url: string, next: () => Buffer, connections: number, seconds: number, atLeast?: number, mayRefuse?: boolean }} options
  *   atLeast: requests, if that takes longer;
  *   mayRefuse: a 503 is an answer too, and counted
@@ -47,9 +47,9 @@ export async function closedLoop({ url, next, connections, seconds, atLeast = 0,
 }
 
 /**
- * Open loop: requests come at random at this rate, whether the server keeps up or not, and each one's time counts from
- * when it came, so that those who queue behind a slow one are slow as well (no coordinated omission). Up to a
- * millisecond of each is this generator's own: it wakes that often.
+ * Open loop: requests arrive at random at this rate, even if the server cannot keep up. The time of each request starts
+ * when it arrives, so requests that wait behind a slow one are slow too (no coordinated omission). Up to a millisecond
+ * of each time comes from this generator, which wakes every millisecond.
  * @param {{ url: string, next: () => Buffer, connections: number, seconds: number, rate: number }} options
  */
 export async function openLoop({ url, next, connections, seconds, rate }) {
@@ -89,7 +89,7 @@ export async function openLoop({ url, next, connections, seconds, rate }) {
   return summarise(times, (performance.now() - since) / 1000);
 }
 
-/** One answer, over a connection of its own: its head and body as text. */
+/** The head and body of one answer as text, over a separate connection. */
 export async function askOnce(url, message) {
   const connection = await open(url);
   try {
@@ -99,7 +99,7 @@ export async function askOnce(url, message) {
   }
 }
 
-/** A connection that is kept, with one request under way at a time. Anything but success is an error. */
+/** A persistent connection with one running request at a time. Every answer except success is an error. */
 async function open(url) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setNoDelay(true);
@@ -135,12 +135,12 @@ async function open(url) {
   };
 }
 
-/** Of an answer that begins with `HTTP/1.1 200`. */
+/** The position of the status in an answer that begins with `HTTP/1.1 200`. */
 function statusOf(message) {
   return Number(message.latin1Slice(9, 12));
 }
 
-/** Answers of megabytes come in many pieces: these are not to be joined for each that comes. */
+/** Large answers arrive in many pieces. Joining them for each new piece would be slow. */
 function isWhole(chunks) {
   const beginning = joined(chunks.slice(0, 2));
   const head = beginning.indexOf(endOfHead);

@@ -36,7 +36,7 @@ login ${shown(own.rate)}/s, p50 ${shown(own.p50)} ms, p99 ${shown(own.p99)} ms; 
 ratio ${shown(argon2id.ratio)}, by CPU ${shown(argon2id.cpu / (own.cpu + own.databaseCpu))}
 concurrent checks of sessions: p50 ${shown(checks.p50)} ms, p99 ${shown(checks.p99)} ms`);
 
-  /** Adds what each costs the service's main thread, which is all but the hash. */
+  /** Adds the cost of each login for the main thread of the service: everything except the hash. */
   async function withMainThread(work) {
     const before = mainThreadCpu(postern.pid);
     const result = await work();

@@ -1,4 +1,4 @@
-// Figures: interleaved rounds, medians, and the CPU time of processes.
+// Measurements: alternating rounds, medians, and the CPU time of processes.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -20,8 +20,8 @@ function median(values) {
  * Runs the contenders in turns, so that other load of the machine affects all of them. The first round is a warm-up.
  * @param {readonly { name: string, run: (round: number) => Promise<{ count: number }>, pid?: number, dataDir?: string }[]} contenders
  *   pid: whose CPU time is counted; dataDir: whose PostgreSQL's
- * @returns of each contender the medians of its rounds; `ratio` is the median of the first one's rate over its own,
- *   round by round; `cpu` and `databaseCpu` are microseconds a request, `rss` is in MB
+ * @returns the medians of the rounds of each contender. `ratio` is the median of the first contender's rate divided by
+ * this one's, in each round; `cpu` and `databaseCpu` are microseconds a request, `rss` is in MB
  */
 export async function takeTurns(contenders, rounds) {
   const results = contenders.map(() => []);
@@ -49,7 +49,7 @@ export function processCpu(pid) {
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
-/** The same of a PostgreSQL server with all its processes, also those that have ended. */
+/** The same for a PostgreSQL server with all its processes, also those that have ended. */
 export function postgresCpu(dataDir) {
   if (dataDir === undefined) return Number.NaN;
   const [postmaster] = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'latin1').split('\n');
@@ -59,7 +59,7 @@ export function postgresCpu(dataDir) {
   return children.reduce((sum, pid) => sum + (processCpu(pid) || 0), processCpu(postmaster) + ended);
 }
 
-/** Fields of /proc/PID/stat after the name, from the state on. */
+/** The fields of /proc/PID/stat after the name. The first one is the state. */
 function statOf(pid) {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1).split(' ');
@@ -76,14 +76,14 @@ export function residentMegabytes(pid) {
   }
 }
 
-/** A number for people: three digits that count. */
+/** A number for people, with three significant digits. */
 export function shown(value) {
   if (!Number.isFinite(value)) return '';
   if (value >= 100) return Math.round(value).toLocaleString('en');
   return value.toFixed(value >= 10 ? 1 : 2);
 }
 
-/** A table in Markdown, aligned so that it is one on a terminal too. @param {readonly (readonly string[])[]} rows */
+/** A table in Markdown, with aligned columns for a terminal. @param {readonly (readonly string[])[]} rows */
 export function table(rows) {
   const widths = rows[0].map((_, column) => Math.max(3, ...rows.map((row) => row[column].length)));
   const isText = rows[0].map((_, column) => rows.slice(1).some((row) => /^[^\d-]/.test(row[column])));

@@ -1,11 +1,14 @@
-// The requests of each operation, for random users of the generated ones.
+// The requests of each operation, for random generated users.
 import { password } from './generate.mjs';
 import { request } from './load.mjs';
 
 const basic = (token) => `Basic ${Buffer.from(token).toString('base64')}`;
 const bearer = (token) => `Bearer ${token}`;
 
-/** A function that gives one of these after the other, again and again; `once` calls give all of them. */
+/**
+ * A function that returns one item after the other, and starts again at the end. `once` is the number of calls until
+ * then.
+ */
 export function oneAfterAnother(values) {
   let nth = 0;
   const next = () => values[nth++ % values.length];
@@ -25,20 +28,20 @@ export async function sample(pool, { users, owners }) {
 /**
  * @param {{ url: string, adminKey: string }} postern
  * @param {Awaited<ReturnType<typeof sample>>} users
- * @returns of each operation a function that gives its next request
+ * @returns for each operation, a function that returns its next request
  */
 export function operations({ url, adminKey }, { anyone, owners }) {
   const of = (users, make) => oneAfterAnother(users.map(make));
   const admin = { authorization: bearer(adminKey) };
   const publish = (body) => request('POST', `${url}/admin/v1/notifications`, { ...admin, body });
-  // Of many rows only some: they are large.
+  // Only some of the rows, because they are large.
   const batches = (size, make) =>
     oneAfterAnother(Array.from({ length: 8 }, (_, nth) => make(rotated(anyone, nth * 777).slice(0, size))));
   return {
     verify: of(anyone, ({ session }) =>
       request('POST', `${url}/v1/sessions/verify`, { authorization: bearer(session) }),
     ),
-    // Few: a login takes long, and everybody's must be warm.
+    // Few users: a login takes long, and the rows of all of them must be cached.
     login: of(anyone.slice(0, 300), ({ username, device }) =>
       request('POST', `${url}/v1/tokens`, {
         body: {
@@ -51,14 +54,14 @@ export function operations({ url, adminKey }, { anyone, owners }) {
     ),
     session: of(anyone, ({ token }) => request('POST', `${url}/v1/sessions`, { authorization: basic(token) })),
     status: of(anyone, ({ authentication }) => request('GET', `${url}/v1/tokens/${authentication}`)),
-    // Few inboxes: the service keeps their pages.
+    // Few inboxes: the service caches their pages.
     listAgain: of(owners.slice(0, 500), ({ session }) =>
       request('GET', `${url}/v1/notifications`, { authorization: bearer(session) }),
     ),
     listKnown: of(owners.slice(0, 500), ({ session }) =>
       request('GET', `${url}/v1/notifications`, { authorization: bearer(session), 'if-none-match': '*' }),
     ),
-    // So many inboxes that the service has dropped the page of each before its turn comes again.
+    // So many inboxes that the service drops each page before it is requested again.
     list: of(owners, ({ session }) => request('GET', `${url}/v1/notifications`, { authorization: bearer(session) })),
     filtered: of(owners, ({ session }) =>
       request('GET', `${url}/v1/notifications?filter=notification_type:payment`, { authorization: bearer(session) }),
@@ -74,8 +77,9 @@ export function operations({ url, adminKey }, { anyone, owners }) {
 }
 
 /**
- * As a publisher writes it; bare.mjs inserts the same. The row is as long as those that are generated: shorter ones would
- * go where millions of these left a gap, each on a page of its own, which few rows find in a table that has grown by itself.
+ * A notification as a publisher writes it. bare.mjs inserts the same. The row is as long as the generated rows. Shorter
+ * rows would fill the small gaps that millions of generated rows have left, each on another page. In a table that has
+ * grown normally, few rows find such a gap.
  */
 export const content = {
   notification_type: 'payment',

@@ -1,5 +1,6 @@
-// The rate of publishing relative to a bare INSERT of the same rows: `npm run build && node bench/publish.mjs [rounds]
-// [seconds]`. With a folder in BENCH_DIR, its database is filled once and used again.
+// The rate of publishing relative to a bare INSERT of the same rows:
+// `npm run build && node bench/publish.mjs [rounds] [seconds]`. With a folder in BENCH_DIR, the database in it is
+// filled once and used again.
 import { closedLoop } from './load.mjs';
 import { shown, table, takeTurns } from './measure.mjs';
 import { operations, sample } from './operations.mjs';

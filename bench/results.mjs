@@ -1,4 +1,5 @@
-// bench/RESULTS.md: a section for each kind of run, with the machine, the versions and the date. A run replaces its own.
+// bench/RESULTS.md: a section for each kind of run, with the machine, the versions and the date. A run replaces its own
+// section.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// The benchmarks: `npm run bench`. One table: Postern, the core work of each operation alone, and other products on the same
-// PostgreSQL. They take turns in one run. The ratios matter. Results go to bench/RESULTS.md.
+// The benchmarks: `npm run bench`. One table compares Postern, the minimum work of each operation, and other products on the
+// same PostgreSQL. They run in alternating rounds. Only the ratios matter. The results are written to bench/RESULTS.md.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -112,7 +112,7 @@ ${table([['What', 'Measured'], ...footprint])}`;
   if (!quick) await record('bench', text);
 }
 
-/** Each stream is two open files here, so as many as may be opened. */
+/** Each stream needs two open files here, so the number of open files limits the number of streams. */
 async function runStreams() {
   const command = 'ulimit -n "$(ulimit -H -n)"; exec "$0" "$@"';
   const args = ['-c', command, process.execPath, path('streams.mjs'), ...(quick ? ['500'] : [])];
@@ -265,12 +265,12 @@ function comparisons({ postern, ops, empty, bare, naive, betterAuth, readers }) 
   ];
 }
 
-/** Counts what each request does rather than requests. */
+/** Counts the items of each request instead of the requests. */
 function times(result, each) {
   return { ...result, count: result.count * each, rate: result.rate * each };
 }
 
-/** CPU time of a request, of all processes that serve it. */
+/** The CPU time of a request, in all processes that serve it. */
 function costOf({ cpu, databaseCpu }) {
   return (cpu || 0) + (databaseCpu || 0);
 }
@@ -304,7 +304,7 @@ function comparisonTable(rows) {
   return table([heads, ...rows]);
 }
 
-/** Session checks that come at random, alone and while logins take all the CPU there is. */
+/** Session checks that arrive at random, alone and while logins use all of the CPU. */
 async function openLoops({ postern, ops, betterAuth }) {
   const rate = quick ? 200 : 1000;
   const check = (name, target, next) => ({

@@ -15,7 +15,7 @@ import { generate } from './generate.mjs';
 const program = fileURLToPath(new URL('../dist/cli/bin.js', import.meta.url));
 const silent = { info() {}, warn: console.error, error: console.error };
 
-/** Joins or starts the PostgreSQL of a data directory; it runs at least until `close`. */
+/** Connects to the PostgreSQL of a data directory, or starts it. It runs at least until `close`. */
 export async function openPostgres(dataDir) {
   const open = await openTarget({ DATA_DIR: dataDir }, silent);
   const pools = [];
@@ -61,7 +61,7 @@ export async function startProcess(args, env = {}) {
   };
 }
 
-/** The service on a data directory, without limits a minute: thousands of logins come from one address here. */
+/** The service on a data directory, without rate limits, because thousands of logins come from one address. */
 export async function startPostern(dataDir, env = {}) {
   const adminKey = randomBytes(24).toString('hex');
   const started = await startProcess([program, 'serve'], {
@@ -75,12 +75,12 @@ export async function startPostern(dataDir, env = {}) {
   return { ...started, adminKey };
 }
 
-/** The bare operations of bare.mjs, in a process of their own. */
+/** The bare operations of bare.mjs, in a separate process. */
 export async function startBare(dataDir) {
   const child = fork(fileURLToPath(new URL('bare.mjs', import.meta.url)), [dataDir]);
   const ended = once(child, 'exit');
   const failure = ended.then(() => Promise.reject(new Error('bare.mjs has ended')));
-  // It also ends on request, and then nothing waits for an answer.
+  // The process also ends on request, and then no round waits for an answer.
   failure.catch(() => undefined);
   const answer = async () => {
     const [result] = await Promise.race([once(child, 'message'), failure]);
@@ -102,11 +102,11 @@ export async function startBare(dataDir) {
 }
 
 /**
- * Does `work` with a Postern on a database that is filled, and stops all of it afterwards.
- * @param {{ sizes: object, settings?: object, folder?: string }} options
- *   sizes: of `generate`; settings: more of the environment; folder: is filled once and kept, instead of a temporary one
- * @param {(parts: { postern: object, pool: pg.Pool, dataDir: string, keep: <T>(started: T) => T }) => Promise<void>} work
- *   keep: for what else was started, to be stopped too
+ * Runs `work` with a Postern on a filled database, and stops everything afterwards.
+ * @param {{ sizes: object, settings?: object, folder?: string }} options sizes: of `generate`; settings: more
+ * environment variables; folder: filled once and kept, instead of a temporary one
+ * @param {(parts: { postern: object, pool: pg.Pool, dataDir: string, keep: <T>(started: T) => T }) => Promise<void>}
+ * work keep: registers other parts that were started, so that they are stopped too
  */
 export async function withFilledPostern({ sizes, settings = {}, folder }, work) {
   const dataDir = folder ?? (await mkdtemp(join(tmpdir(), 'postern-bench-')));

@@ -13,7 +13,7 @@ import { postgresCpu, processCpu, residentMegabytes, shown, summarise, table } f
 import { openPostgres, startPostern } from './service.mjs';
 
 const [count = 10_000, rounds = 9] = process.argv.slice(2).map(Number);
-/** Streams of one user: the maximum, with a client for each. */
+/** The number of streams of one user: the maximum. Each has its own client. */
 const shapes = [1, 20];
 const say = (line) => void process.stdout.write(`${line}\n`);
 const dataDir = await mkdtemp(join(tmpdir(), 'postern-bench-'));
@@ -22,7 +22,7 @@ await postgres.migrate();
 const pool = postgres.pool();
 const postern = await startPostern(dataDir);
 const address = new URL(postern.url);
-/** All clients read into it: each looks at its bytes before the next one reads. */
+/** A buffer that all clients share: each client checks its bytes before the next one reads. */
 const read = Buffer.alloc(16 * 1024);
 try {
   const results = [];
@@ -78,7 +78,7 @@ async function measure(perUser, isFirst) {
   ];
 }
 
-/** Of the service and of PostgreSQL, in µs. */
+/** The CPU time of the service and of PostgreSQL, in µs. */
 function cpu() {
   return [processCpu(postern.pid), postgresCpu(dataDir)];
 }
@@ -109,7 +109,7 @@ async function publish(body) {
   return answeredAt;
 }
 
-/** Users with a session each, written where the service would write them: logging in is not what is measured. */
+/** Users with one session each. They are written to the database directly, because logins are not measured. */
 async function createPeople(size) {
   const people = Array.from({ length: size }, () => {
     const [userId, sessionId] = [randomUUID(), randomUUID()];

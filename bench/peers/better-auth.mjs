@@ -1,5 +1,5 @@
-// better-auth on the same PostgreSQL, in a schema of its own, with the same password hashing and as many connections.
-// `node better-auth.mjs DATA_DIR USERS` fills it with that many users with a session each, and serves.
+// better-auth on the same PostgreSQL, in a separate schema, with the same password hashing and the same number of
+// connections. `node better-auth.mjs DATA_DIR USERS` fills it with that many users with a session each, and serves.
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { hash, verify } from '@node-rs/argon2';
@@ -74,7 +74,8 @@ const server = createServer(async (request, response) => {
     );
     json(200, rows.map(cookie));
   } else if (pathname === '/create-session') {
-    // It has no route that makes a session of a token: this is what its sign-in does once the password was right.
+    // better-auth has no route that creates a session from a token. This is the work of its sign-in after the password
+    // was right.
     json(201, await internalAdapter.createSession(searchParams.get('user')));
   } else {
     await handler(request, response);

@@ -1,5 +1,5 @@
-// The inbox that one writes first: pages by OFFSET and a count, on a table with an index of user and time. No session is
-// checked, and a notification is one INSERT. `node naive-inbox.mjs DATA_DIR` copies the notifications that are there.
+// A simple inbox: pages by OFFSET and a count, on a table with an index on user and time. It checks no session, and a
+// notification is one INSERT. `node naive-inbox.mjs DATA_DIR` copies the existing notifications.
 import Fastify from 'fastify';
 import { openPostgres } from '../service.mjs';
 

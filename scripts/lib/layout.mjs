@@ -11,7 +11,7 @@ const unmirrored = ['acceptance', 'browser', 'clients', 'docs', 'faults', 'scrip
  * file at the mirrored path of its source file, with a name that begins with the name of that file.
  *
  * @param {string} root the project's folder
- * @returns {string[]} the faults, as sentences
+ * @returns {string[]} the errors, as sentences
  */
 export function layoutFaults(root) {
   const packages = existsSync(join(root, 'packages')) ? readdirSync(join(root, 'packages')) : [];

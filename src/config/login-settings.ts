@@ -41,7 +41,7 @@ export const passwordSettings = {
     parse: integer(0, 10_000),
     fallback: '60',
     about:
-      "The total cost of all schemes of imported password hashes, in verifications of Postern's own hash (about 10 ms of a core each). Every failed login has this cost. `postern schemes list` shows the cost of each scheme. 0: only hashes with Postern's own parameters.",
+      "The maximum total cost of all schemes of imported password hashes. The unit is one verification of Postern's own hash (about 10 ms of a core). Every failed login has this cost. `postern schemes list` shows the cost of each scheme. 0: only hashes with Postern's own parameters.",
   },
   BREACHED_PASSWORDS_FILE: {
     parse: hashList,
@@ -71,7 +71,7 @@ export const pinSettings = {
     parse: orZero(duration('1s', '30d')),
     fallback: '24h',
     about:
-      'The time between the recovery of a PIN with a code and the change of the PIN. Until then it can be cancelled. Codes go where login codes go: without a delay, a thief of the SIM card can set the PIN too. 0: no delay.',
+      'The time between the recovery of a PIN with a code and the change of the PIN. Until then it can be cancelled. Recovery codes go to the same addresses as login codes, so without a delay a thief with the SIM card could also set the PIN. 0: no delay.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -131,7 +131,7 @@ export const limitSettings = {
     parse: integer(1, 1_000_000),
     fallback: '5',
     about:
-      'Wrong secrets in a row that lock an account for a time (423). Known and unknown devices are counted separately.',
+      'The number of wrong secrets in a row after which an account is locked for a time (423). Known and unknown devices are counted separately.',
   },
   GUESS_LOCK: {
     parse: duration('1s', '3650d'),
@@ -142,7 +142,7 @@ export const limitSettings = {
   GUESS_LIMIT_PERMANENT: {
     parse: integer(0, 1_000_000),
     fallback: '100',
-    about: 'Wrong secrets since the last right one that lock an account permanently (403). 0: never.',
+    about: 'The number of wrong secrets since the last right one after which an account is locked permanently (403). 0: never.',
   },
   LOGIN_LIMIT_PER_ADDRESS: {
     parse: integer(0, 1_000_000),

@@ -16,7 +16,7 @@ export const messageSettings = {
   MAIL_PROVIDER: {
     parse: choice('console', 'smtp', 'none'),
     about:
-      'smtp: mail goes to SMTP_URL. console: codes are printed and shown in the outbox (development). none: no mail. When unset: smtp with SMTP_URL; else console if SMS_PROVIDER may be console; else none.',
+      'smtp: mail goes to SMTP_URL. console: codes are printed and shown in the outbox (development). none: no mail. When unset: smtp with SMTP_URL; else console if SMS_PROVIDER=console is allowed; else none.',
   },
   SMTP_URL: {
     parse: smtpUrl,

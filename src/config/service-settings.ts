@@ -70,7 +70,7 @@ export const storageSettings = {
   SECRET_KEY: {
     parse: secretList,
     about:
-      'Keys the digests of codes and identities, peppers PINs, and encrypts queued codes, stored responses and the secrets of authenticator apps. With the embedded database it is created in DATA_DIR. With DATABASE_URL it is required. To rotate it: the new key first, old keys after it, joined by commas.',
+      'The key of the digests of codes and identities, and the pepper of PINs. It also encrypts queued codes, stored responses and the secrets of authenticator apps. With the embedded database, Postern creates it in DATA_DIR. With DATABASE_URL it is required. To rotate it, set the new key first and the old keys after it, joined by commas.',
   },
   DATABASE_BATCHING: {
     parse: flag,
@@ -109,6 +109,6 @@ export const administrationSettings = {
     parse: duration('1s', '1d'),
     fallback: '15m',
     about:
-      'Operators with a session: the maximum age of the login, or of the last re-authentication in the session, for actions that open an account or the service to others. API keys need none.',
+      'For admin requests with a session: the maximum age of the login, or of the last re-authentication in the session. It applies to actions that could give others access to an account or to the service. API keys have no such limit.',
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -23,7 +23,7 @@ export const Proof = Type.Object(
   {
     title: 'Proof',
     description:
-      'Re-authentication. Each operation lists the types that it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey work.',
+      'Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted.',
     examples: [{ type: 'password', secret: 'correct horse battery' }],
   },
 );

@@ -77,7 +77,7 @@ export const errors = {
     400,
     'That code is wrong or has expired.',
     'Ese código es incorrecto o ha caducado.',
-    'The code is wrong, has expired, has no guesses left, was used before, or belongs to nothing that waits for a code. All of these failures return the same response on purpose. Retry with the right code, or request a new one.',
+    'The code is wrong, has expired, has no guesses left or was used before, or no request waits for it. All of these failures return the same response on purpose. Retry with the right code, or request a new one.',
   ),
   external_identity_rejected: error(
     400,
@@ -252,7 +252,7 @@ export const errors = {
     422,
     'Some fields are not valid.',
     'Algunos campos no son válidos.',
-    '`errors` lists the field errors, each with its own code (second table). Errors of form are reported first. When the form is right, all broken rules are reported. Fix it and retry.',
+    '`errors` lists the field errors, each with its own code (second table). It lists all fields with a wrong format. If there are none, it lists all fields that break a rule. Fix them and retry.',
   ),
   idempotency_key_reused: error(
     422,
@@ -347,8 +347,8 @@ export const fieldErrors = {
   invalid_type: text('This must be: {expected}.', 'Debe ser: {expected}.'),
   invalid_choice: text('This must be one of: {allowed}.', 'Debe ser uno de: {allowed}.'),
   none_configured: text(
-    'This installation has nothing configured that this field could name.',
-    'Esta instalación no tiene nada configurado que este campo pueda nombrar.',
+    'No valid value of this field is configured in this installation.',
+    'En esta instalación no hay configurado ningún valor válido para este campo.',
   ),
   invalid_cursor: text('This is not a cursor of this list and sort.', 'No es un cursor de esta lista con este orden.'),
   invalid_format: text('This does not have the expected format.', 'No tiene el formato esperado.'),

@@ -100,7 +100,7 @@ export function createBadRequests(postern: TestApp): BadRequests {
   };
 }
 
-/** Checks that an answer is a problem of this status, and of this code unless any will do. */
+/** Checks that an answer is a problem with this status, and with this code if one is given. */
 export function expectRefusal(answer: BadAnswer | undefined, status: number, code?: string): void {
   if (answer === undefined) throw new Error('the connection was closed without an answer');
   const { headers, text } = answer;

@@ -40,7 +40,7 @@ const furtherForms: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Checks answers against the OpenAPI document, strictly: undocumented statuses, members and headers are faults. */
+/** Checks answers strictly against the OpenAPI document: undocumented statuses, members and headers are errors. */
 export function createConformance(document: OpenApi): (answer: SeenAnswer) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formatsPlugin.default(ajv);
@@ -109,8 +109,8 @@ function samePath(pattern: readonly string[], segments: readonly string[]): bool
 }
 
 /**
- * The same schema, but members that it does not name are faults. Problems may carry more (RFC 9457, 3.2), and the parts of
- * an `allOf` name the members of one object together.
+ * The same schema, but members that it does not name are errors. Problems may have more members (RFC 9457, 3.2), and
+ * the parts of an `allOf` together name the members of one object.
  */
 function closeObjects(schema: unknown, isPart = false): unknown {
   if (Array.isArray(schema)) return schema.map((item) => closeObjects(item, isPart));

@@ -23,7 +23,7 @@ export interface EventStream {
   readonly comments: number;
   /** How it ended. Undefined while it is open. */
   readonly end: 'ended' | 'broken' | undefined;
-  /** Everything that came, as text. */
+  /** All received data, as text. */
   readonly text: string;
   /** Breaks the connection. */
   destroy(): void;
@@ -38,7 +38,7 @@ export interface StreamOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Opens a stream on a connection of its own. */
+/** Opens a stream on a separate connection. */
 export async function openStream(url: string, options: StreamOptions): Promise<EventStream> {
   const { bearer, path = '/v1/notifications', query = {}, lastEventId } = options;
   const sent = request(`${url}${path}?${new URLSearchParams(query)}`, {
@@ -114,7 +114,7 @@ function read(response: IncomingMessage, from: string, destroy: () => void): Eve
   };
 }
 
-/** Waits for so many events of a name, and gives their data. */
+/** Waits for a number of events with a name, and returns their data. */
 export function eventsOf<Data>(stream: EventStream, event: string, count: number): Promise<Data[]> {
   return eventually(`${count} events ${event}`, async () => {
     const found = stream.events.filter((candidate) => candidate.event === event);

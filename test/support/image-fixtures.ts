@@ -33,7 +33,7 @@ export function noise(width: number, height: number): Sharp {
   });
 }
 
-/** A black PNG of this size, made by hand: 25 million pixels are 3 KB. */
+/** A black PNG of this size, written byte by byte: 25 million pixels are 3 KB. */
 export function hugePng(width: number, height: number): Buffer {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
@@ -68,14 +68,14 @@ function crc32(bytes: Buffer): number {
   return (crc ^ 0xffffffff) >>> 0;
 }
 
-/** A form with these files: the name of the part, its content, and what its file is called. */
+/** A form with these files: the name of the part, the content, and the name of the file. */
 export function formOf(...files: readonly (readonly [name: string, content: Buffer, filename?: string])[]): FormData {
   const form = new FormData();
   for (const [name, content, filename = 'picture'] of files) form.append(name, new Blob([content]), filename);
   return form;
 }
 
-/** The average colour of a picture's region; of the whole without one. */
+/** The average colour of a region of a picture, or of the whole picture. */
 export async function colourOf(picture: Buffer, region?: Region): Promise<{ r: number; g: number; b: number }> {
   const part = region === undefined ? sharp(picture) : sharp(picture).extract(region);
   const { channels } = await sharp(await part.png().toBuffer()).stats();

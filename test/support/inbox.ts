@@ -83,7 +83,7 @@ export async function headOf(database: Database, userId: string): Promise<Head> 
   return head;
 }
 
-/** Full blocks of an inbox that are counted, and those of them whose count of a type is not what there is. */
+/** The counted full blocks of an inbox, and those of them with a wrong count of a type. */
 export async function countedBlocksOf(database: Database, userId: string): Promise<{ counted: number; wrong: number }> {
   const [found] = await database.everyone.query<{ counted: number; wrong: number }>(
     testSql(

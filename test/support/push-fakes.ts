@@ -20,7 +20,7 @@ export type Behaviour =
       readonly status: number;
       readonly headers?: object;
       readonly body?: object;
-      /** It answers then, and at once without. Heeded by APNs. */
+      /** The fake answers when this resolves; without it, at once. Only the APNs fake uses it. */
       readonly when?: Promise<void>;
     };
 

@@ -43,7 +43,7 @@ export function linksOf(header: string | undefined): Record<string, string> {
   );
 }
 
-/** So many notifications, with their numbers from 0 as descriptions. */
+/** A number of notifications, whose descriptions are their numbers from 0. */
 export function some(count: number, fields: object = {}): object[] {
   return Array.from({ length: count }, (_, n) => ({ description: `${n}`, ...fields }));
 }

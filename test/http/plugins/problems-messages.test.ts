@@ -95,8 +95,8 @@ test('a message never has an empty list: if nothing is configured, it says so', 
   const user = await createUser(postern);
   const body = { provider: 'acme', subject: '1' };
   expect(await messagesOf('PUT', `/admin/v1/users/${user.id}/external-identities`, 'provider', body)).toEqual([
-    'This installation has nothing configured that this field could name.',
-    'Esta instalación no tiene nada configurado que este campo pueda nombrar.',
+    'No valid value of this field is configured in this installation.',
+    'En esta instalación no hay configurado ningún valor válido para este campo.',
   ]);
 });
 

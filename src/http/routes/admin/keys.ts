@@ -19,7 +19,7 @@ export function adminKeyRoutes(
     schema: {
       operationId: 'createKey',
       summary: 'Create an API key',
-      description: 'The response is the only place that shows the key itself.',
+      description: 'Only this response shows the key itself.',
       tags: ['Administration'],
       body: NewApiKey,
       response: { 201: { ...IssuedApiKey, description: 'The new key, with its token.' } },

@@ -108,7 +108,7 @@ function publishRoute(app: App, services: PublishServices): void {
       operationId: 'publishNotification',
       summary: 'Publish a notification',
       description:
-        'Publishes one notification to one user. The same URL also takes what the other operations take: an array of notifications, `user_ids`, `?dry_run=true` and application/x-ndjson.',
+        'Publishes one notification to one user. The same URL also accepts the requests of the other operations: an array of notifications, `user_ids`, `?dry_run=true` and application/x-ndjson.',
       tags: ['Administration'],
       querystring: PublishQuery,
       body: PublishRequest,
@@ -178,7 +178,7 @@ function publishRoute(app: App, services: PublishServices): void {
     schema: {
       operationId: 'publishNotificationsAsNdjson',
       summary: 'Publish any number of notifications',
-      description: 'One JSON object per line. Each is published or refused separately and gets a line of result.',
+      description: 'One JSON object per line. Each is published or refused separately and gets a result line.',
       tags: ['Administration'],
       querystring: PublishQuery,
       response: { 200: publishedItems },

@@ -12,7 +12,7 @@ export function recoveryRoutes(app: App, { recoveries }: { recoveries: Recoverie
       operationId: 'startRecovery',
       summary: 'Start the recovery of a password or PIN',
       description:
-        'Sends a code to the address if an account has it and has something to recover. The response is always the same.',
+        'Sends a code if an account has this address and the secret to recover. The response is always the same.',
       tags: ['Account'],
       body: RecoveryRequest,
       response: { 201: { ...BegunChallenge, description: 'If there is such an account, a code is sent.' } },
@@ -30,7 +30,7 @@ export function recoveryRoutes(app: App, { recoveries }: { recoveries: Recoverie
       operationId: 'completeRecovery',
       summary: 'Complete the recovery of a password or PIN',
       description:
-        'The code sets the new secret, ends every login of the account, and resets the wrong guesses. An operator’s lock stays. With PIN_RECOVERY_DELAY, a new PIN does this at effective_at, and you can cancel it until then. A recovery is not a login: log in afterwards, with the second factor if the account has one.',
+        'The code sets the new secret, ends every login of the account, and resets the count of wrong secrets. An operator’s lock stays. With PIN_RECOVERY_DELAY, a new PIN takes effect at effective_at, and you can cancel it until then. A recovery is not a login: log in afterwards, with the second factor if the account has one.',
       tags: ['Account'],
       params: IdParams,
       body: RecoveryAnswer,

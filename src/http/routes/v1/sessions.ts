@@ -13,7 +13,7 @@ export function sessionRoutes(app: App, { sessions, counters }: { sessions: Sess
       operationId: 'createSession',
       summary: 'Get a session token',
       description:
-        "The first use of an authentication token ends the older tokens of the user's device. Before that, a new login ends nothing.",
+        "The first use of an authentication token ends the older tokens of the user's device. Until then, a new login has no effect on them.",
       tags: ['Sessions'],
       response: { 201: { ...NewSession, description: 'A session with its token.' } },
     },

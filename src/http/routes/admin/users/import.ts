@@ -38,7 +38,7 @@ export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImp
       operationId: 'importUsers',
       summary: 'Import users',
       description:
-        'Any number of users, one per line. Each user is created or refused separately and gets a line of result. A repeated import creates no user twice.',
+        'Any number of users, one per line. Each user is created or refused separately and gets a result line. A repeated import creates no user twice.',
       tags: ['Administration'],
       querystring: dryRunQuery('Check every line, but create nothing.'),
       response: { 200: importedLines },

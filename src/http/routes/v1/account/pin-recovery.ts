@@ -22,7 +22,7 @@ export function accountPinRecoveryRoutes(
       operationId: 'cancelPinRecovery',
       summary: 'Cancel the recovery of your PIN',
       description:
-        'Drops the pending PIN that a code has set (pin_recovery of the account). Needs no re-authentication: nothing changes.',
+        'Drops the pending PIN that a code has set (pin_recovery of the account). Needs no re-authentication, because the current PIN does not change.',
       tags: ['Account'],
       response: { 200: { ...Account, description: 'The account without a pending PIN.' } },
     },

@@ -32,7 +32,7 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
       operationId: 'confirmTotp',
       summary: 'Enrol an authenticator app',
       description:
-        'If the policy demands a second factor, the next logins need the app. Existing logins keep working. An app that was enrolled before no longer works. A user without recovery codes gets ten.',
+        'If the policy requires a second factor, the next logins need the app. Existing logins keep working. An app that was enrolled before no longer works. A user without recovery codes gets ten.',
       tags: ['Account'],
       params: IdParams,
       body: TotpConfirmation,
