@@ -142,7 +142,8 @@ export const limitSettings = {
   GUESS_LIMIT_PERMANENT: {
     parse: integer(0, 1_000_000),
     fallback: '100',
-    about: 'The number of wrong secrets since the last right one after which an account is locked permanently (403). 0: never.',
+    about:
+      'The number of wrong secrets since the last right one after which an account is locked permanently (403). 0: never.',
   },
   LOGIN_LIMIT_PER_ADDRESS: {
     parse: integer(0, 1_000_000),

@@ -25,7 +25,8 @@ export const Changes = Type.Object(
     after: Type.String({ description: 'The `after` of the next request. Opaque.', examples: ['42'] }),
     has_more: Type.Boolean({ description: 'Whether there are more changes: send the next request at once.' }),
     reset: Type.Boolean({
-      description: 'Postern no longer knows which notifications were deleted since `after`: delete your copy and start without `after`.',
+      description:
+        'Postern no longer knows which notifications were deleted since `after`: delete your copy and start without `after`.',
     }),
     retained_from: AnyObject('By notification type: notifications before this time are no longer kept.'),
   },

@@ -64,7 +64,8 @@ export function adminExternalIdentityRoutes(
     schema: {
       operationId: 'unlinkUserExternalIdentity',
       summary: 'Unlink an account at an OpenID provider from a user',
-      description: 'The account can no longer be used to log in. Existing logins keep working: log the user out to end them.',
+      description:
+        'The account can no longer be used to log in. Existing logins keep working: log the user out to end them.',
       tags: ['Administration'],
       params: Params,
       response: { 204: Type.Null({ description: 'The link is deleted.' }) },
