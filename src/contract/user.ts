@@ -7,10 +7,13 @@ export const roles = ['user', 'support', 'operator'] as const;
 /** When a login needs a second factor: never, for users with an authenticator app, for users with any second factor. */
 export const secondFactorPolicies = ['off', 'own', 'required'] as const;
 
+/** The kinds of second factor that a user can enrol. */
+export const SecondFactorType = Type.Enum(['totp', 'passkey'] as const, { title: 'SecondFactorType' });
+
 /** A second factor of a user. */
 const SecondFactor = Type.Object(
   {
-    type: Type.Enum(['totp', 'passkey'] as const, { title: 'SecondFactorType' }),
+    type: SecondFactorType,
     created_at: Time,
   },
   { title: 'SecondFactor' },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { DeviceInput } from '../authentication.js';
 import { AnyObject, Id, Text, Time } from '../common.js';
 import { NewSession } from '../session.js';
-import { NewUser } from '../user.js';
+import { NewUser, SecondFactorType } from '../user.js';
 
 /** The roles that a set-up link can give. */
 export const setUpRoles = ['support', 'operator'] as const;
@@ -51,7 +51,7 @@ const details = { secret, name: 'Ada Lovelace', username: 'ada', password: 'nine
 export const SetUpFactorRequest = Type.Object(
   {
     ...operator,
-    factor: Type.Enum(['totp', 'passkey'] as const, { description: 'The second factor to enrol.' }),
+    factor: SecondFactorType,
   },
   { title: 'SetUpFactorRequest', examples: [{ ...details, factor: 'totp' }] },
 );

@@ -176,6 +176,7 @@ describe('the OpenAPI document', () => {
       'createUser',
       'publishNotification',
       'publishNotifications',
+      'retryMessage',
       'uploadImage',
     ]);
     const readers = sourceFiles('src/http').filter((file) => readsIdempotencyKey(readFileSync(file, 'utf8')));
@@ -184,6 +185,7 @@ describe('the OpenAPI document', () => {
       'src/http/requests/idempotent.ts',
       'src/http/routes/admin/keys.ts',
       'src/http/routes/admin/notifications.ts',
+      'src/http/routes/admin/outbox.ts',
       'src/http/routes/admin/users/users.ts',
       'src/http/routes/v1/images.ts',
       'src/http/routes/v1/tokens.ts',
