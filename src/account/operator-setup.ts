@@ -90,8 +90,8 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
         kept: { ...kept, link: link.id },
       });
     if (factor === 'totp') {
-      const { sealed, ...totp } = newTotpSecret(keys, userId, { issuer: appName, account });
-      return { ...(await start({ secret: sealed.toString('base64') }, totpLifetime)), totp };
+      const { encrypted, ...totp } = newTotpSecret(keys, userId, { issuer: appName, account });
+      return { ...(await start({ secret: encrypted.toString('base64') }, totpLifetime)), totp };
     }
     const challenge = newPasskeyChallenge();
     const owner = { userId, name: account, displayName: details.name };
@@ -140,10 +140,10 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
 
   async function confirmTotp(userId: string, kept: ChallengeState, code: string): Promise<ConfirmedFactor> {
     if (kept.secret === undefined) throw new Problem('proof_rejected');
-    const sealed = Buffer.from(kept.secret, 'base64');
-    const step = await findStepOfNewSecret(database.user(userId), keys, userId, { sealed, code });
+    const encrypted = Buffer.from(kept.secret, 'base64');
+    const step = await findStepOfNewSecret(database.user(userId), keys, userId, { encrypted, code });
     if (step === undefined) throw new Problem('proof_rejected');
-    return { type: 'totp', save: (tx) => saveTotp(tx, userId, sealed, step) };
+    return { type: 'totp', save: (tx) => saveTotp(tx, userId, encrypted, step) };
   }
 
   async function confirmPasskey(userId: string, kept: ChallengeState, response: unknown): Promise<ConfirmedFactor> {

@@ -57,8 +57,11 @@ export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
       const link = await storedLink(database.user(userId), userId, linkSecret);
       const proven = await proofs.check(prover, proof, defaultProofs);
       const { id, username, email, phone } = user;
-      const { sealed, ...shown } = newTotpSecret(keys, userId, { issuer, account: username ?? email ?? phone ?? id });
-      const kept = { secret: sealed.toString('base64'), proof: proven.type, ...link };
+      const { encrypted, ...shown } = newTotpSecret(keys, userId, {
+        issuer,
+        account: username ?? email ?? phone ?? id,
+      });
+      const kept = { secret: encrypted.toString('base64'), proof: proven.type, ...link };
       const started = await database.user(userId).transaction(async (tx) => {
         await proven.consume(tx);
         return startChallenge(tx, { userId, id: newId(), purpose: 'totp', kept, lifetime, deviceId });
@@ -69,12 +72,12 @@ export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
       const { userId, deviceId, origin } = prover;
       const kept = await takeChallengeGuess(database.user(userId), { userId, id, purpose: 'totp', deviceId });
       if (kept === undefined) throw new Problem('proof_rejected');
-      const sealed = Buffer.from(kept.secret ?? '', 'base64');
-      const step = await findStepOfNewSecret(database.user(userId), keys, userId, { sealed, code });
+      const encrypted = Buffer.from(kept.secret ?? '', 'base64');
+      const step = await findStepOfNewSecret(database.user(userId), keys, userId, { encrypted, code });
       if (step === undefined) throw new Problem('proof_rejected');
       return database.user(userId).transaction(async (tx) => {
         await completeChallenge(tx, prover, id, 'proof_rejected');
-        await saveTotp(tx, userId, sealed, step);
+        await saveTotp(tx, userId, encrypted, step);
         if (kept.link !== undefined) await activateRole(tx, userId, kept.link, origin);
         await endChallenges(tx, userId);
         if (kept.proof === 'code') await pinRecoveries.guard(tx, userId, kept.proof);

@@ -13,8 +13,8 @@ import { describeFailure } from './support/failure.js';
 import type { Io } from './support/io.js';
 
 /** Exit codes: the command failed; the arguments are not valid. */
-const FAILED = 1;
-const MISUSED = 2;
+const exitFailed = 1;
+const exitMisused = 2;
 
 /**
  * Runs one command. Never rejects: it writes an error to standard error.
@@ -32,9 +32,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return exitCode;
   } catch (error) {
     // Commander has printed its own errors.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : MISUSED;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitMisused;
     io.stderr.write(`${describeFailure(error)}\n`);
-    return FAILED;
+    return exitFailed;
   }
 }
 

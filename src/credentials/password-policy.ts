@@ -2,7 +2,7 @@ import type { FieldError } from '../lib/problem.js';
 import type { BreachedPasswords } from './breached-passwords.js';
 
 /** Characters: longer than any passphrase, and still cheap to hash (NIST SP 800-63B-4, 3.1.1.2, asks for at least 64). */
-const MAX_LENGTH = 1024;
+const maxLength = 1024;
 
 /** The settings of the password policy. */
 export interface PasswordRules {
@@ -24,7 +24,7 @@ export async function passwordErrors(
   const fault = (code: FieldError['code'], params = {}): FieldError[] => [{ field: 'password', code, params }];
   if (/[\0\p{Surrogate}]/u.test(normalised)) return fault('invalid_characters');
   if (length < passwordMin) return fault('too_short', { min: passwordMin });
-  if (length > MAX_LENGTH) return fault('too_long', { max: MAX_LENGTH });
+  if (length > maxLength) return fault('too_long', { max: maxLength });
   if (await isCommon(normalised)) return fault('password_too_common');
   return (await breached?.contains(normalised)) === true ? fault('password_breached') : [];
 }

@@ -37,11 +37,11 @@ export interface EmbeddedOptions {
 const DATABASE = 'postern';
 
 /** The pause before a lost server is started again. It doubles with each attempt, up to the last. */
-const FIRST_PAUSE_MS = 50;
-const LAST_PAUSE_MS = 2000;
+const firstPauseMs = 50;
+const maxPauseMs = 2000;
 
 /** If the server runs for longer than this, the next pause is the first one again. */
-const SETTLED_MS = 30_000;
+const stableAfterMs = 30_000;
 
 /**
  * Joins the PostgreSQL that runs on `dataDir`, or starts it with the binaries that npm installed. Its data is in
@@ -98,7 +98,7 @@ async function supervise(server: Server, first: Membership, log: Log, stopping: 
     await Promise.race([membership.lost, stopped]);
     if (!membership.isLost()) return leaveServer(membership, server, log);
     log.warn({}, 'Lost the embedded PostgreSQL');
-    losses = performance.now() - joinedAt > SETTLED_MS ? 0 : losses + 1;
+    losses = performance.now() - joinedAt > stableAfterMs ? 0 : losses + 1;
     membership = await rejoin(server, log, stopping, losses);
   }
 }
@@ -114,7 +114,7 @@ async function rejoin(
   losses: number,
 ): Promise<Membership | undefined> {
   for (let attempt = losses; ; attempt += 1) {
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LAST_PAUSE_MS);
+    const pause = Math.min(firstPauseMs * 2 ** attempt, maxPauseMs);
     // Random, because all processes lose the server at the same moment. The abort only ends the pause.
     await sleep(pause * (0.5 + Math.random()), undefined, { signal: stopping }).catch(() => undefined);
     try {

@@ -12,8 +12,8 @@ export interface SecretKeySource {
 /** The file of DATA_DIR that holds the key where SECRET_KEY is unset. It belongs to the embedded database beside it. */
 export const SECRET_KEY_FILE = 'secret-key';
 
-const KEY_BYTES = 48;
-const SHORTEST_KEY = 32;
+const keyBytes = 48;
+const minKeyLength = 32;
 
 /**
  * Reads the secret keys, the current one first: those of SECRET_KEY, else the one in DATA_DIR. Creates that one if it is
@@ -23,7 +23,7 @@ export async function readSecretKeys(source: SecretKeySource): Promise<string[]>
   const known = await readExistingKeys(source);
   if (known !== undefined) return known;
   const path = join(source.DATA_DIR, SECRET_KEY_FILE);
-  const made = randomBytes(KEY_BYTES).toString('base64url');
+  const made = randomBytes(keyBytes).toString('base64url');
   const isMine = await writePrivateFile(path, `${made}\n`, { replace: false });
   return [isMine ? made : checked(await readFile(path, 'utf8'), path)];
 }
@@ -57,7 +57,7 @@ async function readIfPresent(path: string): Promise<string | undefined> {
 /** A damaged key must not be replaced silently: all that it has hashed and encrypted would be lost. */
 function checked(text: string, path: string): string {
   const key = text.trim();
-  if (key.length >= SHORTEST_KEY) return key;
+  if (key.length >= minKeyLength) return key;
   throw new SecretKeyError(`${path} holds no key: restore it, or set SECRET_KEY to the key that was in it`);
 }
 

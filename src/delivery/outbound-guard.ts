@@ -37,7 +37,7 @@ export class OutboundError extends Error {
   }
 }
 
-const MAX_URL_LENGTH = 2048;
+const maxUrlLength = 2048;
 
 /** Global unicast is assigned from 2000::/3 only (RFC 4291, 2.4). Outside are, among others, embedded IPv4 addresses. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -58,7 +58,7 @@ export function checkTargetUrl(
 
 function parseTarget(url: string, allowPrivate: boolean): URL | OutboundError {
   // The parser drops tabs, newlines and surrounding spaces (WHATWG URL): the called URL would differ from the stored one.
-  if (url.length > MAX_URL_LENGTH || /[\p{Cc}\s]/u.test(url) || !URL.canParse(url)) {
+  if (url.length > maxUrlLength || /[\p{Cc}\s]/u.test(url) || !URL.canParse(url)) {
     return new OutboundError('invalid_url', 'not a valid URL');
   }
   const target = new URL(url);
@@ -140,13 +140,13 @@ const resolveBySystem: Resolve = async (hostname) => {
 };
 
 /** Leaves half of libuv's four threads to files, images and hashes while name servers do not respond. */
-const MAX_LOOKUPS = 2;
+const maxLookups = 2;
 
 /** The system's resolver blocks a thread (getaddrinfo(3)): few look-ups run at a time, and one for each name. */
 function fewAtATime(resolve: Resolve): Resolve {
   const running = new Map<string, Promise<readonly string[]>>();
   const waiting: (() => void)[] = [];
-  let free = MAX_LOOKUPS;
+  let free = maxLookups;
 
   async function inTurn(hostname: string): Promise<readonly string[]> {
     if (free > 0) free -= 1;

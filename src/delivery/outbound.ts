@@ -39,11 +39,11 @@ export interface Outbound {
   close(): Promise<void>;
 }
 
-const MAX_RESPONSE_BYTES = 65_536;
-const CONNECT_TIMEOUT_MS = 3_000;
-const TOTAL_TIMEOUT_MS = 10_000;
+const defaultMaxResponseBytes = 65_536;
+const defaultConnectTimeoutMs = 3_000;
+const defaultTotalTimeoutMs = 10_000;
 /** The maximum time of an idle connection, even if the server offers more: names are checked again soon. */
-const KEEP_ALIVE_MS = 4_000;
+const keepAliveMs = 4_000;
 
 /** Does not use a proxy from the environment. Close it when the process stops. */
 export function createOutbound(options: OutboundOptions): Outbound {
@@ -54,22 +54,22 @@ export function createOutbound(options: OutboundOptions): Outbound {
   /** Loads the library with the first call: it takes several megabytes, and many installations make no calls. */
   const makeAgent = async () => {
     const { Agent, buildConnector } = await import('undici');
-    const timeout = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+    const timeout = options.connectTimeoutMs ?? defaultConnectTimeoutMs;
     // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect.
     const connect = buildConnector({ lookup: guard.lookup, timeout, rejectUnauthorized: true });
     return new Agent({
       connect: reportResets(connect, (origin) => {
         for (const call of calls) call.isReset ||= call.target.origin === origin;
       }),
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
     });
   };
   return {
     async request(request) {
       const target = guard.check(request.url);
       if (isClosed) throw new OutboundError('unreachable', 'the HTTP client is closed');
-      const timeout = request.totalTimeoutMs ?? options.totalTimeoutMs ?? TOTAL_TIMEOUT_MS;
+      const timeout = request.totalTimeoutMs ?? options.totalTimeoutMs ?? defaultTotalTimeoutMs;
       const signal = AbortSignal.timeout(timeout);
       agent ??= makeAgent();
       const call: Call = { target, isReset: false };
@@ -114,7 +114,7 @@ async function exchange(
     // undici observes the signal only after it has connected, which may take longer than the timeout.
     const response = await Promise.race([answer, rejectedBy(signal)]);
     status = response.statusCode;
-    const body = await readBody(response.body, request.maxResponseBytes ?? MAX_RESPONSE_BYTES);
+    const body = await readBody(response.body, request.maxResponseBytes ?? defaultMaxResponseBytes);
     if (body === undefined)
       throw new OutboundError('too_large', `${target.hostname} sent a response that is too large`, status);
     if (call.isReset && endsWithConnection(response)) {

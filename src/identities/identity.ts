@@ -14,10 +14,10 @@ export interface Identity {
 }
 
 /** UTF-16 code units: the limit of the contract. Checked first, so that no other check sees a long text. */
-const MAX_LENGTH = 320;
-const MAX_USERNAME_CODE_POINTS = 64;
-const MAX_LOCAL_PART_BYTES = 64;
-const MAX_EMAIL_BYTES = 254;
+const maxLength = 320;
+const maxUsernameCodePoints = 64;
+const maxLocalPartBytes = 64;
+const maxEmailBytes = 254;
 /** `+` and 15 digits (ITU-T E.164). The library allows longer numbers for some countries. */
 const MAX_E164_LENGTH = 16;
 
@@ -46,7 +46,7 @@ export function canonicalIdentity(type: IdentityType, value: string, defaultRegi
 }
 
 function canonicalValue(type: IdentityType, value: string, defaultRegion: string | undefined): string | undefined {
-  if (value.length > MAX_LENGTH || INVISIBLE.test(value)) return undefined;
+  if (value.length > maxLength || INVISIBLE.test(value)) return undefined;
   switch (type) {
     case 'username':
       return canonicalUsername(value);
@@ -65,7 +65,7 @@ function canonicalValue(type: IdentityType, value: string, defaultRegion: string
 function canonicalUsername(value: string): string | undefined {
   const name = foldCase(value.normalize('NFKC')).normalize('NFKC');
   if (!/^[\p{L}\p{Mn}\p{Mc}\p{Nd}!-?A-~]+$/u.test(name) || !/[\p{L}\p{Nd}]/u.test(name)) return undefined;
-  if ([...name].length > MAX_USERNAME_CODE_POINTS || isConfusable(name)) return undefined;
+  if ([...name].length > maxUsernameCodePoints || isConfusable(name)) return undefined;
   return name;
 }
 
@@ -95,9 +95,9 @@ function canonicalEmail(value: string): string | undefined {
   const domain = canonicalDomain(value.slice(at + 1));
   if (domain === undefined || local !== local.normalize('NFKC') || isConfusable(local)) return undefined;
   if (!local.split('.').every((atom) => ATOM.test(atom))) return undefined;
-  if (Buffer.byteLength(local) > MAX_LOCAL_PART_BYTES) return undefined;
+  if (Buffer.byteLength(local) > maxLocalPartBytes) return undefined;
   const email = `${local}@${domain}`;
-  return Buffer.byteLength(email) > MAX_EMAIL_BYTES ? undefined : email;
+  return Buffer.byteLength(email) > maxEmailBytes ? undefined : email;
 }
 
 /** At least two ASCII labels of letters, digits and inner hyphens. The last one starts with a letter: no IP addresses. */

@@ -1,5 +1,5 @@
 /** Of longer words, only the first characters are compared and shown, so that the cost and the response are limited. */
-const MAX_CHARACTERS = 60;
+const maxCharacters = 60;
 
 /**
  * The candidate with the smallest edit distance (Levenshtein) to `word`, ignoring case; the first of equals. Undefined only
@@ -14,12 +14,12 @@ export function nearest(word: string, candidates: readonly string[]): string | u
  * contains the word or is contained in it. Undefined if there is none.
  */
 export function nearestSimilar(word: string, candidates: readonly string[]): string | undefined {
-  const wanted = word.slice(0, MAX_CHARACTERS).toLowerCase();
+  const wanted = word.slice(0, maxCharacters).toLowerCase();
   const found = closest(word, candidates);
   if (found !== undefined && found.distance * 2 <= Math.max(wanted.length, found.candidate.length)) {
     return found.candidate;
   }
-  const contains = (long: string, short: string) => short.length >= MIN_PART && long.includes(short);
+  const contains = (long: string, short: string) => short.length >= minPartLength && long.includes(short);
   const related = candidates.filter(
     (each) => contains(each.toLowerCase(), wanted) || contains(wanted, each.toLowerCase()),
   );
@@ -27,13 +27,13 @@ export function nearestSimilar(word: string, candidates: readonly string[]): str
 }
 
 /** In characters. Shorter words are part of too many others. */
-const MIN_PART = 3;
+const minPartLength = 3;
 
 function closest(word: string, candidates: readonly string[]): { candidate: string; distance: number } | undefined {
-  const wanted = word.slice(0, MAX_CHARACTERS).toLowerCase();
+  const wanted = word.slice(0, maxCharacters).toLowerCase();
   let best: { candidate: string; distance: number } | undefined;
   for (const candidate of candidates) {
-    const distance = editDistance(wanted, candidate.slice(0, MAX_CHARACTERS).toLowerCase());
+    const distance = editDistance(wanted, candidate.slice(0, maxCharacters).toLowerCase());
     if (best === undefined || distance < best.distance) best = { candidate, distance };
   }
   return best;
@@ -59,5 +59,5 @@ function at(distances: readonly number[], index: number): number {
 /** The text of a client for an error message, cut to 60 UTF-16 code units. */
 export function echo(value: string): string {
   // Half of a surrogate pair cannot be encoded in UTF-8.
-  return value.slice(0, MAX_CHARACTERS).replace(/\p{Surrogate}$/u, '');
+  return value.slice(0, maxCharacters).replace(/\p{Surrogate}$/u, '');
 }

@@ -179,7 +179,7 @@ interface OpenValues extends LoginValues {
   readonly channel: MessageChannel | null;
   readonly kind: string | null;
   readonly recipient: string | null;
-  readonly sealedCode: Buffer | null;
+  readonly encryptedCode: Buffer | null;
   readonly turn: number | null;
 }
 
@@ -201,7 +201,7 @@ const insertOpen = userStatement<OpenValues, AuthenticationRecord>(
   message as (
     insert into outbox (user_id, id, authentication_id, channel, kind, recipient, state, sealed_code, expires_at,
                         created_at, updated_at)
-    select a.user_id, ${p.messageId}, a.id, ${p.channel}, ${p.kind}, ${p.recipient}, 'queued', ${p.sealedCode},
+    select a.user_id, ${p.messageId}, a.id, ${p.channel}, ${p.kind}, ${p.recipient}, 'queued', ${p.encryptedCode},
            a.challenge_ends_at, a.created_at, a.created_at
     from authentication a where ${p.messageId}::uuid is not null
     returning user_id, id, created_at),
@@ -211,12 +211,12 @@ const insertOpen = userStatement<OpenValues, AuthenticationRecord>(
 );
 
 /** The message of a challenge with its encrypted code, ready for the outbox. */
-export interface SealedMessage {
+export interface EncryptedMessage {
   readonly id: string;
   readonly channel: MessageChannel;
   readonly kind: string;
   readonly recipient: string | undefined;
-  readonly sealedCode: Buffer;
+  readonly encryptedCode: Buffer;
   /** How many codes the client's address requested lately. */
   readonly turn: number;
 }
@@ -226,7 +226,7 @@ export interface OpenState {
   /** The secret that it waits for. */
   readonly factor: 1 | 2;
   readonly pinRefused: boolean;
-  readonly message: SealedMessage | undefined;
+  readonly message: EncryptedMessage | undefined;
 }
 
 /**
@@ -252,7 +252,7 @@ export async function insertOpenAuthentication(
       channel: message?.channel ?? null,
       kind: message?.kind ?? null,
       recipient: message?.recipient ?? null,
-      sealedCode: message?.sealedCode ?? null,
+      encryptedCode: message?.encryptedCode ?? null,
       turn: message?.turn ?? null,
     }),
   );

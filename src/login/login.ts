@@ -164,7 +164,7 @@ export function createLogin(options: LoginOptions): Login {
       channel,
       kind: `${channel}.code`,
       recipient: mayBeSent ? recipient : undefined,
-      sealedCode: keys.encrypt(code, id),
+      encryptedCode: keys.encrypt(code, id),
       turn,
       resendAt,
     };

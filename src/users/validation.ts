@@ -7,9 +7,9 @@ import { canonicalIdentity, type Identity, type IdentityType } from '../identiti
 import type { FieldError } from '../lib/problem.js';
 
 /** UTF-16 code units, as the contract counts. */
-const MAX_NAME = 255;
+const maxNameLength = 255;
 /** Bytes of JSON. */
-const MAX_METADATA = 16 * 1024;
+const maxMetadataBytes = 16 * 1024;
 
 /** The settings that the rules of a user depend on. */
 export interface UserRules extends PasswordRules {
@@ -63,11 +63,11 @@ export async function userErrors(
     errors.push({ field: 'password_hash', code: 'conflicting_fields', params: { fields: 'password, password_hash' } });
   }
   if (typeof pin === 'string' && !new RegExp(pinPattern).test(pin)) errors.push({ field: 'pin', code: 'invalid_pin' });
-  if (name !== undefined && name.length > MAX_NAME) {
-    errors.push({ field: 'name', code: 'too_long', params: { max: MAX_NAME } });
+  if (name !== undefined && name.length > maxNameLength) {
+    errors.push({ field: 'name', code: 'too_long', params: { max: maxNameLength } });
   }
-  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > MAX_METADATA) {
-    errors.push({ field: 'metadata', code: 'too_many_bytes', params: { max: MAX_METADATA } });
+  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes) {
+    errors.push({ field: 'metadata', code: 'too_many_bytes', params: { max: maxMetadataBytes } });
   }
   return errors;
 }

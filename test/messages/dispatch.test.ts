@@ -26,8 +26,8 @@ async function startLogin(recipient?: string, turn = 1): Promise<{ userId: strin
     ...{ knownDevice: undefined, origin: { actor: 'user' } },
   };
   const messageId = newId();
-  const sealedCode = keys.encrypt('123456', messageId);
-  const message = { id: messageId, channel: 'sms', kind: 'sms.code', recipient, sealedCode, turn } as const;
+  const encryptedCode = keys.encrypt('123456', messageId);
+  const message = { id: messageId, channel: 'sms', kind: 'sms.code', recipient, encryptedCode, turn } as const;
   await insertOpenAuthentication(own.database.everyone, login, { kept: {}, lifetime: 300 }, { factor: 1, message });
   return { userId: login.userId, id: login.id, messageId };
 }

@@ -33,14 +33,14 @@ export const warn = finding('warn');
 export const fail = finding('FAIL');
 
 /** The bits of a file's mode for other accounts. */
-const OTHERS = 0o077;
+const otherAccounts = 0o077;
 
 /** Only the owner may read the secrets in DATA_DIR. A start creates missing files that way. */
 export async function checkDataDir({ DATA_DIR }: Config): Promise<Finding[]> {
   const folder = await modeOf(DATA_DIR);
   if (folder === undefined) return [warn('data directory', `${DATA_DIR} does not exist; \`postern serve\` creates it`)];
   const findings = [
-    (folder & OTHERS) === 0
+    (folder & otherAccounts) === 0
       ? ok('data directory', `only its owner can read ${DATA_DIR}`)
       : warn('data directory', `other accounts can read ${DATA_DIR}: chmod 700 it`),
   ];
@@ -48,7 +48,7 @@ export async function checkDataDir({ DATA_DIR }: Config): Promise<Finding[]> {
     const path = join(DATA_DIR, name);
     const mode = await modeOf(path);
     if (mode === undefined) continue;
-    const isPrivate = (mode & OTHERS) === 0;
+    const isPrivate = (mode & otherAccounts) === 0;
     findings.push(
       isPrivate ? ok(name, 'only its owner can read it') : fail(name, `other accounts can read ${path}: chmod 600 it`),
     );
@@ -66,7 +66,7 @@ async function modeOf(path: string): Promise<number | undefined> {
 }
 
 /** PostgreSQL 15, as server_version_num. */
-const OLDEST_VERSION = 150_000;
+const minServerVersion = 150_000;
 
 /** PostgreSQL answers, and is not too old. */
 export async function checkVersion(handle: Queryable<'everyone'>): Promise<Finding> {
@@ -77,7 +77,7 @@ export async function checkVersion(handle: Queryable<'everyone'>): Promise<Findi
     ),
   );
   const { number = 0, shown = 'unknown' } = server ?? {};
-  return number >= OLDEST_VERSION
+  return number >= minServerVersion
     ? ok('database', `PostgreSQL ${shown} answers`)
     : fail('database', `PostgreSQL ${shown} is too old: Postern needs 15 or later`);
 }
@@ -149,7 +149,7 @@ export async function checkSecrets(handle: Queryable<'everyone'>, config: Config
 }
 
 /** In milliseconds. */
-const CLOCK_TOLERANCE = 2000;
+const clockToleranceMs = 2000;
 
 /** The database's clock decides on times. This machine's clock is used in requests to others, such as signed webhooks. */
 export async function checkClock(handle: Queryable<'everyone'>): Promise<Finding> {
@@ -163,7 +163,7 @@ export async function checkClock(handle: Queryable<'everyone'>): Promise<Finding
   const here = (before + Date.now()) / 2;
   const difference = Math.abs((clock?.now ?? here) - here);
   const shown = `${(difference / 1000).toFixed(1)} s apart`;
-  return difference > CLOCK_TOLERANCE
+  return difference > clockToleranceMs
     ? warn('clock', `this machine and the database are ${shown}: synchronise them`)
     : ok('clock', `this machine and the database are ${shown}`);
 }

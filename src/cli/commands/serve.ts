@@ -4,7 +4,7 @@ import { withSmallHeap } from '../../app/v8-flags.js';
 import { type Config, readConfig, readEnvironment } from '../../config/config.js';
 import { CommandError } from '../support/failure.js';
 import { type Io, printLine } from '../support/io.js';
-import { STOP_DEADLINE } from '../workers/messages.js';
+import { stopDeadlineMs } from '../workers/messages.js';
 
 export function serveCommand(program: Command, io: Io): void {
   program
@@ -15,17 +15,17 @@ export function serveCommand(program: Command, io: Io): void {
 
 interface Signals {
   /** Resolves at the first signal to stop. */
-  readonly asked: Promise<void>;
+  readonly stopRequested: Promise<void>;
   onRestart(restart: () => void): void;
-  forget(): void;
+  removeListeners(): void;
 }
 
 async function serve(io: Io): Promise<void> {
   const signals = listen(io);
   try {
-    await Promise.race([serveUntil(signals, io), overdue(signals.asked)]);
+    await Promise.race([serveUntil(signals, io), failAfterDeadline(signals.stopRequested)]);
   } finally {
-    signals.forget();
+    signals.removeListeners();
   }
 }
 
@@ -36,13 +36,13 @@ async function serveUntil(signals: Signals, io: Io): Promise<void> {
   if (config.WORKERS === 1) return serveAlone(config, signals, io, print);
   // Each branch loads only the modules that it needs.
   const { serveWithWorkers } = await import('../workers/primary.js');
-  const { asked, onRestart } = signals;
+  const { stopRequested, onRestart } = signals;
   const readAgain = () => io.env ?? readEnvironment();
   return serveWithWorkers(environment, {
     readEnvironment: readAgain,
     print,
     isTerminal: io.isTerminal,
-    asked,
+    stopRequested,
     onRestart,
   });
 }
@@ -54,14 +54,14 @@ async function serveAlone(config: Config, signals: Signals, io: Io, print: (line
     return startPostern(config, { print, isTerminal: io.isTerminal });
   });
   print(await running.firstScreen());
-  await signals.asked;
+  await signals.stopRequested;
   await running.close();
 }
 
 /** Ends a start or a stop that hangs. */
-async function overdue(asked: Promise<void>): Promise<never> {
-  await asked;
-  await wait(STOP_DEADLINE, undefined, { ref: false });
+async function failAfterDeadline(stopRequested: Promise<void>): Promise<never> {
+  await stopRequested;
+  await wait(stopDeadlineMs, undefined, { ref: false });
   throw new CommandError('Postern did not stop in time.');
 }
 
@@ -70,12 +70,12 @@ async function overdue(asked: Promise<void>): Promise<never> {
  * the process group arrives twice when npm passes it on.
  */
 function listen({ signals }: Io): Signals {
-  let ask = () => {};
+  let requestStop = () => {};
   let restart = () => {};
-  const asked = new Promise<void>((resolve) => {
-    ask = resolve;
+  const stopRequested = new Promise<void>((resolve) => {
+    requestStop = resolve;
   });
-  const onStop = () => ask();
+  const onStop = () => requestStop();
   const onRestart = () => restart();
   const listeners = [
     ['SIGTERM', onStop],
@@ -84,11 +84,11 @@ function listen({ signals }: Io): Signals {
   ] as const;
   for (const [name, listener] of listeners) signals?.on(name, listener);
   return {
-    asked,
+    stopRequested,
     onRestart(callback) {
       restart = callback;
     },
-    forget() {
+    removeListeners() {
       for (const [name, listener] of listeners) signals?.off(name, listener);
     },
   };

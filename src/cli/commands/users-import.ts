@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type ImportedLine, UserToImport } from '../../contract/user-import.js';
 import { importChunk, importEntries, importWeight } from '../../http/ndjson/import-items.js';
-import { createGathering, type Entry, maxLineBytes, readEntry, toLine } from '../../http/ndjson/items.js';
+import { createChunkBuilder, type Entry, maxLineBytes, readEntry, toLine } from '../../http/ndjson/items.js';
 import { createLineReader } from '../../http/ndjson/line-reader.js';
 import { closed } from '../../http/plugins/known-names.js';
 import { createValidator } from '../../http/plugins/validation.js';
@@ -11,7 +11,7 @@ import { CommandError } from '../support/failure.js';
 import { type Io, printLine } from '../support/io.js';
 
 /** Exit code: some lines failed. */
-const FAILED = 1;
+const exitFailed = 1;
 
 export function usersImportCommand(users: Command, io: Io, exitWith: (code: number) => void): void {
   users
@@ -25,7 +25,7 @@ export function usersImportCommand(users: Command, io: Io, exitWith: (code: numb
     )
     .action(async (file: string, { dryRun }: { dryRun?: true }) => {
       const failed = await importUsers(io, await openInput(io, file), dryRun === true);
-      if (failed > 0) exitWith(FAILED);
+      if (failed > 0) exitWith(exitFailed);
     });
 }
 
@@ -64,15 +64,15 @@ async function openInput({ stdin }: Io, file: string): Promise<AsyncIterable<str
 }
 
 async function* chunksOf(input: AsyncIterable<string | Uint8Array>): AsyncGenerator<readonly Entry<UserToImport>[]> {
-  let gathered = createGathering(importChunk, importWeight);
+  let chunk = createChunkBuilder(importChunk, importWeight);
   for await (const entry of entriesOf(input)) {
-    if (!gathered.hasRoomFor(entry)) {
-      yield gathered.entries;
-      gathered = createGathering(importChunk, importWeight);
+    if (!chunk.hasRoomFor(entry)) {
+      yield chunk.entries;
+      chunk = createChunkBuilder(importChunk, importWeight);
     }
-    gathered.add(entry);
+    chunk.add(entry);
   }
-  if (gathered.entries.length > 0) yield gathered.entries;
+  if (chunk.entries.length > 0) yield chunk.entries;
 }
 
 async function* entriesOf(input: AsyncIterable<string | Uint8Array>): AsyncGenerator<Entry<UserToImport>> {

@@ -16,13 +16,13 @@ import { type Io, printLine } from './io.js';
 export const cliOrigin: Origin = { actor: 'cli' };
 
 /** A command needs one connection for its transaction, and one for reads outside it. */
-const POOL_SIZE = 2;
+const poolSize = 2;
 
 /** Opens the configured database, which must exist, while `work` runs. Starts or joins an embedded server. */
 export async function withDatabase<T>(io: Io, work: (database: Database, config: Config) => Promise<T>): Promise<T> {
   const config = readConfig(io.env);
   const open = await openExistingTarget(config, quietLog(io));
-  const database = createDatabase({ target: open.target, size: POOL_SIZE, onConnectionError: () => undefined });
+  const database = createDatabase({ target: open.target, size: poolSize, onConnectionError: () => undefined });
   try {
     return await work(database, config);
   } finally {

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
-import { type Environment, type FromWorker, STOP_DEADLINE, type ToWorker } from './messages.js';
+import { type Environment, type FromWorker, stopDeadlineMs, type ToWorker } from './messages.js';
 
 /** One worker, as the primary sees it. */
 export interface Member {
@@ -21,7 +21,7 @@ export interface Member {
 export interface Ended {
   readonly wasReady: boolean;
   /** It was asked to end. */
-  readonly asked: boolean;
+  readonly endRequested: boolean;
   /** Milliseconds that it lived. */
   readonly lived: number;
   /** Why it could not start, if it has reported that. A message for the operator. */
@@ -33,7 +33,7 @@ export interface Ended {
 const program = fileURLToPath(new URL('./worker.js', import.meta.url));
 
 /** Milliseconds. Shorter than the deadline of the primary process, so that a worker that hangs does not outlive it. */
-const KILL_AFTER = STOP_DEADLINE - 2000;
+const killAfterMs = stopDeadlineMs - 2000;
 
 /**
  * All workers accept connections on one socket, and the kernel chooses the worker. In Node's default mode the primary accepts
@@ -47,7 +47,7 @@ export function prepareWorkers(): void {
 export function startMember(environment: Environment): Member {
   const startedAt = performance.now();
   const worker = cluster.fork();
-  let asked = false;
+  let endRequested = false;
   let url: string | undefined;
   let reason: string | undefined;
   let announce: (url: string | undefined) => void = () => undefined;
@@ -59,7 +59,7 @@ export function startMember(environment: Environment): Member {
     if (worker.isConnected()) worker.send(order, () => undefined);
   };
   worker.on('message', (message: FromWorker) => {
-    if (message === 'here') send(asked ? 'stop' : { start: environment });
+    if (message === 'here') send(endRequested ? 'stop' : { start: environment });
     else if ('failed' in message) reason = message.failed;
     else {
       url = message.ready;
@@ -69,7 +69,7 @@ export function startMember(environment: Environment): Member {
   const ended = new Promise<Ended>((resolve) => {
     const end = (how: string) => {
       announce(undefined);
-      resolve({ wasReady: url !== undefined, asked, lived: performance.now() - startedAt, reason, how });
+      resolve({ wasReady: url !== undefined, endRequested, lived: performance.now() - startedAt, reason, how });
     };
     worker.on('exit', (code, signal) => end(signal ?? `exit code ${code}`));
     // The system may have been unable to start the process.
@@ -83,13 +83,13 @@ export function startMember(environment: Environment): Member {
     ready,
     ended,
     async end(how) {
-      asked = true;
+      endRequested = true;
       send(how);
       let inTime = true;
       const late = setTimeout(() => {
         inTime = false;
         worker.process.kill('SIGKILL');
-      }, KILL_AFTER);
+      }, killAfterMs);
       await ended;
       clearTimeout(late);
       return inTime;

@@ -11,4 +11,4 @@ export type ToWorker = { readonly start: Environment } | 'stop' | 'retire';
 export type FromWorker = 'here' | { readonly ready: string } | { readonly failed: string };
 
 /** Milliseconds from the signal to the end, at most. Process supervisors kill after about this time. */
-export const STOP_DEADLINE = 30_000;
+export const stopDeadlineMs = 30_000;

@@ -25,9 +25,9 @@ export interface PoolOptions {
 }
 
 /** The pool fails when this many workers in a row end before any worker is ready. */
-const MAX_FAILURES = 5;
+const maxFailures = 5;
 /** Milliseconds. A worker that ran for longer ended for another reason than the one before. */
-const SETTLED = 10_000;
+const stableAfterMs = 10_000;
 const pauses = { first: 100, last: 5000 };
 
 export function startPool({ size, environment, log, whenUsable }: PoolOptions): WorkerPool {
@@ -56,7 +56,7 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
     });
     void member.ended.then((ended) => {
       for (const set of [serving, listening, living]) set.delete(member);
-      if (!ended.asked && !stopping.signal.aborted) void replace(member, ended);
+      if (!ended.endRequested && !stopping.signal.aborted) void replace(member, ended);
     });
     return member;
   }
@@ -67,10 +67,10 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
     if (reason !== undefined && !outcome.isReady()) return outcome.fail(reason);
     log.error({ worker, pid, how, ...(reason !== undefined && { reason }) }, 'a worker has ended unexpectedly');
     failures = wasReady ? 0 : failures + 1;
-    earlyEnds = ended.lived < SETTLED ? earlyEnds + 1 : 0;
-    if (failures >= MAX_FAILURES) {
+    earlyEnds = ended.lived < stableAfterMs ? earlyEnds + 1 : 0;
+    if (failures >= maxFailures) {
       const last = reason ?? how;
-      return outcome.fail(`${MAX_FAILURES} workers in a row have ended before they were ready. The last one: ${last}`);
+      return outcome.fail(`${maxFailures} workers in a row have ended before they were ready. The last one: ${last}`);
     }
     const pause = earlyEnds === 0 ? 0 : Math.min(pauses.last, pauses.first * 2 ** (earlyEnds - 1));
     await wait(pause, undefined, { signal: stopping.signal }).catch(() => undefined);

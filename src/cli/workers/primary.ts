@@ -21,7 +21,7 @@ export interface PrimaryOptions {
   readonly print: (line: string) => void;
   readonly isTerminal: boolean;
   /** Resolves when the service is asked to stop. */
-  readonly asked: Promise<void>;
+  readonly stopRequested: Promise<void>;
   /** Registers the callback for requested rolling restarts. */
   readonly onRestart: (restart: () => void) => void;
 }
@@ -90,13 +90,13 @@ async function serve(parts: {
   });
   try {
     options.onRestart(() => void restart(pool, decided, options, log));
-    const url = await Promise.race([pool.ready, pool.failed, options.asked]);
+    const url = await Promise.race([pool.ready, pool.failed, options.stopRequested]);
     if (url === undefined) return;
     log.info({ url }, 'all workers are ready');
     const { isTerminal } = options;
     const listening = { ...config, PORT: port, CONSOLE_PORT: consolePort };
     options.print(await firstScreen({ config: listening, url, database, log, firstKey, isTerminal }));
-    await Promise.race([options.asked, pool.failed]);
+    await Promise.race([options.stopRequested, pool.failed]);
   } finally {
     await pool.stop();
   }

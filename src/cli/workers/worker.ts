@@ -8,7 +8,7 @@ import { withSmallHeap } from '../../app/v8-flags.js';
 import { readConfig } from '../../config/config.js';
 import { waitAtMost } from '../../lib/time-limit.js';
 import { describeFailure } from '../support/failure.js';
-import { type Environment, type FromWorker, STOP_DEADLINE, type ToWorker } from './messages.js';
+import { type Environment, type FromWorker, stopDeadlineMs, type ToWorker } from './messages.js';
 
 interface Orders {
   readonly start: Promise<Environment>;
@@ -73,7 +73,7 @@ async function releaseClients(server: Server): Promise<void> {
 
 async function overdue({ stop }: Orders): Promise<never> {
   await stop;
-  await wait(STOP_DEADLINE, undefined, { ref: false });
+  await wait(stopDeadlineMs, undefined, { ref: false });
   throw new Error('The worker did not stop in time.');
 }
 

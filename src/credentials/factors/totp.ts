@@ -21,7 +21,7 @@ const secretLength = 20;
 /** A secret that no code has confirmed yet. */
 export interface NewTotpSecret {
   /** Encrypted, to store. */
-  readonly sealed: Buffer;
+  readonly encrypted: Buffer;
   /** Base32, to type into the app. */
   readonly secret: string;
   /** For a QR code, in the key URI format of Google Authenticator (its wiki page "Key Uri Format"). */
@@ -39,7 +39,7 @@ export function newTotpSecret(
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
   const rules = `algorithm=SHA1&digits=6&period=${totpPeriod}`;
   const uri = `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}&${rules}`;
-  return { sealed: encryptTotpSecret(keys, userId, bytes), secret, uri };
+  return { encrypted: encryptTotpSecret(keys, userId, bytes), secret, uri };
 }
 
 /** Encrypts the secret of an app. @param secret as bytes */
@@ -104,10 +104,10 @@ export async function findStepOfNewSecret(
   handle: Queryable<'user'>,
   keys: SecretKeys,
   userId: string,
-  { sealed, code }: { readonly sealed: Buffer; readonly code: string },
+  { encrypted, code }: { readonly encrypted: Buffer; readonly code: string },
 ): Promise<number | undefined> {
   const [row] = await handle.query(readStep({ period: totpPeriod }));
-  return row === undefined ? undefined : stepOfCode(decryptSecret(keys, userId, sealed), code, row.step);
+  return row === undefined ? undefined : stepOfCode(decryptSecret(keys, userId, encrypted), code, row.step);
 }
 
 const insertTotp = userStatement<{ userId: string; id: string; secret: Buffer; step: number }>(
@@ -121,8 +121,8 @@ const insertTotp = userStatement<{ userId: string; id: string; secret: Buffer; s
 );
 
 /** Stores the user's app and replaces an earlier one. The code of `step` confirmed it, and is not accepted again. */
-export async function saveTotp(tx: Queryable<'user'>, userId: string, sealed: Buffer, step: number): Promise<void> {
-  await tx.query(insertTotp({ userId, id: newId(), secret: sealed, step }));
+export async function saveTotp(tx: Queryable<'user'>, userId: string, encrypted: Buffer, step: number): Promise<void> {
+  await tx.query(insertTotp({ userId, id: newId(), secret: encrypted, step }));
 }
 
 const deleteTotp = userStatement<{ userId: string }>(

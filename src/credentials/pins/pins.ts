@@ -16,12 +16,12 @@ export interface Pins {
 }
 
 /** `k` and eight hexadecimal digits. */
-const FINGERPRINT_LENGTH = 9;
+const fingerprintLength = 9;
 
 export function createPins({ hasher, keys }: { hasher: PasswordHasher; keys: SecretKeys }): Pins {
   // The key's fingerprint is stored with the hash, so one argon2 hash is enough even while keys are rotated.
   const fingerprints = keys.digests('pin', 'fingerprint').map((digest) => `k${digest.toString('hex').slice(0, 8)}`);
-  const keyOf = (stored: string | undefined) => fingerprints.indexOf(stored?.slice(0, FINGERPRINT_LENGTH) ?? '');
+  const keyOf = (stored: string | undefined) => fingerprints.indexOf(stored?.slice(0, fingerprintLength) ?? '');
   const peppered = (userId: string, pin: string) =>
     keys.digests('pin', `${userId}:${pin}`).map((digest) => digest.toString('base64'));
 
@@ -34,7 +34,7 @@ export function createPins({ hasher, keys }: { hasher: PasswordHasher; keys: Sec
     async verify(stored, userId, pin) {
       const key = keyOf(stored);
       const input = peppered(userId ?? '', pin)[key] ?? '';
-      return hasher.verify(key === -1 ? undefined : stored?.slice(FINGERPRINT_LENGTH), input);
+      return hasher.verify(key === -1 ? undefined : stored?.slice(fingerprintLength), input);
     },
     isReadable: (stored) => keyOf(stored) !== -1,
   };

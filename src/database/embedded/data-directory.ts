@@ -32,10 +32,10 @@ export const SUPERUSER = 'postern';
 const STAGING_PREFIX = 'postgres.new-';
 
 /** No initdb takes this long. */
-const STAGING_AGE_MS = 10 * 60 * 1000;
+const stagingAgeMs = 10 * 60 * 1000;
 
 /** The longest address of a unix socket, in bytes, on the systems without descriptor paths. */
-const SOCKET_PATH_LIMIT = 103;
+const maxSocketPathBytes = 103;
 
 /** PostgreSQL's data directory, held open. */
 export interface DataDirectory {
@@ -111,7 +111,7 @@ function describe(path: string, descriptor: number, uid: number): DataDirectory 
     );
   }
   const name = ownName(descriptor, path);
-  if (Buffer.byteLength(`${name}/.s.PGSQL.5432`) > SOCKET_PATH_LIMIT) {
+  if (Buffer.byteLength(`${name}/.s.PGSQL.5432`) > maxSocketPathBytes) {
     throw new EmbeddedPostgresError(
       'data_dir_unusable',
       `${path} is too long a path for the address of a unix socket: choose a shorter DATA_DIR.`,
@@ -154,7 +154,7 @@ async function removeAbandoned(dataDir: string): Promise<void> {
     const path = join(dataDir, name);
     const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
     // Two processes that remove the same folder may both fail. The next start removes the rest.
-    if (Date.now() - changedAt > STAGING_AGE_MS) await rm(path, { recursive: true }).catch(() => undefined);
+    if (Date.now() - changedAt > stagingAgeMs) await rm(path, { recursive: true }).catch(() => undefined);
   }
 }
 

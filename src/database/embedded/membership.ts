@@ -30,16 +30,16 @@ export interface Membership {
 const MEMBERSHIP_LOCK = 1;
 
 /** How long a server may neither accept connections nor report that it is starting or stopping. */
-const TIMEOUT_MS = 15_000;
+const timeoutMs = 15_000;
 
 /** When to log that the start takes long. Recovery from a crash may take minutes. */
-const NOTICE_AFTER_MS = 3000;
+const noticeAfterMs = 3000;
 
 /** Attempts to start a server that ends right after its start. Another starter's server may have caused that. */
-const START_ATTEMPTS = 3;
+const maxStartAttempts = 3;
 
 /** A shutdown writes all data to disk first. Postern does not wait longer than this. */
-const SHUTDOWN_TIMEOUT_MS = 20_000;
+const shutdownTimeoutMs = 20_000;
 
 /** admin_shutdown, crash_shutdown and cannot_connect_now: the server is starting, recovering or stopping. */
 const TRANSITIONS = new Set(['57P01', '57P02', '57P03']);
@@ -56,8 +56,8 @@ const TRANSITIONS = new Set(['57P01', '57P02', '57P03']);
 export async function joinServer(server: Server, log: Log, stopping: AbortSignal): Promise<Membership> {
   let started: StartedServer | undefined;
   let failures = 0;
-  let deadline = performance.now() + TIMEOUT_MS;
-  let noticeAt = performance.now() + NOTICE_AFTER_MS;
+  let deadline = performance.now() + timeoutMs;
+  let noticeAt = performance.now() + noticeAfterMs;
   for (let pause = 5; ; pause = Math.min(pause * 1.5, 100)) {
     const result = await connectAsMember(server.data);
     if (!('error' in result)) {
@@ -66,13 +66,13 @@ export async function joinServer(server: Server, log: Log, stopping: AbortSignal
       return membership;
     }
     const code = codeOf(result.error) ?? '';
-    if (TRANSITIONS.has(code) && !stopping.aborted) deadline = performance.now() + TIMEOUT_MS;
+    if (TRANSITIONS.has(code) && !stopping.aborted) deadline = performance.now() + timeoutMs;
 
     const failure = started?.failure();
     if (failure !== undefined) {
       started = undefined;
       failures += 1;
-      if (failures === START_ATTEMPTS) throw startFailed(server, log, failure);
+      if (failures === maxStartAttempts) throw startFailed(server, log, failure);
     }
     if (performance.now() > deadline) throw startFailed(server, log, `no answer, ${reasonOf(result.error)}`);
     const isServerMissing = code === 'ENOENT' || code === 'ECONNREFUSED';
@@ -135,7 +135,7 @@ async function shutDown(data: DataDirectory, log: Log): Promise<void> {
     return;
   }
   for (const pid of postmasters) signalProcess(pid, 'SIGINT');
-  const deadline = performance.now() + SHUTDOWN_TIMEOUT_MS;
+  const deadline = performance.now() + shutdownTimeoutMs;
   for (let pause = 5; performance.now() < deadline; pause = Math.min(pause * 1.5, 100)) {
     await sleep(pause);
     const running = await serverProcesses(data);

@@ -25,7 +25,7 @@ interface ProcessTable {
 }
 
 /** A lock file without a process id that is older than this was left by a crash. A newer one is being written. */
-const EMPTY_LOCK_FILE_AGE_MS = 2000;
+const emptyLockFileAgeMs = 2000;
 
 /**
  * The processes of the server of `data`, without zombies.
@@ -125,7 +125,7 @@ function readLockFile(path: string): number | undefined {
   try {
     const pid = Math.abs(Number.parseInt(readFileSync(path, 'utf8'), 10));
     if (!Number.isNaN(pid)) return pid;
-    return Date.now() - statSync(path).mtimeMs > EMPTY_LOCK_FILE_AGE_MS ? 0 : undefined;
+    return Date.now() - statSync(path).mtimeMs > emptyLockFileAgeMs ? 0 : undefined;
   } catch {
     return undefined;
   }

@@ -27,10 +27,10 @@ export interface StartedServer {
   failure(): string | undefined;
 }
 
-const LOG_FILE_LIMIT_BYTES = 10 * 1024 * 1024;
+const maxLogBytes = 10 * 1024 * 1024;
 
 /** The end of the log that holds the cause of a failed start. */
-const LOG_TAIL_BYTES = 4096;
+const logTailBytes = 4096;
 
 /**
  * Given on the command line, not in `postgresql.conf`: so the settings of a new release also apply to existing data, and no
@@ -144,7 +144,7 @@ export function tailOfLog(logFile: string): string[] {
     const descriptor = openSync(logFile, constants.O_RDONLY | constants.O_NOFOLLOW);
     try {
       const { size } = fstatSync(descriptor);
-      const tail = Buffer.alloc(Math.min(size, LOG_TAIL_BYTES));
+      const tail = Buffer.alloc(Math.min(size, logTailBytes));
       readSync(descriptor, tail, 0, tail.length, size - tail.length);
       return tail.toString().trimEnd().split('\n').slice(-20);
     } finally {
@@ -161,7 +161,7 @@ function openLog(logFile: string): number {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
   try {
     const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
-    if (size > LOG_FILE_LIMIT_BYTES) renameSync(logFile, `${logFile}.1`);
+    if (size > maxLogBytes) renameSync(logFile, `${logFile}.1`);
     return openSync(logFile, flags, 0o600);
   } catch (error) {
     throw new EmbeddedPostgresError(

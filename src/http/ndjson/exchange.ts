@@ -8,7 +8,7 @@ import { asProblem } from '../plugins/problems.js';
 import { readDryRun } from '../requests/parameters.js';
 import type { App } from '../requests/route.js';
 import { endAnswer, nextPiece, type Pause, writeAll } from '../requests/streams.js';
-import { type ChunkSize, createGathering, type Entry, maxLineBytes, readEntry, toLine } from './items.js';
+import { type ChunkSize, createChunkBuilder, type Entry, maxLineBytes, readEntry, toLine } from './items.js';
 import { createLineReader, type Line } from './line-reader.js';
 
 /** Milliseconds. After a pause of `pause`, received items are committed. After a pause of `idle`, the exchange ends. */
@@ -120,12 +120,12 @@ async function* chunksOf<Item>({ request, work, pace, stop }: Exchange<Item>): A
   const validate = request.compileValidationSchema(ndjson, 'body');
   const read = (line: Line) => readEntry(line, validate, work.make);
   const lines = createLineReader(maxLineBytes);
-  const gather = () => createGathering(work.chunk, work.weightOf);
-  let gathered = gather();
+  const newChunk = () => createChunkBuilder(work.chunk, work.weightOf);
+  let chunk = newChunk();
   let upTo = 0;
   const take = (because?: Pause): Chunk<Item> => {
-    const { entries } = gathered;
-    gathered = gather();
+    const { entries } = chunk;
+    chunk = newChunk();
     return because === undefined ? { entries, upTo } : { entries, upTo, because };
   };
   for (;;) {
@@ -133,22 +133,22 @@ async function* chunksOf<Item>({ request, work, pace, stop }: Exchange<Item>): A
       const pause = pace();
       if (pause !== undefined) await pause;
       const entry = read(line);
-      if (!gathered.hasRoomFor(entry)) yield take();
-      gathered.add(entry);
+      if (!chunk.hasRoomFor(entry)) yield take();
+      chunk.add(entry);
       upTo = line.number;
     }
-    const piece = await nextPiece(request.raw, gathered.entries.length > 0 ? timeoutMs.pause : timeoutMs.idle, stop);
+    const piece = await nextPiece(request.raw, chunk.entries.length > 0 ? timeoutMs.pause : timeoutMs.idle, stop);
     if (piece === 'gone') return;
     if (piece === 'end') {
       const line = lines.end();
       const entry = line === undefined ? undefined : read(line);
-      if (!gathered.hasRoomFor(entry)) yield take();
-      gathered.add(entry);
+      if (!chunk.hasRoomFor(entry)) yield take();
+      chunk.add(entry);
       upTo = line?.number ?? upTo;
     }
     if (typeof piece !== 'string') lines.feed(piece);
     // A pause of the sender ends the exchange only if there is nothing to commit.
-    else if (piece === 'idle' && gathered.entries.length > 0) yield take();
+    else if (piece === 'idle' && chunk.entries.length > 0) yield take();
     else return yield take(piece);
   }
 }

@@ -53,14 +53,14 @@ export interface ChunkSize {
 }
 
 /** Collects the entries of one chunk. */
-export interface Gathering<Item> {
+export interface ChunkBuilder<Item> {
   readonly entries: readonly Entry<Item>[];
   hasRoomFor(entry: Entry<Item> | undefined): boolean;
   add(entry: Entry<Item> | undefined): void;
 }
 
 /** @param weightOf the weight of an item; a refused line weighs 0 */
-export function createGathering<Item>(max: ChunkSize, weightOf: (item: Item) => number): Gathering<Item> {
+export function createChunkBuilder<Item>(max: ChunkSize, weightOf: (item: Item) => number): ChunkBuilder<Item> {
   const entries: Entry<Item>[] = [];
   let weight = 0;
   let bytes = 0;

@@ -18,12 +18,12 @@ export interface SecretKeys {
   /** Encrypts with AES-256-GCM and the current key: key id, nonce, tag, ciphertext. `context` is the associated data. */
   encrypt(plain: string, context: string): Buffer;
   /** Decrypts. Undefined when no key decrypts the value with this `context`. */
-  decrypt(sealed: Buffer, context: string): string | undefined;
+  decrypt(encrypted: Buffer, context: string): string | undefined;
   /**
    * The id of the missing key that a value needs.
    * @returns undefined if these keys include it, or if the value is older than key ids
    */
-  missingKeyOf(sealed: Buffer): string | undefined;
+  missingKeyOf(encrypted: Buffer): string | undefined;
 }
 
 const nonceBytes = 12;
@@ -40,8 +40,8 @@ export function createKeyId(secret: string): string {
 }
 
 /** A message for the log: no configured key decrypts a stored value. Names the missing key. */
-export function describeUnreadable(keys: SecretKeys, sealed: Buffer, what: string): string {
-  const missing = keys.missingKeyOf(sealed);
+export function describeUnreadable(keys: SecretKeys, encrypted: Buffer, what: string): string {
+  const missing = keys.missingKeyOf(encrypted);
   const reason =
     missing === undefined
       ? 'no key of SECRET_KEY decrypts it'
@@ -50,10 +50,10 @@ export function describeUnreadable(keys: SecretKeys, sealed: Buffer, what: strin
 }
 
 /** The problem for a request that needs a stored value which no configured key decrypts. */
-export function unreadable(keys: SecretKeys, sealed: Buffer, what: string): Problem {
+export function unreadable(keys: SecretKeys, encrypted: Buffer, what: string): Problem {
   return new Problem('secret_unreadable', {
     retryAfter: unreadableRetry,
-    cause: new Error(describeUnreadable(keys, sealed, what)),
+    cause: new Error(describeUnreadable(keys, encrypted, what)),
   });
 }
 
@@ -75,9 +75,9 @@ export function createSecretKeys(secrets: readonly string[]): SecretKeys {
     seal: keys('seal'),
   };
   const ids = secrets.map(createKeyId);
-  const idOf = (sealed: Buffer) =>
-    sealed.subarray(0, encryptedMark.length).equals(encryptedMark)
-      ? sealed.toString('hex', encryptedMark.length, encryptedHeadBytes)
+  const idOf = (encrypted: Buffer) =>
+    encrypted.subarray(0, encryptedMark.length).equals(encryptedMark)
+      ? encrypted.toString('hex', encryptedMark.length, encryptedHeadBytes)
       : undefined;
   const hmac = (key: Buffer, data: string) => createHmac('sha256', key).update(data).digest();
   const current = (purpose: KeyPurpose): Buffer => {
@@ -99,30 +99,34 @@ export function createSecretKeys(secrets: readonly string[]): SecretKeys {
       const id = Buffer.from(ids[0] ?? '', 'hex');
       return Buffer.concat([encryptedMark, id, nonce, cipher.getAuthTag(), encrypted]);
     },
-    decrypt(sealed, context) {
+    decrypt(encrypted, context) {
       // The nonce of an older value may begin with the same bytes as the head, so both formats are tried.
-      for (const body of idOf(sealed) === undefined ? [sealed] : [sealed.subarray(encryptedHeadBytes), sealed]) {
+      for (const body of idOf(encrypted) === undefined
+        ? [encrypted]
+        : [encrypted.subarray(encryptedHeadBytes), encrypted]) {
         for (const key of derived.seal) {
-          const opened = tryOpen(key, body, context);
-          if (opened !== undefined) return opened;
+          const decrypted = tryDecrypt(key, body, context);
+          if (decrypted !== undefined) return decrypted;
         }
       }
       return undefined;
     },
-    missingKeyOf(sealed) {
-      const id = idOf(sealed);
+    missingKeyOf(encrypted) {
+      const id = idOf(encrypted);
       return id === undefined || ids.includes(id) ? undefined : id;
     },
   };
 }
 
-function tryOpen(key: Buffer, sealed: Buffer, context: string): string | undefined {
-  if (sealed.length < nonceBytes + tagBytes) return undefined;
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes })
+function tryDecrypt(key: Buffer, encrypted: Buffer, context: string): string | undefined {
+  if (encrypted.length < nonceBytes + tagBytes) return undefined;
+  const decipher = createDecipheriv('aes-256-gcm', key, encrypted.subarray(0, nonceBytes), { authTagLength: tagBytes })
     .setAAD(Buffer.from(context))
-    .setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
+    .setAuthTag(encrypted.subarray(nonceBytes, nonceBytes + tagBytes));
   try {
-    return Buffer.concat([decipher.update(sealed.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
+    return Buffer.concat([decipher.update(encrypted.subarray(nonceBytes + tagBytes)), decipher.final()]).toString(
+      'utf8',
+    );
   } catch {
     // Another key encrypted it, or it was changed.
     return undefined;

@@ -108,18 +108,18 @@ export function operatorsOf(field: FilterField): readonly FilterOperator[] {
 
 // The grammar of RFC 8259, section 6, so that a client can send a number as it received it.
 const NUMBER = /^-?((?:0|[1-9]\d*)(?:\.\d+)?)(?:e[-+]?\d{1,3})?$/i;
-const SIGNIFICANT_DIGITS = 15;
+const maxDigits = 15;
 // Within these limits a double distinguishes any two decimals of 15 digits, keeps their order and prints them exactly.
-const LEAST_MAGNITUDE = 1e-300;
-const GREATEST_MAGNITUDE = 1e300;
+const minMagnitude = 1e-300;
+const maxMagnitude = 1e300;
 
 function readNumber(text: string): string | undefined {
   const digits = NUMBER.exec(text)?.[1];
   if (digits === undefined) return undefined;
-  if (digits.length > SIGNIFICANT_DIGITS && significantDigits(digits) > SIGNIFICANT_DIGITS) return undefined;
+  if (digits.length > maxDigits && significantDigits(digits) > maxDigits) return undefined;
   const value = Number(text);
   const magnitude = Math.abs(value);
-  const isExact = magnitude <= GREATEST_MAGNITUDE && (magnitude >= LEAST_MAGNITUDE || significantDigits(digits) === 0);
+  const isExact = magnitude <= maxMagnitude && (magnitude >= minMagnitude || significantDigits(digits) === 0);
   return isExact ? String(value) : undefined;
 }
 

@@ -28,9 +28,9 @@ const CLAUSE_FORM = 'field:operator:value';
 const IN_FORM = '[a;b]';
 const ESCAPABLE = ',|:;[]\\';
 
-const MAX_LENGTH = 2000;
-const MAX_CLAUSES = 20;
-const MAX_VALUES = 100;
+const maxLength = 2000;
+const maxClauses = 20;
+const maxValues = 100;
 
 /** A part of the filter, still escaped, with its position in the filter: 0-based, in UTF-16 code units. */
 interface Piece {
@@ -69,15 +69,15 @@ export function collectFilter(
     return undefined;
   };
   const whole = { text, start: 0 };
-  if (text.length > MAX_LENGTH) {
-    fail('too_long', { text: '', start: MAX_LENGTH }, { max: MAX_LENGTH });
+  if (text.length > maxLength) {
+    fail('too_long', { text: '', start: maxLength }, { max: maxLength });
     return [];
   }
   if (!isWellFormed(whole, fail)) return [];
   const pieces = split(whole, ',|');
-  const excess = pieces[MAX_CLAUSES];
+  const excess = pieces[maxClauses];
   if (excess) {
-    fail('too_many_filters', excess, { max: MAX_CLAUSES });
+    fail('too_many_filters', excess, { max: maxClauses });
     return [];
   }
   return pieces.flatMap((piece) => readClause(piece, fields, fail) ?? []);
@@ -156,8 +156,8 @@ function makeClause(
   pieces: readonly Piece[],
   fail: Fail,
 ): FilterClause | undefined {
-  const excess = pieces[MAX_VALUES];
-  if (excess) return fail('too_many_items', excess, { max: MAX_VALUES });
+  const excess = pieces[maxValues];
+  if (excess) return fail('too_many_items', excess, { max: maxValues });
   const values: string[] = [];
   for (const piece of pieces) {
     const text = unescaped(piece);

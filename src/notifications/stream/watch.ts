@@ -17,8 +17,8 @@ export interface WatchOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** Streams that one query checks. */
-const batch = 1000;
+/** The number of streams that one query checks. */
+const batchSize = 1000;
 
 /**
  * One timer for all streams. It ends streams that do not read or that could not be checked, sends heartbeats, and asks
@@ -31,11 +31,11 @@ export function startWatch({ streams, queries, pump, end, times, log }: WatchOpt
 
   async function check(): Promise<void> {
     const all = [...streams];
-    for (let from = 0; from < all.length; from += batch) {
-      const some = all.slice(from, from + batch).filter((stream) => !stream.hasEnded);
-      const askedAt = performance.now();
-      const findings = await queries.check(some);
-      for (const stream of some) stream.checkedAt = askedAt;
+    for (let from = 0; from < all.length; from += batchSize) {
+      const batch = all.slice(from, from + batchSize).filter((stream) => !stream.hasEnded);
+      const checkedAt = performance.now();
+      const findings = await queries.check(batch);
+      for (const stream of batch) stream.checkedAt = checkedAt;
       for (const { stream, expiresAt, isExpiring, isBehind } of findings) {
         if (expiresAt === null) end(stream);
         else if (isBehind) pump.wake(stream);
@@ -83,7 +83,7 @@ export function startWatch({ streams, queries, pump, end, times, log }: WatchOpt
  * resumes there.
  */
 function sendHeartbeat(stream: Stream): void {
-  const { position, sentPosition: toldPosition } = stream;
+  const { position, sentPosition } = stream;
   stream.sentPosition = position;
-  write(stream, frames.heartbeat(position === toldPosition ? undefined : position));
+  write(stream, frames.heartbeat(position === sentPosition ? undefined : position));
 }
