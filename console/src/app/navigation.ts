@@ -20,4 +20,5 @@ export interface NavigationEntry {
 /** In the order of the sidebar. */
 export const navigation: readonly NavigationEntry[] = [
   { to: '/', name: (text) => text.shell.overview, icon: 'home', key: 'o', onPhone: true },
+  { to: '/keys', name: (text) => text.keys.title, icon: 'key', key: 'k', second: true, needs: 'admin' },
 ];

@@ -11,6 +11,13 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import('../pages/overview/overview.js'), 'Overview'),
 });
 
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: '/keys',
+  validateSearch: queryOf('q', 'cursor'),
+  component: lazyRouteComponent(() => import('../pages/keys/keys.js'), 'Keys'),
+});
+
 const partsPage = createRoute({
   getParentRoute: () => root,
   path: '/parts',
@@ -20,7 +27,7 @@ const partsPage = createRoute({
 
 /** All pages of the console. The code of each is loaded when it is opened, or when the pointer is over its link. */
 export const router = createRouter({
-  routeTree: root.addChildren([overview, partsPage]),
+  routeTree: root.addChildren([overview, keys, partsPage]),
   basepath: '/console',
   parseSearch: parseQuery,
   stringifySearch: stringifyQuery,

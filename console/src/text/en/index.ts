@@ -1,12 +1,13 @@
 import { common } from './common.js';
 import { events } from './events.js';
+import { keys } from './keys.js';
 import { overview } from './overview.js';
 import { parts } from './parts.js';
 import { setUp } from './set-up.js';
 import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
 
-export const texts = { common, events, overview, parts, setUp, shell, signIn };
+export const texts = { common, events, keys, overview, parts, setUp, shell, signIn };
 
 /** The same keys in each language, with values of the same kind. */
 type Wide<T> = {

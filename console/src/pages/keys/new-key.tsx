@@ -1,0 +1,140 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { request } from '../../api/client.js';
+import { ProblemError } from '../../api/problem.js';
+import type { CreateKeyData, IssuedApiKey, Scope } from '../../api/schema.js';
+import { Button } from '../../components/button/button.js';
+import { Dialog } from '../../components/dialog/dialog.js';
+import { Checkbox, Field, Select } from '../../components/field/field.js';
+import { Problem } from '../../components/state/state.js';
+import { Secret } from '../../components/text/values.js';
+import { useDraft } from '../../lib/drafts.js';
+import { useText } from '../../text/text.js';
+import styles from './keys.module.css';
+
+const scopes = [
+  'notifications:write',
+  'sessions:verify',
+  'users:read',
+  'users:write',
+  'admin',
+] as const satisfies readonly Scope[];
+
+const days = { never: undefined, d30: 30, d90: 90, d365: 365 } as const;
+type Expiry = keyof typeof days;
+const msPerDay = 86_400_000;
+
+interface Draft {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expiry: Expiry;
+}
+const empty: Draft = { name: '', scopes: [], expiry: 'never' };
+
+/** The form for a key, and then the key itself, once. */
+export function NewKey({ onClose }: { onClose: () => void }) {
+  const { keys: text } = useText();
+  const [issued, setIssued] = useState<IssuedApiKey>();
+  if (issued === undefined) return <KeyForm onClose={onClose} onIssued={setIssued} />;
+  return (
+    <Dialog
+      title={issued.name}
+      modal="required"
+      onClose={onClose}
+      foot={
+        <Button kind="main" onClick={onClose}>
+          {text.done}
+        </Button>
+      }
+    >
+      <Secret label={text.shownOnce} of={issued.token} kept={<p className={styles.quiet}>{text.keepIt}</p>} />
+    </Dialog>
+  );
+}
+
+function KeyForm({ onClose, onIssued }: { onClose: () => void; onIssued: (key: IssuedApiKey) => void }) {
+  const { keys: text, common } = useText();
+  const [draft, setDraft, forget] = useDraft<Draft>('key', empty);
+  const client = useQueryClient();
+  const create = useMutation({
+    mutationFn: () => {
+      const age = days[draft.expiry];
+      const expires_at = age === undefined ? undefined : new Date(Date.now() + age * msPerDay).toISOString();
+      const body = {
+        name: draft.name.trim(),
+        scopes: [...draft.scopes],
+        ...(expires_at !== undefined && { expires_at }),
+      };
+      return request<CreateKeyData, IssuedApiKey>('POST', '/admin/v1/keys', { body });
+    },
+    async onSuccess(key) {
+      forget();
+      onIssued(key);
+      await client.invalidateQueries({ queryKey: ['keys'] });
+    },
+  });
+  const isReady = draft.name.trim() !== '' && draft.scopes.length > 0;
+  const { error } = create;
+  const nameError = error instanceof ProblemError ? error.messageFor('name') : undefined;
+  const toggle = (scope: Scope) =>
+    setDraft({
+      ...draft,
+      scopes: draft.scopes.includes(scope) ? draft.scopes.filter((one) => one !== scope) : [...draft.scopes, scope],
+    });
+  return (
+    <Dialog
+      title={text.createTitle}
+      onClose={onClose}
+      onSubmit={() => {
+        if (isReady && !create.isPending) create.mutate();
+      }}
+      foot={
+        <>
+          <Button data-cancel onClick={onClose}>
+            {common.cancel}
+          </Button>
+          <Button type="submit" kind="main" disabled={!isReady} busy={create.isPending} changes>
+            {text.createAction}
+          </Button>
+        </>
+      }
+    >
+      <div className={styles.stack}>
+        <Field
+          label={text.name}
+          hint={text.nameHint}
+          error={nameError}
+          value={draft.name}
+          maxLength={100}
+          autoComplete="off"
+          onChange={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
+        />
+        <fieldset className={styles.scopes}>
+          <legend>{text.scopes}</legend>
+          {scopes.map((scope) => (
+            <Checkbox
+              key={scope}
+              label={
+                <>
+                  {text.scopeNames[scope]} <code className={styles.quiet}>{scope}</code>
+                </>
+              }
+              checked={draft.scopes.includes(scope)}
+              onChange={() => toggle(scope)}
+            />
+          ))}
+          {draft.name.trim() !== '' && draft.scopes.length === 0 && (
+            <span className={styles.quiet}>{text.chooseScope}</span>
+          )}
+        </fieldset>
+        <Select
+          label={text.expiry}
+          value={draft.expiry}
+          options={(['never', 'd30', 'd90', 'd365'] as const).map((name) => [name, text.expiries[name]] as const)}
+          onChoose={(expiry) => setDraft({ ...draft, expiry })}
+        />
+        {error !== null && nameError === undefined && <Problem what={text.notCreated} error={error} />}
+      </div>
+    </Dialog>
+  );
+}
