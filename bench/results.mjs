@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
 
 const page = new URL('RESULTS.md', import.meta.url);
-const titles = { bench: '`npm run bench`', growth: '`npm run bench:growth`' };
+const titles = { bench: '`npm run bench`', growth: '`npm run bench:growth`', search: '`node bench/search.mjs`' };
 const loadAtStart = loadavg();
 
 const intro = `The benchmarks write this page. Other machines give other figures, and some other ratios: before plain session checks

@@ -24,6 +24,7 @@ export async function openPostgres(dataDir) {
     return pools.at(-1);
   };
   return {
+    target: open.target,
     migrate: () => migrate(open.target),
     pool,
     async close() {

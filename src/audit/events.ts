@@ -17,6 +17,7 @@ export type EventType =
   | 'message.failed'
   | 'message.expired'
   | 'message.retried'
+  | 'users.bulk'
   | 'user.created'
   | 'user.changed'
   | 'user.password_changed'

@@ -353,6 +353,10 @@ export const fieldErrors = {
   invalid_cursor: text('This is not a cursor of this list and sort.', 'No es un cursor de esta lista con este orden.'),
   invalid_format: text('This does not have the expected format.', 'No tiene el formato esperado.'),
   reserved_id: text('This id is reserved.', 'Este id está reservado.'),
+  own_account: text(
+    'A bulk action does not change your own account.',
+    'Una acción en bloque no cambia su propia cuenta.',
+  ),
   no_role: text('The user has no role. Assign one first.', 'El usuario no tiene ningún rol. Asígnele uno primero.'),
   invalid_characters: text('This contains characters that are not allowed.', 'Contiene caracteres no permitidos.'),
   invalid_time: text(

@@ -19,12 +19,11 @@ export const searchText: Sql = sql`lower(coalesce(u.username, '') || chr(10) || 
 export const searchIndex = 'users_by_search_text';
 
 /**
- * The pending list of the GIN index is short, because each search reads all of it. The indexes of users with a role, with a
- * lock and of deactivated users are small: they hold only these.
+ * The pending list of the GIN index is short, because each search reads all of it. The indexes of users with a lock and of
+ * deactivated users are small: they hold only these.
  */
 const lateIndexes: readonly LateIndex[] = [
   { name: 'devices_by_id', table: 'devices', definition: 'devices (id)' },
-  { name: 'users_with_role', table: 'users', definition: `users (created_at, id) where role <> 'user'` },
   { name: 'users_with_lock', table: 'users', definition: 'users (created_at, id) where lock_kind is not null' },
   { name: 'users_deactivated', table: 'users', definition: `users (created_at, id) where status = 'deactivated'` },
   {

@@ -26,6 +26,7 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
     'A message to you expired before it was sent.',
     'Un mensaje para usted caducó antes de enviarse.',
   ),
+  'users.bulk': text('A bulk action was started: {action}.', 'Se inició una acción en bloque: {action}.'),
   'user.created': text('The account was created.', 'Se creó la cuenta.'),
   'user.changed': text('The account was changed: {fields}.', 'La cuenta cambió: {fields}.'),
   'user.password_changed': text('The password was changed.', 'Cambió la contraseña.'),

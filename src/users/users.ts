@@ -275,7 +275,7 @@ async function claim(tx: Queryable<'directory'>, userId: string, identities: Ide
 type LockValues = Required<Pick<UserValues, 'lock_kind' | 'locked_until' | 'lock_reason'>>;
 
 /** @throws Problem `validation_failed` unless the request has exactly one of `permanent` and a valid time */
-function readLock({ permanent, until, reason }: LockRequest): LockValues {
+export function readLock({ permanent, until, reason }: LockRequest): LockValues {
   const locked_until = until === undefined ? null : parseTime(until);
   const errors: FieldError[] = [];
   if (permanent === true && until !== undefined) {

@@ -32,7 +32,7 @@ describe('the indexes that are built late', () => {
   });
 
   it('are built while others write: the build blocks no write, and no write fails', async () => {
-    await run('drop index users_with_role');
+    await run('drop index users_with_lock');
     const writer = new pg.Client(connectionFields(test.target));
     await writer.connect();
     // The build waits for this transaction. Other writes go on meanwhile.
@@ -48,17 +48,17 @@ describe('the indexes that are built late', () => {
     await run('insert into users (id, created_at, updated_at) values (gen_random_uuid(), now(), now())');
     await writer.query('commit');
     await writer.end();
-    expect((await building).built).toEqual(['users_with_role']);
+    expect((await building).built).toEqual(['users_with_lock']);
   });
 
   it('are built by one instance at a time', async () => {
-    await run('drop index users_with_role');
+    await run('drop index users_with_lock');
     const results = await Promise.all(Array.from({ length: 4 }, () => buildIndexes(test.target, never)));
-    expect(results.flatMap(({ built }) => built)).toEqual(['users_with_role']);
+    expect(results.flatMap(({ built }) => built)).toEqual(['users_with_lock']);
   });
 
   it('are left to the next start when the service stops during the build', async () => {
-    await run('drop index users_with_role');
+    await run('drop index users_with_lock');
     const writer = new pg.Client(connectionFields(test.target));
     await writer.connect();
     await writer.query('begin');
@@ -72,7 +72,7 @@ describe('the indexes that are built late', () => {
     await eventually('the build has ended', async () => (await started()).length === 0 || undefined);
     await writer.query('rollback');
     await writer.end();
-    expect((await state()).missing).toEqual(['users_with_role']);
+    expect((await state()).missing).toEqual(['users_with_lock']);
     const next = startIndexBuild(test.target, silent, 10);
     await eventually('the index is built', async () => (await state()).missing.length === 0 || undefined);
     await next.stop();

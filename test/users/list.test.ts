@@ -154,6 +154,21 @@ describe('a search', () => {
     );
   });
 
+  it.each(['r7', '7', '@', '+1', '.c', 'ě'])('finds %j, which the index does not know', async (search) => {
+    const page = await read({ search, filter: '', limit: 100 });
+    expect(page.items.length).toBeGreaterThan(0);
+    expect(page.partial).toBeUndefined();
+    const { numbers: all } = await walk({ search: 'ěk' });
+    expect(all).toEqual([2007, 1007, 7]);
+  });
+
+  it('never reads the whole index for a text without three letters in a row', async () => {
+    const statements = await queriesOf(() => read({ search: 'r7' }));
+    const settings = statements.flatMap(({ text, values }) => (text.includes('enable_seqscan') ? [values] : []));
+    expect(settings.length).toBeGreaterThan(0);
+    expect(settings.flat()).not.toContain('off');
+  });
+
   it('uses its index for users beyond those that are read first', async () => {
     const statements = await queriesOf(() => read({ search: 'rare' }));
     const indexed = statements.find(({ text }) => text.includes('materialized'));

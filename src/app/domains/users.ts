@@ -2,6 +2,7 @@ import type { Services } from '../../http/routes/routes.js';
 import type { IdTokens } from '../../login/authenticators/oidc.js';
 import type { Notices } from '../../messages/notices.js';
 import { createActivity } from '../../users/activity.js';
+import { createUserBulk } from '../../users/bulk/bulk.js';
 import { createUserDetails } from '../../users/details.js';
 import { createEnrollmentLinks } from '../../users/enrollment-links.js';
 import { createExternalIdentities } from '../../users/external-identities.js';
@@ -11,7 +12,7 @@ import type { Base } from '../base/base.js';
 
 type UserServices = Pick<
   Services,
-  'users' | 'userImport' | 'enrollmentLinks' | 'userDetails' | 'externalIdentities' | 'activity'
+  'users' | 'userImport' | 'userBulk' | 'enrollmentLinks' | 'userDetails' | 'externalIdentities' | 'activity'
 >;
 
 /** Users as operators see them. `rules` are the rules for their fields. */
@@ -33,9 +34,11 @@ export function createUserServices(
     hashCostLimit: config.IMPORTED_HASH_COST_LIMIT,
     searches: Math.max(2, Math.floor(resources.connections / 4)),
   };
+  const users = createUsers(rules);
   return {
     rules,
-    users: createUsers(rules),
+    users,
+    userBulk: createUserBulk({ database, users }),
     // An import uses half of the hashes that may run at a time. The other half stays for logins.
     userImport: createUserImport({ ...rules, hashesAtATime: Math.ceil(resources.hashes / 2) }),
     enrollmentLinks: createEnrollmentLinks(consoleUrl),

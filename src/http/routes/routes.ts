@@ -27,6 +27,7 @@ import type { Sessions } from '../../sessions/sessions.js';
 import type { Counters } from '../../statistics/counters.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import type { Activity } from '../../users/activity.js';
+import type { UserBulk } from '../../users/bulk/bulk.js';
 import type { UserDetails } from '../../users/details.js';
 import type { EnrollmentLinks } from '../../users/enrollment-links.js';
 import type { Exports } from '../../users/export.js';
@@ -43,6 +44,7 @@ import { adminLoginDiagnosisRoutes } from './admin/login-diagnosis.js';
 import { adminNotificationRoutes } from './admin/notifications.js';
 import { adminOutboxRoutes } from './admin/outbox.js';
 import { adminStatisticsRoutes } from './admin/stats.js';
+import { adminUserBulkRoutes } from './admin/users/bulk.js';
 import { adminUserDetailRoutes } from './admin/users/details.js';
 import { adminUserDeviceRoutes } from './admin/users/devices.js';
 import { adminEnrollmentLinkRoutes } from './admin/users/enrollment-links.js';
@@ -119,6 +121,7 @@ export interface Services {
   readonly operatorSetUp: OperatorSetUp;
   readonly users: Users;
   readonly userImport: UserImport;
+  readonly userBulk: UserBulk;
   readonly enrollmentLinks: EnrollmentLinks;
   readonly loginDiagnoses: LoginDiagnoses;
   readonly userDetails: UserDetails;
@@ -170,6 +173,7 @@ export function registerRoutes(app: App, services: Services, { administration, c
 function adminRoutes(app: App, services: Services): void {
   adminUsersRoutes(app, services);
   adminUserImportRoutes(app, services);
+  adminUserBulkRoutes(app, services);
   adminUserRoutes(app, services);
   adminUserLockRoutes(app, services);
   adminLoginDiagnosisRoutes(app, services);

@@ -19,7 +19,7 @@ import { Problem } from '../../lib/problem.js';
 export interface FindRequest extends Omit<ListRequest, 'filter'> {
   /** SQL on the user `u`. */
   readonly condition: Sql;
-  /** `search`: the index of searches has the answer. `filter`: the planner decides. */
+  /** `search`: the index of searches has the answer, see `hasTrigram`. `filter`: the planner decides. */
   readonly by: 'search' | 'filter';
 }
 
@@ -54,13 +54,13 @@ const defaultLimits: Limits = { search: 3000, indexed: 1500, count: 500 };
 /** Rows that are read before an index is used. It takes about 10 ms, and suffices for a text that one in 200 users has. */
 const defaultFirstRows = 5000;
 /** Further rows that are read in the order of the list, if they are likely to fill the page. */
-const mostLikelyRows = 40_000;
+const mostLikelyRows = 25_000;
 /** Rows before the page that are kept in memory. Page numbers further down leave this to the database. */
 const mostSkipped = 10_000;
 /** Milliseconds that one step should take, and its largest number of rows. */
 const step = { duration: 200, mostRows: 100_000 };
 /** Above this share of matching rows, reading rows in any order counts them faster than the index does. */
-const commonShare = 0.03;
+const commonShare = 0.05;
 
 export function createFinder(options: FinderOptions): FindUsers {
   const limiter = createConcurrencyLimiter({ concurrency: options.concurrency, maxWaiting: 100, timeoutMs: 2000 });

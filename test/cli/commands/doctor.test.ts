@@ -176,10 +176,10 @@ describe('doctor', () => {
 
   it('warns of missing indexes, and says what a search cannot find without pg_trgm', async () => {
     expect(await about('indexes')).toEqual([0, 'ok    indexes: all are built']);
-    await test.database.everyone.query(testSql('drop index users_with_role'));
+    await test.database.everyone.query(testSql('drop index users_with_lock'));
     expect(await about('indexes')).toEqual([
       0,
-      expect.stringMatching(/^warn {2}indexes: users_with_role not built yet/),
+      expect.stringMatching(/^warn {2}indexes: users_with_lock not built yet/),
     ]);
     await test.database.everyone.query(testSql('drop extension pg_trgm cascade'));
     const [code, warning] = await about('indexes');

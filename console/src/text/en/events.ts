@@ -12,6 +12,7 @@ export const events = {
     'message.sent': 'got a message',
     'message.failed': 'got no message: it failed',
     'message.expired': 'got no message: it expired',
+    'users.bulk': 'began a bulk action',
     'user.created': 'was created',
     'user.changed': 'was changed',
     'user.password_changed': 'has a new password',

@@ -13,6 +13,7 @@ export const events: Texts['events'] = {
     'message.sent': 'recibió un mensaje',
     'message.failed': 'no recibió el mensaje: falló',
     'message.expired': 'no recibió el mensaje: caducó',
+    'users.bulk': 'empezó una acción en bloque',
     'user.created': 'fue creado',
     'user.changed': 'fue modificado',
     'user.password_changed': 'tiene una contraseña nueva',

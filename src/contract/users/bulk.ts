@@ -1,0 +1,76 @@
+import { type Static, Type } from 'typebox';
+import { Id, IdInput, Text } from '../common.js';
+import { ProblemBody } from '../problem.js';
+import { LockRequest, User } from '../user.js';
+
+const bulkActions = ['lock', 'unlock', 'logout', 'deactivate', 'activate', 'delete', 'export'] as const;
+
+/** One action on many users. */
+export const BulkRequest = Type.Object(
+  {
+    action: Type.Enum(bulkActions, { title: 'BulkAction' }),
+    ids: Type.Optional(Type.Array(IdInput, { minItems: 1, maxItems: 1000, description: 'The users, by their ids.' })),
+    search: Type.Optional(Text(2000, 1)),
+    filter: Type.Optional({
+      ...Text(2000, 1),
+      description: 'With `search` or instead of it: the users of this list, as in GET /admin/v1/users.',
+    }),
+    lock: Type.Optional({ ...LockRequest, description: 'Only with the action lock, which needs it.' }),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Check every user, but change nothing.' })),
+  },
+  {
+    title: 'BulkRequest',
+    examples: [
+      {
+        action: 'lock',
+        ids: ['0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11'],
+        lock: { until: '2030-01-01T00:00:00Z', reason: 'Reported stolen' },
+      },
+      { action: 'deactivate', filter: 'last_login_at:lt:2020-01-01T00:00:00Z' },
+    ],
+  },
+);
+export type BulkRequest = Static<typeof BulkRequest>;
+
+const Count = Type.Integer({ minimum: 0 });
+
+const BulkSummary = Type.Object(
+  {
+    done: Count,
+    unchanged: Count,
+    failed: Count,
+    valid: Type.Integer({ minimum: 0, description: 'With dry_run: users that the action would change.' }),
+    complete: Type.Boolean({ description: 'false: the action ended early. `code` says why.' }),
+  },
+  { title: 'BulkSummary' },
+);
+
+/** A line of the response to a bulk action: the result of one user, or the summary at the end. */
+export const BulkLine = Type.Object(
+  {
+    id: Type.Optional(Id),
+    result: Type.Optional(
+      Type.Enum(['done', 'unchanged', 'failed', 'valid'] as const, {
+        title: 'BulkOutcome',
+        description: 'unchanged: the user was in this state already. valid: the user would be changed (dry_run).',
+      }),
+    ),
+    ended: Type.Optional(Type.Integer({ description: 'With logout: the number of tokens that were valid until now.' })),
+    user: Type.Optional({ ...User, description: 'With export: the user.' }),
+    errors: Type.Optional(ProblemBody.properties.errors),
+    summary: Type.Optional({
+      ...BulkSummary,
+      description: 'The last line has only this, and status and code if it ended early.',
+    }),
+    status: Type.Optional(Type.Integer({ description: 'The status of the error that ended the action early.' })),
+    code: Type.Optional(Type.String({ description: 'The code of this error.' })),
+  },
+  {
+    title: 'BulkResult',
+    examples: [
+      { id: '0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11', result: 'done' },
+      { summary: { done: 1, unchanged: 0, failed: 0, valid: 0, complete: true } },
+    ],
+  },
+);
+export type BulkLine = Static<typeof BulkLine>;

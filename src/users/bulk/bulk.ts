@@ -1,0 +1,211 @@
+import { recordServiceEvent } from '../../audit/events.js';
+import type { User } from '../../contract/user.js';
+import type { BulkRequest } from '../../contract/users/bulk.js';
+import type { Database } from '../../database/database.js';
+import { compose, sql, userStatement } from '../../database/sql.js';
+import { collectFilter } from '../../lib/filter/parse.js';
+import type { Origin } from '../../lib/origin.js';
+import { type FieldError, Problem, refuseFaults } from '../../lib/problem.js';
+import type { UserListRequest } from '../list.js';
+import { isFuture } from '../queries.js';
+import { userFilterFields } from '../search/fields.js';
+import { readSearch } from '../search/text.js';
+import { readLock, type Users } from '../users.js';
+
+/** A checked bulk action. */
+export interface BulkAction extends Pick<BulkRequest, 'action' | 'lock'> {
+  /** The users: their ids, or a list without its page. */
+  readonly selection: { readonly ids: readonly string[] } | Pick<UserListRequest, 'filter' | 'search'>;
+  readonly isDryRun: boolean;
+}
+
+/** Who does it. */
+export interface BulkCaller {
+  readonly origin: Origin;
+  /** Throws if the caller may not change this user. */
+  demandReach(user: User): void;
+  /** Called before each part. Throws if the action must end. */
+  recheck(): Promise<void>;
+}
+
+/** What happened to one user. Its effects are committed. */
+export interface BulkOutcome {
+  readonly id: string;
+  readonly result: 'done' | 'unchanged' | 'valid' | Problem;
+  readonly ended?: number;
+  readonly user?: User;
+}
+
+/** Does one thing to many users, each in a transaction of its own. */
+export interface UserBulk {
+  /** @throws Problem `validation_failed` with all errors */
+  check(request: BulkRequest): Promise<BulkAction>;
+  /**
+   * Yields the outcomes of a few users at a time. It does nothing until the caller asks for more. A repeat finds what is done
+   * already, and leaves it unchanged.
+   * @throws Problem when the database fails: the outcome of the users in work is unknown then, and a repeat settles it
+   */
+  run(action: BulkAction, caller: BulkCaller): AsyncGenerator<readonly BulkOutcome[]>;
+}
+
+/** Users that are in work at a time: each needs a connection. */
+const width = 4;
+/** Users that are read at a time, if a list selects them. */
+const pageSize = 100;
+
+export function createUserBulk({ database, users }: { readonly database: Database; readonly users: Users }): UserBulk {
+  const settle = async (action: BulkAction, caller: BulkCaller, id: string): Promise<BulkOutcome> => {
+    try {
+      return { id, ...(await act(database, users, { ...action, ...caller }, id)) };
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code === 'storage_unavailable') throw error;
+      const isRepeat = error.code === 'not_found' && action.action === 'delete' && (await wasDeleted(database, id));
+      return { id, result: isRepeat ? 'unchanged' : error };
+    }
+  };
+  return {
+    check: (request) => checkRequest(database, request),
+    async *run(action, caller) {
+      const { selection, isDryRun } = action;
+      if (!isDryRun) {
+        const data = { action: action.action, users: 'ids' in selection ? selection.ids.length : null };
+        await recordServiceEvent(database.directory, { type: 'users.bulk', origin: caller.origin, data });
+      }
+      for await (const ids of selectedIds(database, users, selection)) {
+        for (let at = 0; at < ids.length; at += width) {
+          await caller.recheck();
+          const some = ids.slice(at, at + width);
+          const settled = await Promise.allSettled(some.map((id) => settle(action, caller, id)));
+          // What is committed is reported, also when the others have failed.
+          yield settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+          const failure = settled.find((one) => one.status === 'rejected');
+          if (failure !== undefined) throw failure.reason;
+        }
+      }
+    },
+  };
+}
+
+/** The ids in parts. A list is read from its oldest user on: no action of ours changes this order. */
+async function* selectedIds(
+  database: Database,
+  users: Users,
+  selection: BulkAction['selection'],
+): AsyncGenerator<string[]> {
+  if ('ids' in selection) {
+    yield [...new Set(selection.ids.map((id) => id.toLowerCase()))];
+    return;
+  }
+  // Users who are created meanwhile are not part of the list. Otherwise it might have no end.
+  const [clock] = await database.everyone.query(
+    compose<{ now: string }, 'everyone'>('everyone', sql`select db_now() as now`),
+  );
+  const isOld = { name: 'created_at', field: { kind: 'time' }, operator: 'lte', values: [clock?.now ?? ''] } as const;
+  const request = {
+    ...selection,
+    filter: [...selection.filter, isOld],
+    page: 1,
+    limit: pageSize,
+    sort: [{ field: 'created_at', direction: 'asc' }],
+  } satisfies UserListRequest;
+  let page = await users.list(request);
+  for (;;) {
+    if (page.items.length > 0) yield page.items.map(({ id }) => id);
+    if (!page.hasMore || page.ends === undefined) return;
+    page = await users.list({ ...request, anchor: { side: 'after', key: page.ends.last } });
+  }
+}
+
+type Result = Omit<BulkOutcome, 'id'>;
+
+async function act(database: Database, users: Users, action: BulkAction & BulkCaller, id: string): Promise<Result> {
+  if (action.action === 'export') {
+    const user = await users.get(id);
+    return action.isDryRun ? { result: 'valid' } : { result: 'done', user };
+  }
+  return database.spanningFor(id).transaction(async (tx): Promise<Result> => {
+    const user = await users.getForUpdate(tx, id);
+    action.demandReach(user);
+    // An operator must not be locked out by a list that happens to contain the operator.
+    if (action.origin.actor === `user:${id}`)
+      throw new Problem('validation_failed', { errors: [{ code: 'own_account' }] });
+    if (isSettled(user, action)) return { result: 'unchanged' };
+    if (action.isDryRun) return { result: 'valid' };
+    const { origin, lock = {} } = action;
+    switch (action.action) {
+      case 'lock':
+        await users.lock(tx, id, lock, origin);
+        break;
+      case 'unlock':
+        await users.unlock(tx, id, origin);
+        break;
+      case 'logout':
+        return { result: 'done', ended: await users.logout(tx, id, origin) };
+      case 'delete':
+        await users.remove(tx, id, origin);
+        break;
+      case 'activate':
+      case 'deactivate':
+        await users.change(tx, id, { identities: {}, values: { status: statusOf(action.action) } }, origin);
+    }
+    return { result: 'done' };
+  });
+}
+
+const statusOf = (action: 'activate' | 'deactivate') => (action === 'activate' ? 'active' : 'deactivated');
+
+/** Whether the user is in the state that the action leads to. A logout always ends logins that are in progress. */
+function isSettled(user: User, { action, lock = {} }: BulkAction): boolean {
+  switch (action) {
+    case 'lock':
+      return (
+        user.lock !== null &&
+        user.lock.permanent === (lock.permanent ?? false) &&
+        user.lock.until === (lock.until ?? null) &&
+        user.lock.reason === (lock.reason ?? null)
+      );
+    case 'unlock':
+      return user.lock === null && user.guess_locks.length === 0;
+    case 'activate':
+    case 'deactivate':
+      return user.status === statusOf(action);
+    default:
+      return false;
+  }
+}
+
+const findDeletion = userStatement<{ userId: string }, { id: string }>(
+  'user_bulk_deletion',
+  (p) => sql`select id from events where user_id = ${p.userId} and type = 'user.deleted' limit 1`,
+);
+
+async function wasDeleted(database: Database, userId: string): Promise<boolean> {
+  const deletions = await database.user(userId).query(findDeletion({ userId }));
+  return deletions.length > 0;
+}
+
+/** Checks what the schema cannot express, and reads the filter, the search and the lock. */
+async function checkRequest(database: Database, request: BulkRequest): Promise<BulkAction> {
+  const { action, ids, search, filter, lock, dry_run: isDryRun = false } = request;
+  const errors: FieldError[] = [];
+  const [fields, hasList] = ['ids, search, filter', search !== undefined || filter !== undefined];
+  if (ids !== undefined && hasList) errors.push({ field: 'ids', code: 'conflicting_fields', params: { fields } });
+  if (ids === undefined && !hasList) errors.push({ code: 'one_required', params: { fields } });
+  if (action === 'lock' && lock === undefined) errors.push({ field: 'lock', code: 'required' });
+  if (action !== 'lock' && lock !== undefined) errors.push({ field: 'lock', code: 'not_supported' });
+  const text = search === undefined ? undefined : readSearch(search, errors);
+  const clauses = filter === undefined ? [] : collectFilter(filter, userFilterFields, errors);
+  refuseFaults(errors);
+  const checkedLock = lock === undefined ? undefined : readLock(lock);
+  if (typeof checkedLock?.locked_until === 'string' && !(await isFuture(database.users, checkedLock.locked_until))) {
+    refuseFaults([{ field: 'until', code: 'time_in_past' }]);
+  }
+  return {
+    action,
+    isDryRun,
+    selection: ids === undefined ? { filter: clauses, ...(text !== undefined && { search: text }) } : { ids },
+    ...(lock !== undefined && {
+      lock: { ...lock, ...(lock.until && { until: checkedLock?.locked_until ?? lock.until }) },
+    }),
+  };
+}
