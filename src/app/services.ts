@@ -7,6 +7,7 @@ import type { Services } from '../http/routes/routes.js';
 import { Problem } from '../lib/problem.js';
 import type { StreamTimes } from '../notifications/stream/stream.js';
 import { createStatistics } from '../statistics/statistics.js';
+import { version } from './banner.js';
 import type { Base } from './base/base.js';
 import { createAccountServices } from './domains/account.js';
 import { createConfiguredIdTokens } from './domains/authenticators.js';
@@ -17,6 +18,7 @@ import { createMessaging, type Messaging } from './domains/messages.js';
 import { createNotificationServices, type NotificationDomain } from './domains/notifications.js';
 import { createPushDomain, type PushDomain } from './domains/push.js';
 import { createSessionServices } from './domains/sessions.js';
+import { createSystemInformation } from './domains/system.js';
 import { createUserServices } from './domains/users.js';
 
 /** The services that the routes call, and the parts that work in the background. */
@@ -64,11 +66,13 @@ export async function createServices(
     plugins,
     account,
   });
+  const statistics = createStatistics(database);
   const services: Services = {
     database,
     pacer,
     counters: base.statistics.counters,
-    statistics: createStatistics(database),
+    statistics,
+    system: createSystemInformation(base, statistics, version),
     readiness: { check: () => checkReadiness(base) },
     idempotent: createIdempotent(database, createIdempotency(database, keys)),
     devices: createDevices(database),

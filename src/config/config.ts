@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { contradictions } from './contradictions.js';
+import { type EffectiveSetting, effectiveSettings } from './effective.js';
 import type { Setting } from './parsers.js';
 import { formerNames, type SettingValues, settings } from './settings.js';
 
@@ -18,6 +19,8 @@ export type Config = SettingValues & {
   readonly pluginVariables: Readonly<Record<string, string>>;
   /** Warnings for the operator, such as of a former name of a setting. */
   readonly warnings: readonly string[];
+  /** All settings, without secrets. */
+  readonly effective: readonly EffectiveSetting[];
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -46,6 +49,7 @@ export function readConfig(env: Environment = readEnvironment()): Config {
   faults.push(...unknown.map((name) => `${name} is not a variable of Postern`));
   faults.push(...contradictions(values as Partial<Config>));
   if (faults.length > 0) throw new ConfigError(faults);
+  values.effective = Object.freeze(effectiveSettings(current, values));
   return Object.freeze(values) as Config;
 }
 

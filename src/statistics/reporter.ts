@@ -6,6 +6,8 @@ import type { Count, CounterStore, Counters } from './counters.js';
 
 /** Writes what a process has counted, and shows that the process runs. */
 export interface Reporter {
+  /** The id of this process in the list of instances. */
+  readonly instanceId: string;
   /** Where the parts of this process count. */
   readonly counters: Counters;
   /** Sets the gauge of this process's open streams. Read at each flush. */
@@ -173,6 +175,7 @@ export function startReporter(options: ReporterOptions): Reporter {
   void flush(false).catch(onError);
 
   return {
+    instanceId: id,
     counters,
     watchStreams(count) {
       streams = count;

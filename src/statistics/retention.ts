@@ -24,11 +24,22 @@ const removeLost = compose(
   sql`delete from instances where seen_at < db_now() - interval '1 day' returning 1 as removed`,
 );
 
-/** Removes sums by minute after 2 days and sums by hour after 90 days. Sums by day stay. */
+/** The size of the database in this hour and on this day. Reading it takes a few milliseconds, too long for each flush. */
+const recordSize = compose(
+  'everyone',
+  sql`insert into statistics as kept (resolution, starts_at, metric, label, value)
+      select resolution, date_trunc(resolution, db_now(), 'UTC'), 'database.size', '',
+             pg_database_size(current_database())
+      from unnest(array['hour', 'day']) resolution
+      on conflict (resolution, starts_at, metric, label) do update set value = greatest(kept.value, excluded.value)`,
+);
+
+/** Removes sums by minute after 2 days and sums by hour after 90 days. Sums by day stay. Records the size of the database. */
 export const statisticsTask: MaintenanceTask = {
   name: 'expire statistics',
   restMs: removalPause * 1000,
   async step(tx) {
+    await tx.query(recordSize);
     const old = (await tx.query(removeOld)).length;
     const lost = (await tx.query(removeLost)).length;
     return { removed: old + lost, ...(old >= batchSize && { next: {} }) };

@@ -29,12 +29,17 @@ test('sums by minute are kept for 2 days, by hour for 90 days, by day without li
   );
   expect(await runMaintenanceOnce(database, [statisticsTask])).toBe(2500 + 1200 + 2);
   const left = await database.everyone.query(
-    testSql(`select resolution, count(*) as rows from statistics group by 1 order by 1`),
+    testSql(`select resolution, count(*) as rows from statistics where metric = 'locks' group by 1 order by 1`),
   );
   expect(left).toEqual([
     { resolution: 'day', rows: 400 },
     { resolution: 'hour', rows: 2 },
     { resolution: 'minute', rows: 3 },
   ]);
+  const [size] = await database.everyone.query<{ rows: number; smallest: number }>(
+    testSql(`select count(*) as rows, min(value) as smallest from statistics where metric = 'database.size'`),
+  );
+  expect(size?.rows).toBe(2);
+  expect(size?.smallest).toBeGreaterThan(1e6);
   expect(await database.everyone.query(testSql('select process_id from instances'))).toEqual([{ process_id: 1 }]);
 });

@@ -1,9 +1,4 @@
 import type { Command } from 'commander';
-import { type Config, ConfigError, readConfig } from '../../config/config.js';
-import { EmbeddedPostgresError } from '../../database/embedded.js';
-import { withDatabase } from '../support/dependencies.js';
-import { describeFailure } from '../support/failure.js';
-import { type Io, printLine } from '../support/io.js';
 import {
   checkAuthenticators,
   checkClock,
@@ -22,7 +17,12 @@ import {
   fail,
   ok,
   warn,
-} from './doctor-checks.js';
+} from '../../app/doctor/checks.js';
+import { type Config, ConfigError, readConfig } from '../../config/config.js';
+import { EmbeddedPostgresError } from '../../database/embedded.js';
+import { withDatabase } from '../support/dependencies.js';
+import { describeFailure } from '../support/failure.js';
+import { type Io, printLine } from '../support/io.js';
 
 export function doctorCommand(program: Command, io: Io, exitWith: (code: number) => void): void {
   program

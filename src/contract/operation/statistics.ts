@@ -55,6 +55,7 @@ export const metrics = {
     about: 'Seconds from the time when a job was due to its start',
     labels: 'the task',
   },
+  'database.size': { kind: 'maximum', about: 'Bytes of the database, looked at once an hour; with steps from 1h' },
   'queue.age': { kind: 'maximum', about: 'Seconds for which the oldest job has been due' },
 } as const satisfies Record<string, MetricDefinition>;
 export type Metric = keyof typeof metrics;

@@ -45,6 +45,7 @@ import { adminNotificationRoutes } from './admin/notifications.js';
 import { adminOutboxRoutes } from './admin/outbox.js';
 import { adminStatisticsRoutes } from './admin/stats.js';
 import { adminUserBulkRoutes } from './admin/users/bulk.js';
+import { adminSystemRoutes, type SystemInformation } from './admin/system.js';
 import { adminUserDetailRoutes } from './admin/users/details.js';
 import { adminUserDeviceRoutes } from './admin/users/devices.js';
 import { adminEnrollmentLinkRoutes } from './admin/users/enrollment-links.js';
@@ -94,6 +95,7 @@ export interface Services {
   readonly idempotent: Idempotent;
   readonly counters: Counters;
   readonly statistics: Statistics;
+  readonly system: SystemInformation;
   readonly login: Login;
   /** Whether step 2 of a login needs a PIN. */
   readonly pinIsRequired: boolean;
@@ -188,5 +190,6 @@ function adminRoutes(app: App, services: Services): void {
   adminOutboxRoutes(app, services);
   adminEventRoutes(app, services);
   adminStatisticsRoutes(app, services);
+  adminSystemRoutes(app, services);
   adminKeyRoutes(app, services);
 }

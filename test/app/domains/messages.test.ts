@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { checkSms } from '../../../src/app/doctor/checks.js';
 import { createSmsSender } from '../../../src/app/domains/messages.js';
-import { checkSms } from '../../../src/cli/commands/doctor-checks.js';
 import { type Config, readConfig } from '../../../src/config/config.js';
 import { createOutbound } from '../../../src/delivery/outbound.js';
 import { faultsOf } from '../../support/config.js';

@@ -134,8 +134,15 @@ export async function checkSchemes(
     : [ok('imported hashes', detail)];
 }
 
-/** SECRET_KEY contains all keys that stored values were encrypted with. Before the first start there are no values. */
-export async function checkSecrets(handle: Queryable<'everyone'>, config: Config): Promise<Finding[]> {
+/**
+ * SECRET_KEY contains all keys that stored values were encrypted with. Before the first start there are no values.
+ * @param mostRows values of each kind to check; all if absent
+ */
+export async function checkSecrets(
+  handle: Queryable<'everyone'>,
+  config: Config,
+  mostRows?: number,
+): Promise<Finding[]> {
   const [tables] = await handle.query(
     compose<{ exist: boolean }, 'everyone'>(
       'everyone',
@@ -143,7 +150,7 @@ export async function checkSecrets(handle: Queryable<'everyone'>, config: Config
     ),
   );
   if (tables?.exist !== true) return [];
-  const found = await countUnreadable(handle, createSecretKeys(await readSecretKeys(config)));
+  const found = await countUnreadable(handle, createSecretKeys(await readSecretKeys(config)), mostRows);
   if (found.length > 0) return [fail('encrypted values', describeUnreadableValues(found))];
   return [ok('encrypted values', 'SECRET_KEY decrypts all of them')];
 }
@@ -217,7 +224,7 @@ export async function checkTemplates({ TEMPLATES_DIR }: Config): Promise<Finding
 export async function checkAuthenticators(config: Config): Promise<Finding[]> {
   const modules = config.AUTHENTICATORS ?? [];
   if (modules.length === 0) return [];
-  const { tryConfiguredPlugins } = await import('../../app/base/plugins.js');
+  const { tryConfiguredPlugins } = await import('../base/plugins.js');
   try {
     return [ok('authenticators', (await tryConfiguredPlugins(config)).join(', '))];
   } catch (error) {

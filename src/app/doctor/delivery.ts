@@ -1,0 +1,32 @@
+import type { Metric } from '../../contract/operation/statistics.js';
+import type { Statistics } from '../../statistics/statistics.js';
+import { type Finding, ok, warn } from './checks.js';
+
+/** Buckets that the findings look at: an hour of five minutes each. */
+const buckets = 12;
+/** A provider is reported if at least this part of its messages has failed. */
+const reportedPart = 0.1;
+
+const kinds: readonly { readonly name: string; readonly sent: Metric; readonly failed: Metric }[] = [
+  { name: 'messages', sent: 'messages.sent', failed: 'messages.failed' },
+  { name: 'pushes', sent: 'pushes.sent', failed: 'pushes.failed' },
+];
+
+/** Whether the providers of messages and pushes have refused a large part of the last hour's. */
+export async function deliveryFindings(statistics: Statistics): Promise<Finding[]> {
+  const metrics = kinds.flatMap(({ sent, failed }) => [sent, failed]);
+  const answer = await statistics.read({ metrics, from: undefined, to: undefined, step: '5m' });
+  const labelsOf = (metric: Metric) =>
+    (answer.metrics.find((found) => found.metric === metric)?.labels ?? []).map(({ label, values }) => ({
+      label,
+      total: values.slice(-buckets).reduce((sum, value) => sum + value, 0),
+    }));
+  return kinds.flatMap(({ name, sent, failed }) => {
+    const bad = labelsOf(failed).flatMap(({ label, total }) => {
+      const accepted = labelsOf(sent).find((other) => other.label === label)?.total ?? 0;
+      const isReported = total > 0 && total >= reportedPart * (total + accepted);
+      return isReported ? [warn(name, `${total} of ${total + accepted} by ${label} have failed in the last hour`)] : [];
+    });
+    return bad.length > 0 ? bad : [ok(name, 'few or none have failed in the last hour')];
+  });
+}

@@ -1,0 +1,87 @@
+import type { Finding, System } from '../../contract/operation/system.js';
+import { readSchemaState } from '../../database/schema-state.js';
+import { readDatabaseState, readMigrations, readQueueState } from '../../database/state.js';
+import type { SystemInformation } from '../../http/routes/admin/system.js';
+import { listInstances } from '../../statistics/instances.js';
+import type { Statistics } from '../../statistics/statistics.js';
+import type { Base } from '../base/base.js';
+import * as checks from '../doctor/checks.js';
+import { deliveryFindings } from '../doctor/delivery.js';
+
+/** Milliseconds for which the findings are kept: they resolve names and read stored values. */
+const findingsAge = 30_000;
+/** Encrypted values of each kind that are checked. */
+const mostValues = 1000;
+
+const severity = { fail: 0, warn: 1, ok: 2 } as const;
+
+/** What operators may know about the processes and the database. */
+export function createSystemInformation(
+  { config, database, statistics: reporter }: Base,
+  statistics: Statistics,
+  version: string,
+): SystemInformation {
+  const { everyone } = database;
+  let kept: { readonly at: number; readonly findings: Promise<Finding[]> } | undefined;
+
+  function findings(): Promise<Finding[]> {
+    const now = performance.now();
+    if (kept === undefined || now - kept.at > findingsAge) kept = { at: now, findings: examine() };
+    return kept.findings;
+  }
+
+  async function examine(): Promise<Finding[]> {
+    const found = await Promise.all([
+      attempt('data directory', () => checks.checkDataDir(config)),
+      attempt('database', async () => [
+        await checks.checkVersion(everyone),
+        await checks.checkSchema(everyone),
+        await checks.checkClock(everyone),
+        ...(await checks.checkSchemes(everyone, config)),
+        ...(await checks.checkSecrets(everyone, config, mostValues)),
+      ]),
+      attempt('sms', async () => [await checks.checkSms(config)]),
+      attempt('mail', async () => [await checks.checkMail(config)]),
+      attempt('templates', () => checks.checkTemplates(config)),
+      attempt('push', async () => [checks.checkPush(config)]),
+      attempt('deliveries', () => deliveryFindings(statistics)),
+    ]);
+    const warnings = config.warnings.map((detail) => checks.warn('configuration', detail));
+    return [...warnings, ...found.flat()]
+      .map(({ level, ...rest }) => ({ level: level === 'FAIL' ? ('fail' as const) : level, ...rest }))
+      .sort((one, other) => severity[one.level] - severity[other.level]);
+  }
+
+  return {
+    async read(): Promise<System> {
+      const [state, queue, instances, applied, { pending }, found] = await Promise.all([
+        readDatabaseState(everyone),
+        readQueueState(everyone),
+        listInstances(database, reporter.instanceId),
+        readMigrations(everyone),
+        readSchemaState(everyone),
+        findings(),
+      ]);
+      const { now, ...size } = state;
+      return {
+        version,
+        now,
+        instances,
+        queue,
+        database: { ...size, tables: [...size.tables] },
+        migrations: [...pending.map((name) => ({ name, applied_at: null })), ...applied],
+        settings: [...config.effective],
+        findings: found,
+      };
+    },
+  };
+}
+
+/** A check that fails is a finding. Its message is not shown: it may hold a value of the configuration. */
+async function attempt(what: string, check: () => Promise<checks.Finding[]>): Promise<checks.Finding[]> {
+  try {
+    return await check();
+  } catch {
+    return [checks.fail(what, 'the check failed; run `postern doctor` on the machine to see why')];
+  }
+}

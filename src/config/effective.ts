@@ -1,0 +1,57 @@
+import type { Setting } from './parsers.js';
+import { settingGroups } from './settings.js';
+
+/** A setting as operators may see it. */
+export interface EffectiveSetting {
+  readonly group: string;
+  readonly name: string;
+  /** Null if it has no value or must not be shown. */
+  readonly value: string | null;
+  readonly is_set: boolean;
+  readonly is_hidden: boolean;
+}
+
+/** Settings whose values are objects without a secret. */
+const plainObjects = ['MAIL_FROM', 'NOTIFICATION_RETENTION', 'SECOND_FACTOR_BY_ROLE'];
+
+/**
+ * The settings with their texts. Only values that cannot hold a secret are shown: numbers, flags, words and lists of them.
+ * Of a URL only the protocol and the host are shown, because the rest may hold a password or a token.
+ * @param texts the given texts by name
+ * @param values the parsed values by name
+ */
+export function effectiveSettings(
+  texts: Readonly<Record<string, string | undefined>>,
+  values: Readonly<Record<string, unknown>>,
+): EffectiveSetting[] {
+  return Object.entries(settingGroups).flatMap(([group, settings]) =>
+    Object.entries<Setting<unknown>>(settings).map(([name, { fallback }]) => {
+      const given = texts[name] || undefined;
+      const text = given ?? fallback;
+      const shown = text === undefined ? null : shownText(name, text, values[name]);
+      return {
+        group,
+        name,
+        value: shown,
+        is_set: given !== undefined,
+        is_hidden: text !== undefined && shown === null,
+      };
+    }),
+  );
+}
+
+function shownText(name: string, text: string, value: unknown): string | null {
+  if (plainObjects.includes(name) || typeof value === 'number' || typeof value === 'boolean') return text;
+  if (typeof value === 'string') return withoutPath(value);
+  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return isList ? value.map(withoutPath).join(', ') : null;
+}
+
+/** The text; of a URL with a host only its protocol and host. */
+function withoutPath(text: string): string {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
+  if (!URL.canParse(text)) return '…';
+  const { protocol, host, pathname, search, hash, username } = new URL(text);
+  const isCut = !['', '/'].includes(pathname) || search !== '' || hash !== '' || username !== '';
+  return `${protocol}//${host}${isCut ? '/…' : ''}`;
+}

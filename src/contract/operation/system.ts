@@ -1,0 +1,92 @@
+import { type Static, Type } from 'typebox';
+import { Id, NullableNumber, NullableString, NullableTime, Time } from '../common.js';
+
+export const Finding = Type.Object(
+  {
+    level: Type.Enum(['ok', 'warn', 'fail'], { description: 'fail: the service cannot work like this.' }),
+    what: Type.String({ examples: ['mail'] }),
+    detail: Type.String({ examples: ['the server mail.example.com resolves'] }),
+  },
+  { title: 'Finding' },
+);
+export type Finding = Static<typeof Finding>;
+
+const Instance = Type.Object(
+  {
+    id: Id,
+    host: Type.String(),
+    process_id: Type.Integer(),
+    worker: Type.Unsafe<number | null>({
+      ...NullableNumber,
+      description: 'The number of the worker; null for a single process.',
+    }),
+    version: Type.String(),
+    node: Type.String({ description: 'The version of Node.js.' }),
+    streams: Type.Integer({ description: 'Open notification streams when it was last seen.' }),
+    is_self: Type.Boolean({ description: 'Whether this process answers.' }),
+    is_lost: Type.Boolean({
+      description: 'It was not seen for 90 seconds: it was killed, or does not reach the database. Listed for a day.',
+    }),
+    started_at: Time,
+    seen_at: Time,
+  },
+  { title: 'Instance' },
+);
+export type Instance = Static<typeof Instance>;
+
+const Table = Type.Object(
+  { name: Type.String(), bytes: Type.Integer(), rows: Type.Integer({ description: 'An estimate.' }) },
+  { title: 'TableSize' },
+);
+
+const Setting = Type.Object(
+  {
+    group: Type.String(),
+    name: Type.String({ examples: ['SESSION_TTL'] }),
+    value: Type.Unsafe<string | null>({
+      ...NullableString,
+      description: 'The effective text. null if it is not set or not shown. URLs are cut after the host.',
+    }),
+    is_set: Type.Boolean({ description: 'Whether it was set. If not, `value` is the default.' }),
+    is_hidden: Type.Boolean({
+      description: 'Whether it has a value that is not shown, because it is or holds a secret.',
+    }),
+  },
+  { title: 'EffectiveSetting' },
+);
+
+const Migration = Type.Object({ name: Type.String(), applied_at: NullableTime }, { title: 'SystemMigration' });
+
+/** The answer of `GET /admin/v1/system`. */
+export const System = Type.Object(
+  {
+    version: Type.String({ description: 'The version of the process that answers.' }),
+    now: Time,
+    instances: Type.Array(Instance, { description: 'Processes on this database, workers included, the oldest first.' }),
+    queue: Type.Object(
+      {
+        due: Type.Integer({ description: 'Jobs that could run now, counted up to 10,000.' }),
+        oldest_seconds: Type.Number({ description: 'For how long the oldest of these has been due.' }),
+        retrying: Type.Integer({
+          description: 'Jobs that failed and wait for their next attempt, counted up to 10,000.',
+        }),
+      },
+      { title: 'QueueState' },
+    ),
+    database: Type.Object(
+      {
+        version: Type.String({ examples: ['18.4'] }),
+        bytes: Type.Integer({ description: 'Its growth is in the statistics: the metric database.size.' }),
+        connections: Type.Integer(),
+        max_connections: Type.Integer(),
+        tables: Type.Array(Table, { description: 'The ten largest tables, with their indexes.' }),
+      },
+      { title: 'DatabaseState' },
+    ),
+    migrations: Type.Array(Migration, { description: 'The newest first. A migration without a time is pending.' }),
+    settings: Type.Array(Setting),
+    findings: Type.Array(Finding, { description: 'What the doctor says. What needs attention is first.' }),
+  },
+  { title: 'System' },
+);
+export type System = Static<typeof System>;

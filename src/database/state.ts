@@ -1,0 +1,71 @@
+import type { Queryable } from './database.js';
+import { everyoneStatement, literal, sql } from './sql.js';
+
+/** The size and the load of the database, for operators. */
+export interface DatabaseState {
+  readonly now: string;
+  readonly version: string;
+  readonly bytes: number;
+  readonly connections: number;
+  readonly max_connections: number;
+  readonly tables: readonly { readonly name: string; readonly bytes: number; readonly rows: number }[];
+}
+
+export interface QueueState {
+  readonly due: number;
+  readonly oldest_seconds: number;
+  readonly retrying: number;
+}
+
+const selectState = everyoneStatement<Record<never, never>, DatabaseState>(
+  'system_database',
+  () => sql`
+  select db_now() as now, current_setting('server_version') as version,
+         pg_database_size(current_database())::float8 as bytes,
+         (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
+         current_setting('max_connections')::int as max_connections,
+         (select coalesce(jsonb_agg(jsonb_build_object('name', name, 'bytes', bytes, 'rows', rows) order by bytes desc), '[]')
+          from (select c.oid::regclass::text as name, pg_total_relation_size(c.oid) as bytes,
+                       greatest(c.reltuples, 0)::bigint as rows
+                from pg_class c join pg_namespace n on n.oid = c.relnamespace
+                where c.relkind = 'r' and n.nspname in (current_schema(), 'graphile_worker')
+                order by 2 desc limit 10) largest) as tables`,
+);
+
+/** Jobs that are counted at most. */
+const counted = 10_000;
+
+const selectQueue = everyoneStatement<Record<never, never>, QueueState>(
+  'system_queue',
+  () => sql`
+  with due as materialized (
+    select run_at from graphile_worker._private_jobs where is_available = true and run_at <= now()
+    order by priority, run_at limit ${literal(counted)}),
+  retrying as materialized (
+    select from graphile_worker._private_jobs where is_available = true and run_at > now() and attempts > 0
+    limit ${literal(counted)})
+  select (select count(*) from due)::int as due,
+         coalesce(extract(epoch from now() - (select min(run_at) from due)), 0)::float8 as oldest_seconds,
+         (select count(*) from retrying)::int as retrying`,
+);
+
+const selectMigrations = everyoneStatement<Record<never, never>, { name: string; applied_at: string }>(
+  'system_migrations',
+  () => sql`select name, applied_at from schema_migrations order by name desc`,
+);
+
+export async function readDatabaseState(handle: Queryable<'everyone'>): Promise<DatabaseState> {
+  const [state] = await handle.query(selectState({}));
+  if (state === undefined) throw new Error('the state of the database has no row');
+  return state;
+}
+
+export async function readQueueState(handle: Queryable<'everyone'>): Promise<QueueState> {
+  const [state] = await handle.query(selectQueue({}));
+  return state ?? { due: 0, oldest_seconds: 0, retrying: 0 };
+}
+
+/** The applied migrations, the newest first. */
+export function readMigrations(handle: Queryable<'everyone'>): Promise<{ name: string; applied_at: string }[]> {
+  return handle.query(selectMigrations({}));
+}

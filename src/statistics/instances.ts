@@ -1,0 +1,19 @@
+import type { Instance } from '../contract/operation/system.js';
+import type { Database } from '../database/database.js';
+import { everyoneStatement, sql } from '../database/sql.js';
+
+/** A process that was not seen for this time is lost. A process without counts is seen every 30 seconds. */
+const lostAfter = sql`interval '90 seconds'`;
+
+const selectInstances = everyoneStatement<{ self: string }, Instance>(
+  'instances_list',
+  (p) => sql`
+  select id, host, process_id, worker, version, node, streams, id = ${p.self}::uuid as is_self,
+         seen_at < db_now() - ${lostAfter} as is_lost, started_at, seen_at
+  from instances order by started_at, id`,
+);
+
+/** The processes on this database, the oldest first. @param self the id of this process */
+export function listInstances(database: Pick<Database, 'everyone'>, self: string): Promise<Instance[]> {
+  return database.everyone.query(selectInstances({ self }));
+}

@@ -1,0 +1,182 @@
+import { createECDH, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { IssuedApiKey } from '../../../../src/contract/administration.js';
+import type { System } from '../../../../src/contract/operation/system.js';
+import { startTestApp, type TestApp } from '../../../support/app.js';
+import { eventually } from '../../../support/eventually.js';
+import { operate } from '../../../support/operators.js';
+import { testSql } from '../../../support/sql.js';
+
+const word = () => randomBytes(18).toString('hex');
+const vapid = createECDH('prime256v1');
+do vapid.generateKeys();
+while (
+  // A key that begins with a zero is shorter.
+  vapid.getPrivateKey().length < 32
+);
+const secrets = {
+  smtp: word(),
+  webhookPath: word(),
+  webhookQuery: word(),
+  vapid: vapid.getPrivateKey('base64url'),
+  signing: randomBytes(24).toString('base64'),
+  plugin: word(),
+};
+const apple = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({
+  type: 'pkcs8',
+  format: 'pem',
+});
+const google = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp({
+    ...{ SMS_PROVIDER: 'webhook', SMS_WEBHOOK_SECRET: `whsec_${secrets.signing}` },
+    SMS_WEBHOOK_URL: `http://127.0.0.1:9/${secrets.webhookPath}?key=${secrets.webhookQuery}`,
+    ...{ SMTP_URL: `smtp://relay:${secrets.smtp}@127.0.0.1:2525?tls=none`, MAIL_FROM: 'Example <a@example.com>' },
+    ...{
+      ALLOW_PRIVATE_NETWORK_TARGETS: 'true',
+      SESSION_TTL: '7m',
+      CORS_ORIGINS: 'https://a.example,https://b.example',
+    },
+    VAPID_PUBLIC_KEY: vapid.getPublicKey('base64url'),
+    ...{ VAPID_PRIVATE_KEY: secrets.vapid, VAPID_SUBJECT: 'mailto:a@example.com' },
+    ...{ APNS_KEY: apple.toString(), APNS_KEY_ID: 'ABCDE12345', APNS_TEAM_ID: 'ABCDE12345', APNS_TOPIC: 'com.example' },
+    FCM_SERVICE_ACCOUNT: JSON.stringify({
+      ...{ type: 'service_account', project_id: 'p', client_email: 'a@p.iam.gserviceaccount.com' },
+      ...{ private_key: google.toString(), token_uri: 'https://oauth2.googleapis.com/token' },
+    }),
+    AUTHENTICATOR_TOKEN: secrets.plugin,
+  });
+});
+afterAll(() => postern.close());
+
+const read = (bearer = postern.adminKey) => postern.api<System>('GET', '/admin/v1/system', { bearer });
+
+describe('the state of the system', () => {
+  test('shows the processes, of which one answers', async () => {
+    const other = await postern.another();
+    try {
+      const { body } = await eventually('both instances', async () => {
+        const answer = await read();
+        return answer.body.instances.length === 2 ? answer : undefined;
+      });
+      expect(
+        body.instances.map(({ is_self, is_lost, process_id, worker }) => [is_self, is_lost, process_id, worker]),
+      ).toEqual([
+        [true, false, process.pid, null],
+        [false, false, process.pid, null],
+      ]);
+      expect(new Set(body.instances.map(({ version }) => version))).toEqual(new Set([body.version]));
+    } finally {
+      await other.close();
+    }
+    expect((await read()).body.instances).toHaveLength(1);
+  });
+
+  test('shows a process that was killed as lost', async () => {
+    await postern.database.everyone.query(
+      testSql(`insert into instances (id, host, process_id, worker, version, node, streams, flushes, started_at, seen_at)
+               values (gen_random_uuid(), 'gone.example', 7, 2, '0.0.1', 'v20', 3, 1, db_now() - interval '1 hour',
+                       db_now() - interval '100 seconds')`),
+    );
+    const { body } = await read();
+    expect(body.instances[0]).toMatchObject({
+      host: 'gone.example',
+      worker: 2,
+      is_lost: true,
+      is_self: false,
+      streams: 3,
+    });
+    await postern.database.everyone.query(testSql(`delete from instances where host = 'gone.example'`));
+  });
+
+  test('shows the database, its tables and all migrations', async () => {
+    const { database, migrations } = (await read()).body;
+    expect(database.bytes).toBeGreaterThan(1e6);
+    expect(database.connections).toBeLessThanOrEqual(database.max_connections);
+    expect(database.tables).toHaveLength(10);
+    expect(migrations.at(-1)).toEqual({ name: '0001_foundation.sql', applied_at: expect.any(String) });
+    expect(migrations.filter(({ applied_at }) => applied_at === null)).toEqual([]);
+  });
+
+  test('shows how long the oldest due job waits, and how many jobs are retried', async () => {
+    await postern.database.everyone.query(
+      testSql(`select graphile_worker.add_job('nobody.takes.this', run_at => now() - interval '1 hour')`),
+    );
+    await postern.database.everyone.query(
+      testSql(`select graphile_worker.add_job('nobody.takes.this', run_at => now() + interval '1 hour')`),
+    );
+    await postern.database.everyone.query(
+      testSql('update graphile_worker._private_jobs set attempts = 1 where run_at > now()'),
+    );
+    const { queue } = (await read()).body;
+    expect(queue.due).toBe(1);
+    expect(queue.oldest_seconds).toBeGreaterThanOrEqual(3600);
+    expect(queue.retrying).toBe(1);
+  });
+
+  test('says what the doctor says, with what needs attention first', async () => {
+    const { findings } = (await read()).body;
+    const byWhat = Object.fromEntries(findings.map(({ what, level }) => [what, level]));
+    expect(byWhat).toMatchObject({
+      database: 'ok',
+      migrations: 'ok',
+      clock: 'ok',
+      push: 'ok',
+      messages: 'ok',
+      sms: 'ok',
+    });
+    const order = ['fail', 'warn', 'ok'];
+    const levels = findings.map(({ level }) => order.indexOf(level));
+    expect(levels).toEqual([...levels].sort());
+  });
+});
+
+describe('the settings', () => {
+  test('are shown with their effective texts', async () => {
+    const { settings } = (await read()).body;
+    const of = (name: string) => settings.find((setting) => setting.name === name);
+    expect(of('SESSION_TTL')).toMatchObject({ value: '7m', is_set: true, is_hidden: false });
+    expect(of('LOG_LEVEL')).toMatchObject({ group: 'The service', is_set: true });
+    expect(of('GUESS_LOCK_MAX')).toMatchObject({ value: '1h', is_set: false });
+    expect(of('CORS_ORIGINS')?.value).toBe('https://a.example, https://b.example');
+    expect(of('MAIL_FROM')?.value).toBe('Example <a@example.com>');
+    expect(of('TEMPLATES_DIR')).toMatchObject({ value: null, is_set: false, is_hidden: false });
+    expect(of('SMS_WEBHOOK_URL')?.value).toBe('http://127.0.0.1:9/…');
+  });
+
+  test('never contain a secret', async () => {
+    const { text, body } = await read();
+    const { SECRET_KEY: keys = [], DATABASE_URL: url = '' } = postern.config;
+    const pems = [apple, google].flatMap((pem) => pem.toString().split('\n').slice(1, 3));
+    const hidden = [
+      ...Object.values(secrets),
+      ...pems,
+      ...keys.map((key) => key.reveal()),
+      postern.adminKey,
+      new URL(url).pathname,
+      new URL(url).password,
+    ].filter((secret) => secret !== '' && secret !== '/');
+    expect(hidden.length).toBeGreaterThan(10);
+    for (const secret of hidden) expect(text).not.toContain(secret);
+    const names = body.settings.filter(({ is_hidden }) => is_hidden).map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        ...['SECRET_KEY', 'ADMIN_API_KEY', 'SMS_WEBHOOK_SECRET', 'SMTP_URL', 'VAPID_PRIVATE_KEY', 'APNS_KEY'],
+        'FCM_SERVICE_ACCOUNT',
+      ]),
+    );
+  });
+});
+
+test('only the scope admin may read it', async () => {
+  const { body: key } = await postern.api<IssuedApiKey>('POST', '/admin/v1/keys', {
+    bearer: postern.adminKey,
+    body: { name: 'all but admin', scopes: ['users:read', 'users:write', 'notifications:write', 'sessions:verify'] },
+  });
+  expect((await read(key.token)).status).toBe(403);
+  expect((await read((await operate(postern, 'support')).bearer)).status).toBe(403);
+  expect((await read((await operate(postern, 'operator')).bearer)).status).toBe(200);
+  expect((await postern.api('GET', '/admin/v1/system')).status).toBe(401);
+});
