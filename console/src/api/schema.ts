@@ -23,6 +23,10 @@ export type Account = {
      */
     role_active: boolean;
     /**
+     * What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role.
+     */
+    capabilities: Array<Scope>;
+    /**
      * The enrolled second factors, oldest first.
      */
     second_factors: Array<SecondFactor>;
@@ -41,6 +45,40 @@ export type AccountChange = {
      * Re-authentication. Each operation lists the types that it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey work.
      */
     proof?: Proof;
+};
+
+export type AccountDetails = {
+    id: string;
+    username: string | null;
+    email: string | null;
+    phone: string | null;
+    name: string;
+    locale: string | null;
+    has_password: boolean;
+    has_pin: boolean;
+    /**
+     * A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none.
+     */
+    pin_recovery: PinRecovery | null;
+    role: Role;
+    /**
+     * Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role.
+     */
+    role_active: boolean;
+    /**
+     * What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role.
+     */
+    capabilities: Array<Scope>;
+    /**
+     * The enrolled second factors, oldest first.
+     */
+    second_factors: Array<SecondFactor>;
+    created_at: string;
+    updated_at: string;
+    /**
+     * Every way to re-authenticate, and what it counts for now.
+     */
+    proofs: Array<ProofOption>;
 };
 
 export type AccountExport = {
@@ -199,6 +237,14 @@ export type Authentication = {
      */
     challenge?: Challenge;
     /**
+     * Where the code was sent, in part, such as `+15…67` or `a…@example.com`: the identity of the request, if it is an address of this channel, else null. The same for identities that no user has.
+     */
+    destination?: string | null;
+    /**
+     * When this identity may request the next code. Present if a code was sent.
+     */
+    resend_at?: string;
+    /**
      * When an open authentication expires, or when the token of an approved one expires.
      */
     expires_at: string;
@@ -266,6 +312,10 @@ export type ChangedPassword = {
      */
     role_active: boolean;
     /**
+     * What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role.
+     */
+    capabilities: Array<Scope>;
+    /**
      * The enrolled second factors, oldest first.
      */
     second_factors: Array<SecondFactor>;
@@ -310,9 +360,41 @@ export type CodeAnswer = {
     secret: string;
 };
 
+export type ConsoleEntry = {
+    /**
+     * APP_NAME of this installation.
+     */
+    app_name: string;
+    /**
+     * The device on which this browser last signed in. Send it as `device.id` of the login, so that the login counts as one on a known device.
+     */
+    device_id: string | null;
+};
+
+export type ConsoleSignIn = {
+    /**
+     * The token of an approved login. Postern keeps it in the cookie. Scripts cannot read it any more.
+     */
+    authentication_token: string;
+};
+
 export type ContactAddress = {
     type: 'email' | 'phone';
     value: string;
+};
+
+export type DatabaseState = {
+    version: string;
+    /**
+     * Its growth is in the statistics: the metric database.size.
+     */
+    bytes: number;
+    connections: number;
+    max_connections: number;
+    /**
+     * The ten largest tables, with their indexes.
+     */
+    tables: Array<TableSize>;
 };
 
 export type DeletedToken = {
@@ -410,6 +492,25 @@ export type DeviceTokenInput = {
     token: PushToken;
 };
 
+export type DiagnosedDevice = {
+    id: string | null;
+    /**
+     * Whether the user has logged in on the device before.
+     */
+    known: boolean;
+};
+
+export type DiagnosedIdentity = {
+    type: IdentityType;
+    value: string;
+};
+
+export type DiagnosedSecondFactor = {
+    policy: SecondFactorPolicy;
+    required: boolean;
+    types: Array<SecondFactorType>;
+};
+
 export type DryRun = {
     /**
      * The number of notifications that would be created.
@@ -439,6 +540,23 @@ export type DryRunPush = {
     muted: boolean;
 };
 
+export type EffectiveSetting = {
+    group: string;
+    name: string;
+    /**
+     * The effective text. null if it is not set or not shown. URLs are cut after the host.
+     */
+    value: string | null;
+    /**
+     * Whether it was set. If not, `value` is the default.
+     */
+    is_set: boolean;
+    /**
+     * Whether it has a value that is not shown, because it is or holds a secret.
+     */
+    is_hidden: boolean;
+};
+
 export type EmailChange = {
     email: string;
     /**
@@ -453,7 +571,7 @@ export type EnrollmentLink = {
      */
     id: string;
     /**
-     * The link, with the secret after `#`. The page does not exist yet: send the part after `#` as `enrollment_secret` when you enrol a factor or activate the role.
+     * The link, with the secret after `#`. The console does not take this kind of link yet: send the part after `#` as `enrollment_secret` when you enrol a factor or activate the role.
      */
     url: string;
     /**
@@ -501,6 +619,15 @@ export type FieldError = {
     field?: string;
     code: string;
     message: string;
+};
+
+export type Finding = {
+    /**
+     * fail: the service cannot work like this.
+     */
+    level: 'ok' | 'warn' | 'fail';
+    what: string;
+    detail: string;
 };
 
 export type GuessLock = {
@@ -595,6 +722,35 @@ export type ImportResult = {
     committed_lines?: number;
 };
 
+export type Instance = {
+    id: string;
+    host: string;
+    process_id: number;
+    /**
+     * The number of the worker; null for a single process.
+     */
+    worker: number | null;
+    version: string;
+    /**
+     * The version of Node.js.
+     */
+    node: string;
+    /**
+     * Open notification streams when it was last seen.
+     */
+    streams: number;
+    /**
+     * Whether this process answers.
+     */
+    is_self: boolean;
+    /**
+     * It was not seen for 90 seconds: it was killed, or does not reach the database. Listed for a day.
+     */
+    is_lost: boolean;
+    started_at: string;
+    seen_at: string;
+};
+
 export type IssuedApiKey = {
     id: string;
     name: string;
@@ -608,6 +764,15 @@ export type IssuedApiKey = {
     token: string;
 };
 
+export type LabelStatistics = {
+    label: string;
+    total: number;
+    /**
+     * In the order of `buckets`.
+     */
+    values: Array<number>;
+};
+
 export type LockRequest = {
     permanent?: boolean;
     /**
@@ -616,6 +781,224 @@ export type LockRequest = {
     until?: string;
     reason?: string;
 };
+
+export type LoginAnswer = {
+    /**
+     * start: POST /v1/tokens. secret and second_factor: POST /v1/tokens/{id}/secret.
+     */
+    step: LoginStep;
+    /**
+     * The HTTP status.
+     */
+    status: number;
+    /**
+     * The status of the authentication; null for a problem.
+     */
+    authentication_status: AuthenticationStatus | null;
+    /**
+     * The code of the problem, or `error_code` of a rejected authentication. null: no error.
+     */
+    code: string | null;
+};
+
+export type LoginDiagnosis = {
+    /**
+     * null: nobody has the identity.
+     */
+    user_id: string | null;
+    identity: DiagnosedIdentity | null;
+    device: DiagnosedDevice;
+    /**
+     * The network address whose limits are included. null: none.
+     */
+    address: string | null;
+    checked_at: string;
+    verdict: LoginVerdict;
+    /**
+     * The verdict in the language of Accept-Language.
+     */
+    message: string;
+    /**
+     * Since when every way is refused, if known.
+     */
+    since: string | null;
+    /**
+     * When the first way works again by itself. null: none does, or a way works now.
+     */
+    until: string | null;
+    /**
+     * The reasons that concern every way. Reasons that block come first.
+     */
+    reasons: Array<LoginReason>;
+    /**
+     * The policy of this user, whether a login must answer a second factor, and the factors. null: no user.
+     */
+    second_factor: DiagnosedSecondFactor | null;
+    /**
+     * One entry for each authenticator.
+     */
+    ways: Array<LoginWay>;
+};
+
+export type LoginDiagnosisRequest = {
+    identity: LoginIdentity;
+    /**
+     * Only this authenticator. Without it: all.
+     */
+    authenticator?: string;
+    /**
+     * The device of the login. Without it: a device on which the user never logged in.
+     */
+    device_id?: string | null;
+    /**
+     * The IP address of the client, to include the limits of its network.
+     */
+    address?: string;
+};
+
+export type LoginIdentity = {
+    type: IdentityType;
+    /**
+     * Used to look up the user.
+     */
+    value: string;
+};
+
+export type LoginOption = {
+    /**
+     * Send it as `authenticator` to POST /v1/tokens.
+     */
+    authenticator: string;
+    /**
+     * 1: step 1 takes the secret. 2: step 1 sends a code or a challenge, and step 2 takes the answer.
+     */
+    steps: number;
+    /**
+     * The types of identity that step 1 takes. Empty: it takes none.
+     */
+    identity_types: Array<IdentityType>;
+    /**
+     * Whether a login by it checks the PIN.
+     */
+    takes_pin: boolean;
+};
+
+export type LoginOptions = {
+    /**
+     * Every way to log in.
+     */
+    logins: Array<LoginOption>;
+    pin: PinRules;
+    password: PasswordRules;
+    registration: RegistrationOptions;
+    recovery: RecoveryOptions;
+};
+
+export type LoginPinRule = 'ignored' | 'any' | 'own';
+
+export type LoginReason = {
+    code: LoginReasonCode;
+    /**
+     * blocks: no login succeeds while it holds. note: the login may succeed.
+     */
+    effect: LoginReasonEffect;
+    /**
+     * The reason in the language of Accept-Language.
+     */
+    message: string;
+    /**
+     * null: not known.
+     */
+    since: string | null;
+    /**
+     * When it ends by itself. null: it does not end by itself, or soon and at no known time.
+     */
+    until: string | null;
+    /**
+     * Details of the reason.
+     */
+    data: LoginReasonData;
+    remedies: Array<LoginRemedy>;
+};
+
+export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
+
+export type LoginReasonData = {
+    [key: string]: unknown;
+};
+
+export type LoginReasonEffect = 'blocks' | 'note';
+
+export type LoginRemedy = {
+    action: LoginRemedyAction;
+    /**
+     * operator: through the route. user: only the user can. administrator: a setting of the service.
+     */
+    by: LoginRemedyActor;
+    method: string | null;
+    /**
+     * The path of the route, with its ids.
+     */
+    path: string | null;
+    /**
+     * The scope that the route needs for this user.
+     */
+    scope: Scope | null;
+    /**
+     * Members of the body that are known. null: the route takes no body.
+     */
+    body: LoginRemedyBody | null;
+    /**
+     * Members of the body that the caller adds.
+     */
+    fields: Array<string>;
+    /**
+     * The name of the setting.
+     */
+    setting: string | null;
+};
+
+export type LoginRemedyAction = 'unlock' | 'reset_budget' | 'reactivate' | 'create_user' | 'create_enrollment_link' | 'remove_second_factors' | 'set_password' | 'set_phone' | 'set_email' | 'set_pin' | 'link_external_identity' | 'enrol_passkey' | 'configure' | 'retry_message';
+
+export type LoginRemedyActor = 'operator' | 'user' | 'administrator';
+
+export type LoginRemedyBody = {
+    [key: string]: unknown;
+};
+
+export type LoginStep = 'start' | 'secret' | 'second_factor';
+
+export type LoginVerdict = 'yes' | 'maybe' | 'no';
+
+export type LoginWay = {
+    authenticator: string;
+    /**
+     * blocked: only a reason of every way refuses it. no: a reason of this way refuses it. not_set_up: the user or the installation does not have it.
+     */
+    verdict: LoginWayVerdict;
+    /**
+     * When the refusal ends by itself; null if it does not, or if nothing refuses it.
+     */
+    until: string | null;
+    /**
+     * The identity of the login. null for an authenticator that identifies the user itself.
+     */
+    identity: DiagnosedIdentity | null;
+    /**
+     * ignored, any PIN of the right form, or the own PIN of the user.
+     */
+    pin: LoginPinRule;
+    /**
+     * What each step of a login with the right secrets would answer now, until the first refusal.
+     */
+    answers: Array<LoginAnswer>;
+    /**
+     * The reasons of this way alone.
+     */
+    reasons: Array<LoginReason>;
+};
+
+export type LoginWayVerdict = 'yes' | 'maybe' | 'blocked' | 'no' | 'not_set_up';
 
 export type LogoutResult = {
     ended: number;
@@ -644,6 +1027,26 @@ export type MarkerInput = {
 
 export type Metadata = {
     [key: string]: unknown;
+};
+
+export type MetricStatistics = {
+    metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
+    /**
+     * counter: events in the bucket. average: the average over the bucket. maximum: the highest value in the bucket. mean: the mean of the events in the bucket.
+     */
+    kind: 'counter' | 'average' | 'maximum' | 'mean';
+    /**
+     * The value over the whole time.
+     */
+    total: number;
+    /**
+     * The values of all labels together, in the order of `buckets`. Empty buckets are 0.
+     */
+    values: Array<number>;
+    /**
+     * The values of each label that occurred. Empty for a metric without labels.
+     */
+    labels: Array<LabelStatistics>;
 };
 
 export type Mute = {
@@ -863,10 +1266,16 @@ export type PageInfo = {
     total: number;
     total_is_exact: boolean;
     /**
+     * Items may be missing, because the search has taken too long; `next_cursor` continues it. index: there is no index for it (yet). Absent: the page is complete.
+     */
+    partial?: PartialReason;
+    /**
      * Send it as `cursor` to get the next page. null on the last page.
      */
     next_cursor: string | null;
 };
+
+export type PartialReason = 'time' | 'index';
 
 export type Passkey = {
     id: string;
@@ -913,6 +1322,14 @@ export type PasswordChange = {
     proof: Proof;
 };
 
+export type PasswordRules = {
+    /**
+     * Of a new password, in characters.
+     */
+    min_length: number;
+    max_length: number;
+};
+
 export type PhoneChange = {
     phone: string;
     /**
@@ -932,6 +1349,15 @@ export type PinChange = {
 export type PinRecovery = {
     started_at: string;
     effective_at: string;
+};
+
+export type PinRules = {
+    /**
+     * PIN_POLICY.
+     */
+    policy: 'required' | 'optional' | 'off';
+    min_length: number;
+    max_length: number;
 };
 
 export type ProbeResult = {
@@ -962,12 +1388,33 @@ export type Proof = {
     secret: string;
 };
 
+export type ProofOption = {
+    type: ProofType;
+    /**
+     * The type to send to POST /v1/account/proofs first. null: the secret alone proves.
+     */
+    start: ProofStart | null;
+    /**
+     * Where a code goes, in part, such as `+15…67`. null if the account has no such address.
+     */
+    destination: string | null;
+    accepted_for: Array<'account' | 'pin'>;
+    /**
+     * Why it counts for nothing. not_set: the account does not have it. not_offered: this service cannot send such codes. second_factor_required: the account has a second factor, so only totp and passkey count.
+     */
+    reason: ProofRefusal | null;
+};
+
+export type ProofRefusal = 'not_set' | 'not_offered' | 'second_factor_required';
+
 export type ProofRequest = {
     /**
      * sms and email send a code to the account's own phone or mail address. passkey returns a challenge.
      */
-    type: 'sms' | 'email' | 'passkey';
+    type: ProofStart;
 };
+
+export type ProofStart = 'sms' | 'email' | 'passkey';
 
 export type ProofType = 'password' | 'code' | 'passkey' | 'totp' | 'pin';
 
@@ -1047,6 +1494,21 @@ export type PushTokenString = string;
 
 export type PushTokenType = 'ios' | 'android' | 'web';
 
+export type QueueState = {
+    /**
+     * Jobs that could run now, counted up to 10,000.
+     */
+    due: number;
+    /**
+     * For how long the oldest of these has been due.
+     */
+    oldest_seconds: number;
+    /**
+     * Jobs that failed and wait for their next attempt, counted up to 10,000.
+     */
+    retrying: number;
+};
+
 export type RecordedProof = {
     proven_at: string;
     /**
@@ -1095,6 +1557,13 @@ export type RecoveryDevice = {
     id?: string | null;
 };
 
+export type RecoveryOptions = {
+    /**
+     * The addresses that a recovery code can be sent to.
+     */
+    identity_types: Array<IdentityType>;
+};
+
 export type RecoveryRequest = {
     identity: ContactAddress;
     /**
@@ -1126,6 +1595,17 @@ export type RegistrationAnswer = {
      * BCP 47 tag, such as en or es-MX.
      */
     locale?: string | null;
+};
+
+export type RegistrationOptions = {
+    /**
+     * Whether people can create accounts themselves.
+     */
+    is_on: boolean;
+    /**
+     * The addresses that can register.
+     */
+    identity_types: Array<IdentityType>;
 };
 
 export type RegistrationRequest = {
@@ -1169,11 +1649,13 @@ export type ScreenSizeNumber = number;
 export type ScreenSizeString = string;
 
 export type SecondFactor = {
-    type: 'totp' | 'passkey';
+    type: SecondFactorType;
     created_at: string;
 };
 
 export type SecondFactorPolicy = 'off' | 'own' | 'required';
+
+export type SecondFactorType = 'totp' | 'passkey';
 
 export type SecretRequest = {
     /**
@@ -1193,6 +1675,117 @@ export type Session = {
     created_at: string;
     expires_at: string;
     updated_at: string;
+};
+
+export type SetUpCompletion = {
+    /**
+     * The secret of the link: the part after `#`.
+     */
+    secret: string;
+    name: string;
+    username?: string;
+    email?: string;
+    password: string;
+    /**
+     * BCP 47 tag, such as en or es-MX.
+     */
+    locale?: string | null;
+    /**
+     * `id` of the factor.
+     */
+    factor_id: string;
+    /**
+     * For an authenticator app: the code that it shows.
+     */
+    code?: string;
+    /**
+     * For a passkey: the browser's RegistrationResponseJSON for the options.
+     */
+    response?: SetUpPasskeyResponse;
+    device?: DeviceInput;
+};
+
+export type SetUpFactor = {
+    id: string;
+    totp?: SetUpTotp;
+    passkey?: SetUpPasskey;
+    expires_at: string;
+};
+
+export type SetUpFactorRequest = {
+    /**
+     * The secret of the link: the part after `#`.
+     */
+    secret: string;
+    name: string;
+    username?: string;
+    email?: string;
+    password: string;
+    /**
+     * BCP 47 tag, such as en or es-MX.
+     */
+    locale?: string | null;
+    /**
+     * The second factor to enrol.
+     */
+    factor: 'totp' | 'passkey';
+};
+
+export type SetUpLink = {
+    /**
+     * The role of the new user.
+     */
+    role: SetUpRole;
+    expires_at: string;
+    /**
+     * APP_NAME of this installation.
+     */
+    app_name: string;
+    /**
+     * The minimum length of the password.
+     */
+    password_min: number;
+};
+
+export type SetUpLinkRequest = {
+    /**
+     * The secret of the link: the part after `#`.
+     */
+    secret: string;
+};
+
+export type SetUpPasskey = {
+    /**
+     * WebAuthn creation options as JSON, for navigator.credentials.create().
+     */
+    options: {
+        [key: string]: unknown;
+    };
+};
+
+export type SetUpPasskeyResponse = {
+    [key: string]: unknown;
+};
+
+export type SetUpResult = {
+    session: NewSession;
+    /**
+     * Each replaces the second factor in one login. Shown once.
+     */
+    recovery_codes: Array<string>;
+};
+
+export type SetUpRole = 'support' | 'operator';
+
+export type SetUpTotp = {
+    /**
+     * Base32, to type into the app.
+     */
+    secret: string;
+    /**
+     * The secret as an otpauth URI, for a QR code.
+     */
+    uri: string;
 };
 
 export type StartedChallenge = {
@@ -1229,7 +1822,75 @@ export type StartedProof = {
     challenge?: {
         [key: string]: unknown;
     };
+    /**
+     * For a code: where it was sent, in part, such as `+15…67` or `a…@example.com`.
+     */
+    destination?: string;
+    /**
+     * For a code: when the next one may be requested.
+     */
+    resend_at?: string;
     expires_at: string;
+};
+
+export type Statistics = {
+    /**
+     * The start of the first bucket.
+     */
+    from: string;
+    /**
+     * The end of the last bucket.
+     */
+    to: string;
+    /**
+     * The time of the answer. A bucket that ends later is incomplete.
+     */
+    now: string;
+    step: StatisticsStep;
+    /**
+     * The start of each bucket, in UTC.
+     */
+    buckets: Array<string>;
+    metrics: Array<MetricStatistics>;
+};
+
+export type StatisticsStep = '1m' | '5m' | '15m' | '1h' | '6h' | '1d';
+
+export type System = {
+    /**
+     * The version of the process that answers.
+     */
+    version: string;
+    now: string;
+    /**
+     * Processes on this database, workers included, the oldest first.
+     */
+    instances: Array<Instance>;
+    queue: QueueState;
+    database: DatabaseState;
+    /**
+     * The newest first. A migration without a time is pending.
+     */
+    migrations: Array<SystemMigration>;
+    settings: Array<EffectiveSetting>;
+    /**
+     * What the doctor says. What needs attention is first.
+     */
+    findings: Array<Finding>;
+};
+
+export type SystemMigration = {
+    name: string;
+    applied_at: string | null;
+};
+
+export type TableSize = {
+    name: string;
+    bytes: number;
+    /**
+     * An estimate.
+     */
+    rows: number;
 };
 
 export type TokenRequest = {
@@ -1298,6 +1959,10 @@ export type User = {
      * Your own data: any JSON object of up to 16 KiB.
      */
     metadata: Metadata;
+    /**
+     * The last login on a device that is not removed. null: none.
+     */
+    last_login_at: string | null;
     created_at: string;
     updated_at: string;
 };
@@ -1454,7 +2119,7 @@ export type DeleteHeldTokenData = {
 
 export type DeleteHeldTokenErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -1509,11 +2174,11 @@ export type CreateTokenData = {
 
 export type CreateTokenErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -1585,7 +2250,7 @@ export type AnswerTokenErrors = {
      */
     400: AuthorizationRejectedProblem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -1649,7 +2314,7 @@ export type DeleteTokenData = {
 
 export type DeleteTokenErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -1709,7 +2374,7 @@ export type GetTokenStatusData = {
 
 export type GetTokenStatusErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -1745,6 +2410,53 @@ export type GetTokenStatusResponses = {
 
 export type GetTokenStatusResponse = GetTokenStatusResponses[keyof GetTokenStatusResponses];
 
+export type GetLoginOptionsData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/login-options';
+};
+
+export type GetLoginOptionsErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type GetLoginOptionsError = GetLoginOptionsErrors[keyof GetLoginOptionsErrors];
+
+export type GetLoginOptionsResponses = {
+    /**
+     * The ways to log in.
+     */
+    200: LoginOptions;
+};
+
+export type GetLoginOptionsResponse = GetLoginOptionsResponses[keyof GetLoginOptionsResponses];
+
 export type CreateSessionData = {
     body?: never;
     headers?: {
@@ -1760,7 +2472,7 @@ export type CreateSessionData = {
 
 export type CreateSessionErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -1768,7 +2480,7 @@ export type CreateSessionErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -1819,7 +2531,7 @@ export type GetSessionData = {
 
 export type GetSessionErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -1870,7 +2582,7 @@ export type VerifySessionData = {
 
 export type VerifySessionErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -1950,7 +2662,7 @@ export type ListDevicesData = {
 
 export type ListDevicesErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2030,7 +2742,7 @@ export type GetDevicePageData = {
 
 export type GetDevicePageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2085,7 +2797,7 @@ export type DeleteCurrentDeviceData = {
 
 export type DeleteCurrentDeviceErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2144,7 +2856,7 @@ export type GetCurrentDeviceData = {
 
 export type GetCurrentDeviceErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2199,7 +2911,7 @@ export type PutCurrentDeviceData = {
 
 export type PutCurrentDeviceErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2260,7 +2972,7 @@ export type DeleteDeviceData = {
 
 export type DeleteDeviceErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2321,7 +3033,7 @@ export type GetDeviceData = {
 
 export type GetDeviceErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2378,7 +3090,7 @@ export type PutDeviceData = {
 
 export type PutDeviceErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2437,7 +3149,7 @@ export type DeleteAccountData = {
 
 export type DeleteAccountErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2445,7 +3157,7 @@ export type DeleteAccountErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -2504,7 +3216,7 @@ export type GetAccountData = {
 
 export type GetAccountErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2535,7 +3247,7 @@ export type GetAccountResponses = {
     /**
      * The account.
      */
-    200: Account;
+    200: AccountDetails;
 };
 
 export type GetAccountResponse = GetAccountResponses[keyof GetAccountResponses];
@@ -2555,7 +3267,7 @@ export type ChangeAccountData = {
 
 export type ChangeAccountErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2563,11 +3275,11 @@ export type ChangeAccountErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**
@@ -2626,7 +3338,7 @@ export type PutPasswordData = {
 
 export type PutPasswordErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2634,7 +3346,7 @@ export type PutPasswordErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -2693,7 +3405,7 @@ export type DeletePinData = {
 
 export type DeletePinErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2701,7 +3413,7 @@ export type DeletePinErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -2760,7 +3472,7 @@ export type PutPinData = {
 
 export type PutPinErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2768,7 +3480,7 @@ export type PutPinErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -2827,7 +3539,7 @@ export type CancelPinRecoveryData = {
 
 export type CancelPinRecoveryErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2886,7 +3598,7 @@ export type DeleteEmailData = {
 
 export type DeleteEmailErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2894,7 +3606,7 @@ export type DeleteEmailErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -2953,7 +3665,7 @@ export type StartEmailChangeData = {
 
 export type StartEmailChangeErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -2961,7 +3673,7 @@ export type StartEmailChangeErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -3022,7 +3734,7 @@ export type ConfirmEmailChangeData = {
 
 export type ConfirmEmailChangeErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3030,11 +3742,11 @@ export type ConfirmEmailChangeErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**
@@ -3093,7 +3805,7 @@ export type DeletePhoneData = {
 
 export type DeletePhoneErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3101,7 +3813,7 @@ export type DeletePhoneErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -3160,7 +3872,7 @@ export type StartPhoneChangeData = {
 
 export type StartPhoneChangeErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3168,7 +3880,7 @@ export type StartPhoneChangeErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -3229,7 +3941,7 @@ export type ConfirmPhoneChangeData = {
 
 export type ConfirmPhoneChangeErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3237,11 +3949,11 @@ export type ConfirmPhoneChangeErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**
@@ -3300,7 +4012,7 @@ export type ListExternalIdentitiesData = {
 
 export type ListExternalIdentitiesErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3356,7 +4068,7 @@ export type StartExternalIdentityData = {
 
 export type StartExternalIdentityErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3364,7 +4076,7 @@ export type StartExternalIdentityErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -3436,7 +4148,7 @@ export type DeleteExternalIdentityData = {
 
 export type DeleteExternalIdentityErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3444,7 +4156,7 @@ export type DeleteExternalIdentityErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -3452,7 +4164,7 @@ export type DeleteExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**
@@ -3520,7 +4232,7 @@ export type ConfirmExternalIdentityData = {
 
 export type ConfirmExternalIdentityErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3532,7 +4244,7 @@ export type ConfirmExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**
@@ -3587,7 +4299,7 @@ export type StartProofData = {
 
 export type StartProofErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3646,7 +4358,7 @@ export type PutSessionProofData = {
 
 export type PutSessionProofErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3654,7 +4366,7 @@ export type PutSessionProofErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -3713,7 +4425,7 @@ export type ActivateRoleData = {
 
 export type ActivateRoleErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3721,7 +4433,7 @@ export type ActivateRoleErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -3805,7 +4517,7 @@ export type ListActivityData = {
 
 export type ListActivityErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3885,7 +4597,7 @@ export type GetActivityPageData = {
 
 export type GetActivityPageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3940,7 +4652,7 @@ export type ExportAccountData = {
 
 export type ExportAccountErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -3999,7 +4711,7 @@ export type StartRecoveryData = {
 
 export type StartRecoveryErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -4059,7 +4771,7 @@ export type CompleteRecoveryData = {
 
 export type CompleteRecoveryErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -4118,7 +4830,7 @@ export type CancelRecoveryData = {
 
 export type CancelRecoveryErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -4173,11 +4885,11 @@ export type StartRegistrationData = {
 
 export type StartRegistrationErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4234,15 +4946,15 @@ export type CompleteRegistrationData = {
 
 export type CompleteRegistrationErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**
@@ -4301,7 +5013,7 @@ export type DeleteTotpData = {
 
 export type DeleteTotpErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -4309,7 +5021,7 @@ export type DeleteTotpErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4372,7 +5084,7 @@ export type StartTotpData = {
 
 export type StartTotpErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -4380,7 +5092,7 @@ export type StartTotpErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4441,7 +5153,7 @@ export type ConfirmTotpData = {
 
 export type ConfirmTotpErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -4500,7 +5212,7 @@ export type RenewRecoveryCodesData = {
 
 export type RenewRecoveryCodesErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -4508,7 +5220,7 @@ export type RenewRecoveryCodesErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4571,7 +5283,7 @@ export type ListPasskeysData = {
 
 export type ListPasskeysErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -4622,7 +5334,7 @@ export type StartPasskeyData = {
 
 export type StartPasskeyErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -4630,7 +5342,7 @@ export type StartPasskeyErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4691,7 +5403,7 @@ export type DeletePasskeyData = {
 
 export type DeletePasskeyErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -4699,7 +5411,7 @@ export type DeletePasskeyErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4764,7 +5476,7 @@ export type ChangePasskeyData = {
 
 export type ChangePasskeyErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -4825,7 +5537,7 @@ export type CreatePasskeyData = {
 
 export type CreatePasskeyErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -4917,7 +5629,7 @@ export type ListNotificationsData = {
 
 export type ListNotificationsErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5009,7 +5721,7 @@ export type GetNotificationPageData = {
 
 export type GetNotificationPageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5081,7 +5793,7 @@ export type StreamNotificationsData = {
 
 export type StreamNotificationsErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5153,7 +5865,7 @@ export type ListChangesData = {
 
 export type ListChangesErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5212,7 +5924,7 @@ export type GetMarkerData = {
 
 export type GetMarkerErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5263,7 +5975,7 @@ export type MoveMarkerData = {
 
 export type MoveMarkerErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5328,7 +6040,7 @@ export type GetImageFileData = {
 
 export type GetImageFileErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5379,7 +6091,7 @@ export type ListMutesData = {
 
 export type ListMutesErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5430,7 +6142,7 @@ export type AddMuteData = {
 
 export type AddMuteErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5491,7 +6203,7 @@ export type RemoveMuteData = {
 
 export type RemoveMuteErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5552,7 +6264,7 @@ export type TraceNotificationData = {
 
 export type TraceNotificationErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5609,7 +6321,7 @@ export type TraceUserNotificationData = {
 
 export type TraceUserNotificationErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5617,7 +6329,7 @@ export type TraceUserNotificationErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -5672,7 +6384,7 @@ export type RegisterPushTokenData = {
 
 export type RegisterPushTokenErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5731,7 +6443,7 @@ export type GetPushKeyData = {
 
 export type GetPushKeyErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5778,6 +6490,10 @@ export type ListUsersData = {
     path?: never;
     query?: {
         /**
+         * A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device. A full mail address or phone number that a user has finds this user alone. At most 320 characters.
+         */
+        search?: string;
+        /**
          * Page number, from 1.
          */
         page?: number;
@@ -5807,7 +6523,7 @@ export type ListUsersData = {
 
 export type ListUsersErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5815,7 +6531,7 @@ export type ListUsersErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -5870,7 +6586,7 @@ export type CreateUserData = {
 
 export type CreateUserErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5878,11 +6594,11 @@ export type CreateUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**
@@ -5929,6 +6645,10 @@ export type GetUserPageData = {
     path?: never;
     query?: {
         /**
+         * A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device. A full mail address or phone number that a user has finds this user alone. At most 320 characters.
+         */
+        search?: string;
+        /**
          * Page number, from 1.
          */
         page?: number;
@@ -5958,7 +6678,7 @@ export type GetUserPageData = {
 
 export type GetUserPageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -5966,7 +6686,7 @@ export type GetUserPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6025,7 +6745,7 @@ export type ImportUsersData = {
 
 export type ImportUsersErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -6033,7 +6753,7 @@ export type ImportUsersErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6086,7 +6806,7 @@ export type DeleteUserData = {
 
 export type DeleteUserErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -6094,7 +6814,7 @@ export type DeleteUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6151,7 +6871,7 @@ export type GetUserData = {
 
 export type GetUserErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -6159,7 +6879,7 @@ export type GetUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6216,7 +6936,7 @@ export type ChangeUserData = {
 
 export type ChangeUserErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -6224,7 +6944,7 @@ export type ChangeUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6232,7 +6952,7 @@ export type ChangeUserErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**
@@ -6285,7 +7005,7 @@ export type LockUserData = {
 
 export type LockUserErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -6293,7 +7013,7 @@ export type LockUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6350,7 +7070,7 @@ export type UnlockUserData = {
 
 export type UnlockUserErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -6358,7 +7078,7 @@ export type UnlockUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6415,7 +7135,7 @@ export type LogoutUserData = {
 
 export type LogoutUserErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -6423,7 +7143,7 @@ export type LogoutUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6462,6 +7182,139 @@ export type LogoutUserResponses = {
 };
 
 export type LogoutUserResponse = LogoutUserResponses[keyof LogoutUserResponses];
+
+export type DiagnoseUserLoginData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: {
+        /**
+         * The device of the login. Without it: a device on which the user never logged in.
+         */
+        device_id?: string;
+        /**
+         * The IP address of the client, to include the limits of its network.
+         */
+        address?: string;
+    };
+    url: '/admin/v1/users/{id}/login-diagnosis';
+};
+
+export type DiagnoseUserLoginErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type DiagnoseUserLoginError = DiagnoseUserLoginErrors[keyof DiagnoseUserLoginErrors];
+
+export type DiagnoseUserLoginResponses = {
+    /**
+     * The diagnosis.
+     */
+    200: LoginDiagnosis;
+};
+
+export type DiagnoseUserLoginResponse = DiagnoseUserLoginResponses[keyof DiagnoseUserLoginResponses];
+
+export type DiagnoseLoginData = {
+    body: LoginDiagnosisRequest;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/v1/login-diagnosis';
+};
+
+export type DiagnoseLoginErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type DiagnoseLoginError = DiagnoseLoginErrors[keyof DiagnoseLoginErrors];
+
+export type DiagnoseLoginResponses = {
+    /**
+     * The diagnosis.
+     */
+    200: LoginDiagnosis;
+};
+
+export type DiagnoseLoginResponse = DiagnoseLoginResponses[keyof DiagnoseLoginResponses];
 
 export type ListUserDevicesData = {
     body?: never;
@@ -6505,7 +7358,7 @@ export type ListUserDevicesData = {
 
 export type ListUserDevicesErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -6513,7 +7366,7 @@ export type ListUserDevicesErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6595,7 +7448,7 @@ export type GetUserDevicePageData = {
 
 export type GetUserDevicePageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -6603,7 +7456,7 @@ export type GetUserDevicePageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6685,7 +7538,7 @@ export type ListUserTokensData = {
 
 export type ListUserTokensErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -6693,7 +7546,7 @@ export type ListUserTokensErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6775,7 +7628,7 @@ export type GetUserTokenPageData = {
 
 export type GetUserTokenPageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -6783,7 +7636,7 @@ export type GetUserTokenPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6865,7 +7718,7 @@ export type ListUserSessionsData = {
 
 export type ListUserSessionsErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -6873,7 +7726,7 @@ export type ListUserSessionsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6955,7 +7808,7 @@ export type GetUserSessionPageData = {
 
 export type GetUserSessionPageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -6963,7 +7816,7 @@ export type GetUserSessionPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7045,7 +7898,7 @@ export type ListUserActivityData = {
 
 export type ListUserActivityErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7053,7 +7906,7 @@ export type ListUserActivityErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7135,7 +7988,7 @@ export type GetUserActivityPageData = {
 
 export type GetUserActivityPageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7143,7 +7996,7 @@ export type GetUserActivityPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7204,7 +8057,7 @@ export type DeleteUserDeviceData = {
 
 export type DeleteUserDeviceErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7212,7 +8065,7 @@ export type DeleteUserDeviceErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7269,7 +8122,7 @@ export type ExportUserData = {
 
 export type ExportUserErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7277,7 +8130,7 @@ export type ExportUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7338,7 +8191,7 @@ export type DeleteUserSecondFactorsData = {
 
 export type DeleteUserSecondFactorsErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7346,7 +8199,7 @@ export type DeleteUserSecondFactorsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7403,7 +8256,7 @@ export type CancelUserPinRecoveryData = {
 
 export type CancelUserPinRecoveryErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7411,7 +8264,7 @@ export type CancelUserPinRecoveryErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7468,7 +8321,7 @@ export type CreateEnrollmentLinkData = {
 
 export type CreateEnrollmentLinkErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7476,7 +8329,7 @@ export type CreateEnrollmentLinkErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7533,7 +8386,7 @@ export type ListUserExternalIdentitiesData = {
 
 export type ListUserExternalIdentitiesErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7541,7 +8394,7 @@ export type ListUserExternalIdentitiesErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7598,7 +8451,7 @@ export type LinkUserExternalIdentityData = {
 
 export type LinkUserExternalIdentityErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7606,7 +8459,7 @@ export type LinkUserExternalIdentityErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7614,7 +8467,7 @@ export type LinkUserExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**
@@ -7671,7 +8524,7 @@ export type UnlinkUserExternalIdentityData = {
 
 export type UnlinkUserExternalIdentityErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7679,7 +8532,7 @@ export type UnlinkUserExternalIdentityErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7738,7 +8591,7 @@ export type PublishNotificationData = {
 
 export type PublishNotificationErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7746,11 +8599,11 @@ export type PublishNotificationErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**
@@ -7805,7 +8658,7 @@ export type PublishNotificationsData = {
 
 export type PublishNotificationsErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7813,11 +8666,11 @@ export type PublishNotificationsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**
@@ -7868,7 +8721,7 @@ export type TryNotificationsData = {
 
 export type TryNotificationsErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7876,7 +8729,7 @@ export type TryNotificationsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7935,7 +8788,7 @@ export type PublishNotificationsAsNdjsonData = {
 
 export type PublishNotificationsAsNdjsonErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -7943,7 +8796,7 @@ export type PublishNotificationsAsNdjsonErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7996,7 +8849,7 @@ export type DeleteNotificationData = {
 
 export type DeleteNotificationErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -8004,7 +8857,7 @@ export type DeleteNotificationErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8061,7 +8914,7 @@ export type ChangeNotificationData = {
 
 export type ChangeNotificationErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -8069,7 +8922,7 @@ export type ChangeNotificationErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8159,7 +9012,7 @@ export type ListUserNotificationsData = {
 
 export type ListUserNotificationsErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -8167,7 +9020,7 @@ export type ListUserNotificationsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8257,7 +9110,7 @@ export type GetUserNotificationPageData = {
 
 export type GetUserNotificationPageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -8265,7 +9118,7 @@ export type GetUserNotificationPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8345,7 +9198,7 @@ export type ListOutboxData = {
 
 export type ListOutboxErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -8353,7 +9206,7 @@ export type ListOutboxErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8429,7 +9282,7 @@ export type GetOutboxPageData = {
 
 export type GetOutboxPageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -8437,7 +9290,7 @@ export type GetOutboxPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8472,6 +9325,79 @@ export type GetOutboxPageResponses = {
 };
 
 export type GetOutboxPageResponse = GetOutboxPageResponses[keyof GetOutboxPageResponses];
+
+export type RetryMessageData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+        /**
+         * Up to 255 printable characters. A repeat with the same key and body within 24 h gets the stored response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/v1/outbox/{id}/retry';
+};
+
+export type RetryMessageErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     */
+    409: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type RetryMessageError = RetryMessageErrors[keyof RetryMessageErrors];
+
+export type RetryMessageResponses = {
+    /**
+     * The queued message.
+     */
+    200: OutboxMessage;
+};
+
+export type RetryMessageResponse = RetryMessageResponses[keyof RetryMessageResponses];
 
 export type ListEventsData = {
     body?: never;
@@ -8513,7 +9439,7 @@ export type ListEventsData = {
 
 export type ListEventsErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -8521,7 +9447,7 @@ export type ListEventsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8597,7 +9523,7 @@ export type GetEventPageData = {
 
 export type GetEventPageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -8605,7 +9531,7 @@ export type GetEventPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8640,6 +9566,141 @@ export type GetEventPageResponses = {
 };
 
 export type GetEventPageResponse = GetEventPageResponses[keyof GetEventPageResponses];
+
+export type GetStatisticsData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query: {
+        /**
+         * One or more metrics, joined by a comma: logins.approved, logins.failed, locks, devices.new, sessions.created, sessions.verified, messages.sent, messages.failed, messages.expired, pushes.sent, pushes.failed, pushes.gone, pushes.expired, pushes.dropped, notifications.published, notifications.pushed, streams.open, queue.jobs, queue.latency, database.size, queue.age.
+         */
+        metric: string;
+        /**
+         * Where the first bucket starts, rounded down to the step: YYYY-MM-DD HH:MM:SS or RFC 3339. The default is a day before `to`.
+         */
+        from?: string;
+        /**
+         * Where the last bucket ends, rounded up to the step. The default is now.
+         */
+        to?: string;
+        /**
+         * The length of a bucket. Steps under an hour reach back 2 days, steps under a day 90 days. An answer has at most 1500 buckets. The default is the shortest step with at most 300 buckets.
+         */
+        step?: StatisticsStep;
+    };
+    url: '/admin/v1/stats';
+};
+
+export type GetStatisticsErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type GetStatisticsError = GetStatisticsErrors[keyof GetStatisticsErrors];
+
+export type GetStatisticsResponses = {
+    /**
+     * The values of each metric in each bucket.
+     */
+    200: Statistics;
+};
+
+export type GetStatisticsResponse = GetStatisticsResponses[keyof GetStatisticsResponses];
+
+export type GetSystemData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/v1/system';
+};
+
+export type GetSystemErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type GetSystemError = GetSystemErrors[keyof GetSystemErrors];
+
+export type GetSystemResponses = {
+    /**
+     * The state of the system.
+     */
+    200: System;
+};
+
+export type GetSystemResponse = GetSystemResponses[keyof GetSystemResponses];
 
 export type ListKeysData = {
     body?: never;
@@ -8681,7 +9742,7 @@ export type ListKeysData = {
 
 export type ListKeysErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -8689,7 +9750,7 @@ export type ListKeysErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8744,7 +9805,7 @@ export type CreateKeyData = {
 
 export type CreateKeyErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -8752,11 +9813,11 @@ export type CreateKeyErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**
@@ -8832,7 +9893,7 @@ export type GetKeyPageData = {
 
 export type GetKeyPageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -8840,7 +9901,7 @@ export type GetKeyPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8893,7 +9954,7 @@ export type RevokeKeyData = {
 
 export type RevokeKeyErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -8901,7 +9962,7 @@ export type RevokeKeyErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8941,6 +10002,343 @@ export type RevokeKeyResponses = {
 
 export type RevokeKeyResponse = RevokeKeyResponses[keyof RevokeKeyResponses];
 
+export type GetConsoleEntryData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/console/sign-in';
+};
+
+export type GetConsoleEntryErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type GetConsoleEntryError = GetConsoleEntryErrors[keyof GetConsoleEntryErrors];
+
+export type GetConsoleEntryResponses = {
+    /**
+     * For the page, before a login.
+     */
+    200: ConsoleEntry;
+};
+
+export type GetConsoleEntryResponse = GetConsoleEntryResponses[keyof GetConsoleEntryResponses];
+
+export type DeleteConsoleSessionData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/console/session';
+};
+
+export type DeleteConsoleSessionErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type DeleteConsoleSessionError = DeleteConsoleSessionErrors[keyof DeleteConsoleSessionErrors];
+
+export type DeleteConsoleSessionResponses = {
+    /**
+     * Signed out.
+     */
+    204: void;
+};
+
+export type DeleteConsoleSessionResponse = DeleteConsoleSessionResponses[keyof DeleteConsoleSessionResponses];
+
+export type CreateConsoleSessionData = {
+    body?: ConsoleSignIn;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/console/session';
+};
+
+export type CreateConsoleSessionErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type CreateConsoleSessionError = CreateConsoleSessionErrors[keyof CreateConsoleSessionErrors];
+
+export type CreateConsoleSessionResponses = {
+    /**
+     * A session with its token.
+     */
+    201: NewSession;
+};
+
+export type CreateConsoleSessionResponse = CreateConsoleSessionResponses[keyof CreateConsoleSessionResponses];
+
+export type ReadSetUpLinkData = {
+    body: SetUpLinkRequest;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/console/setup/link';
+};
+
+export type ReadSetUpLinkErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type ReadSetUpLinkError = ReadSetUpLinkErrors[keyof ReadSetUpLinkErrors];
+
+export type ReadSetUpLinkResponses = {
+    /**
+     * The link can be used.
+     */
+    200: SetUpLink;
+};
+
+export type ReadSetUpLinkResponse = ReadSetUpLinkResponses[keyof ReadSetUpLinkResponses];
+
+export type StartSetUpFactorData = {
+    body: SetUpFactorRequest;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/console/setup/factor';
+};
+
+export type StartSetUpFactorErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     */
+    409: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type StartSetUpFactorError = StartSetUpFactorErrors[keyof StartSetUpFactorErrors];
+
+export type StartSetUpFactorResponses = {
+    /**
+     * A factor to confirm. It has totp or passkey.
+     */
+    201: SetUpFactor;
+};
+
+export type StartSetUpFactorResponse = StartSetUpFactorResponses[keyof StartSetUpFactorResponses];
+
+export type CompleteSetUpData = {
+    /**
+     * The same details as for the factor, and the answer that confirms the factor: code or response.
+     */
+    body: SetUpCompletion;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/console/setup';
+};
+
+export type CompleteSetUpErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     */
+    409: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type CompleteSetUpError = CompleteSetUpErrors[keyof CompleteSetUpErrors];
+
+export type CompleteSetUpResponses = {
+    /**
+     * The user is signed in.
+     */
+    201: SetUpResult;
+};
+
+export type CompleteSetUpResponse = CompleteSetUpResponses[keyof CompleteSetUpResponses];
+
 export type LiveData = {
     body?: never;
     headers?: {
@@ -8956,7 +10354,7 @@ export type LiveData = {
 
 export type LiveErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -9003,7 +10401,7 @@ export type ReadyData = {
 
 export type ReadyErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -9057,7 +10455,7 @@ export type UploadImageData = {
 
 export type UploadImageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -9065,7 +10463,7 @@ export type UploadImageErrors = {
      */
     401: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**
@@ -9127,7 +10525,7 @@ export type CreateImageData = {
 
 export type CreateImageErrors = {
     /**
-     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired.
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
      */
     400: Problem;
     /**
@@ -9135,11 +10533,11 @@ export type CreateImageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
      */
     409: Problem;
     /**

@@ -8,6 +8,7 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, er
 const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
+  validateSearch: queryOf('span'),
   component: lazyRouteComponent(() => import('../pages/overview/overview.js'), 'Overview'),
 });
 
@@ -25,9 +26,29 @@ const partsPage = createRoute({
   component: lazyRouteComponent(() => import('../pages/parts/parts.js'), 'Parts'),
 });
 
+const messages = createRoute({
+  getParentRoute: () => root,
+  path: '/messages',
+  validateSearch: queryOf('state', 'channel', 'user', 'recipient', 'cursor', 'open'),
+  component: lazyRouteComponent(() => import('../pages/messages/messages.js'), 'Messages'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/audit',
+  validateSearch: queryOf('type', 'user', 'actor', 'address', 'request', 'from', 'to', 'cursor', 'open', 'live'),
+  component: lazyRouteComponent(() => import('../pages/audit/audit.js'), 'Audit'),
+});
+
+const system = createRoute({
+  getParentRoute: () => root,
+  path: '/system',
+  component: lazyRouteComponent(() => import('../pages/system/system.js'), 'SystemPage'),
+});
+
 /** All pages of the console. The code of each is loaded when it is opened, or when the pointer is over its link. */
 export const router = createRouter({
-  routeTree: root.addChildren([overview, keys, partsPage]),
+  routeTree: root.addChildren([overview, messages, audit, keys, system, partsPage]),
   basepath: '/console',
   parseSearch: parseQuery,
   stringifySearch: stringifyQuery,

@@ -86,3 +86,13 @@ export function Facts({ of }: { of: readonly (readonly [name: string, value: Rea
     </dl>
   );
 }
+
+/** A list, and beside it the row that is open. On a narrow screen the open row goes first. */
+export function MasterDetail({ detail, children }: { detail?: ReactNode; children: ReactNode }) {
+  return (
+    <div className={cx(styles.split, detail !== undefined && styles.open)}>
+      <div className={styles.master}>{children}</div>
+      {detail !== undefined && <div className={styles.detail}>{detail}</div>}
+    </div>
+  );
+}

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
 import type { AuditEvent, GetEventPageData, GetEventPageResponse } from '../../api/schema.js';
@@ -10,7 +11,7 @@ import { Empty, Loaded } from '../../components/state/state.js';
 import { nameOf } from '../../components/text/values.js';
 import { useText } from '../../text/text.js';
 
-const shown = 20;
+const shown = 8;
 
 /** The last events. They go on until somebody pauses to read; then the newer ones wait behind a button. */
 export function Now() {
@@ -37,6 +38,7 @@ export function Now() {
     <Panel
       flush
       title={overview.now}
+      foot={<Link to="/audit">{overview.allEvents}</Link>}
       actions={
         <>
           {newer > 0 && (

@@ -1,17 +1,58 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCan } from '../../app/operator.js';
+import { Segments } from '../../components/field/field.js';
 import { Page } from '../../components/panel/panel.js';
+import { Loaded } from '../../components/state/state.js';
 import { useText } from '../../text/text.js';
+import { Causes, Channels, Queue } from './causes.js';
+import { Figures } from './figures.js';
 import { Now } from './now.js';
+import styles from './overview.module.css';
+import { SignIns } from './sign-ins.js';
+import { type Span, spanOf, useFigures } from './statistics.js';
 import { Warnings } from './warnings.js';
 
-/** What is wrong, and what is happening. */
+/** What is wrong, what has happened in a span, and what is happening. */
 export function Overview() {
   const { overview } = useText();
   const can = useCan();
+  const span = spanOf(useSearch({ from: '/' }).span);
+  const navigate = useNavigate({ from: '/' });
+  const query = useFigures(span);
   return (
-    <Page title={overview.title}>
+    <Page
+      title={overview.title}
+      actions={
+        <Segments<Span>
+          label={overview.span}
+          value={span}
+          options={[
+            ['1h', '1 h'],
+            ['24h', '24 h'],
+            ['7d', '7 d'],
+            ['30d', '30 d'],
+          ]}
+          onChoose={(next) => void navigate({ search: { span: next }, replace: true })}
+        />
+      }
+    >
       <Warnings />
-      {can('admin') && <Now />}
+      <Loaded query={query} what={overview.figuresFailed} rows={10}>
+        {(figures) => (
+          <>
+            <Figures {...figures} />
+            <div className={can('admin') ? styles.main : undefined}>
+              <SignIns figures={figures} span={span} />
+              {can('admin') && <Now />}
+            </div>
+            <div className={styles.thirds}>
+              <Causes figures={figures} span={span} />
+              <Channels figures={figures} />
+              <Queue figures={figures} />
+            </div>
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }

@@ -11,6 +11,7 @@ export const events = {
     'device.removed': 'removed a device',
     'message.sent': 'got a message',
     'message.failed': 'got no message: it failed',
+    'message.retried': 'gets a message again',
     'message.expired': 'got no message: it expired',
     'users.bulk': 'began a bulk action',
     'user.created': 'was created',

@@ -1,13 +1,16 @@
+import { audit } from './audit.js';
 import { common } from './common.js';
 import { events } from './events.js';
 import { keys } from './keys.js';
+import { messages } from './messages.js';
 import { overview } from './overview.js';
 import { parts } from './parts.js';
 import { setUp } from './set-up.js';
 import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
+import { system } from './system.js';
 
-export const texts = { common, events, keys, overview, parts, setUp, shell, signIn };
+export const texts = { audit, common, events, keys, messages, overview, parts, setUp, shell, signIn, system };
 
 /** The same keys in each language, with values of the same kind. */
 type Wide<T> = {

@@ -12,6 +12,7 @@ export const events: Texts['events'] = {
     'device.removed': 'quitó un dispositivo',
     'message.sent': 'recibió un mensaje',
     'message.failed': 'no recibió el mensaje: falló',
+    'message.retried': 'recibe un mensaje de nuevo',
     'message.expired': 'no recibió el mensaje: caducó',
     'users.bulk': 'empezó una acción en bloque',
     'user.created': 'fue creado',

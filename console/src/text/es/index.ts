@@ -1,11 +1,14 @@
 import type { Texts } from '../en/index.js';
+import { audit } from './audit.js';
 import { common } from './common.js';
 import { events } from './events.js';
 import { keys } from './keys.js';
+import { messages } from './messages.js';
 import { overview } from './overview.js';
 import { parts } from './parts.js';
 import { setUp } from './set-up.js';
 import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
+import { system } from './system.js';
 
-export const texts: Texts = { common, events, keys, overview, parts, setUp, shell, signIn };
+export const texts: Texts = { audit, common, events, keys, messages, overview, parts, setUp, shell, signIn, system };

@@ -1,0 +1,198 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { AuditEvent } from '../../api/schema.js';
+import { noUser, useUsersById } from '../../api/users.js';
+import { Dot } from '../../components/badge/badge.js';
+import { Switch } from '../../components/field/field.js';
+import { FilterBar } from '../../components/filter/filter-bar.js';
+import { Menu } from '../../components/menu/menu.js';
+import { Facts, MasterDetail, Page, Panel } from '../../components/panel/panel.js';
+import { Empty, Loaded } from '../../components/state/state.js';
+import { type Column, Pager, Table } from '../../components/table/table.js';
+import { Id } from '../../components/text/id.js';
+import { Cut, None, nameOf, Time } from '../../components/text/values.js';
+import { toast } from '../../components/toast/toasts.js';
+import { download } from '../../lib/download.js';
+import { useText } from '../../text/text.js';
+import styles from './audit.module.css';
+import { csvOf, filterOf, mostExported, ndjsonOf, readAllEvents, readEvents } from './list.js';
+
+/** Who did what to whom. The list follows new events, unless a row is open or another page is shown. */
+export function Audit() {
+  const text = useText();
+  const { audit, events: words } = text;
+  const search = useSearch({ from: '/audit' });
+  const navigate = useNavigate({ from: '/audit' });
+  const set = (change: Readonly<Record<string, string | undefined>>, replace = true) => {
+    const next: Readonly<Record<string, string | undefined>> = { cursor: undefined, open: undefined, ...change };
+    void navigate({ search: (before) => ({ ...before, ...next }), replace });
+  };
+  const filter = filterOf(search);
+  const isLive = search.live !== 'off' && search.open === undefined && search.cursor === undefined;
+  const query = useQuery({
+    queryKey: ['events', 'page', filter, search.cursor],
+    queryFn: ({ signal }) => readEvents(filter, { cursor: search.cursor, limit: 50, signal }),
+    refetchInterval: isLive ? 3000 : false,
+    refetchOnWindowFocus: isLive,
+    placeholderData: keepPreviousData,
+  });
+  const shown = query.data?.data ?? [];
+  const actorIds = shown.flatMap(({ actor }) => (actor.startsWith('user:') ? [actor.slice(5)] : []));
+  const users = useUsersById([...shown.map(({ user_id }) => user_id), ...actorIds]);
+  const userOf = ({ user_id, data }: AuditEvent) => {
+    if (user_id === noUser) return typeof data.name === 'string' ? data.name : audit.service;
+    const user = users.get(user_id);
+    return user === undefined ? audit.unknown : nameOf(user);
+  };
+  const actorOf = (event: AuditEvent) => {
+    const [kind = '', id] = event.actor.split(':');
+    if (kind !== 'user') return words.actors[kind] ?? event.actor;
+    if (id === undefined || id === event.user_id) return audit.themselves;
+    const user = users.get(id);
+    return user === undefined ? audit.unknown : nameOf(user);
+  };
+  const verbOf = ({ type }: AuditEvent) => words.types[type] ?? type;
+  const columns: readonly Column<AuditEvent>[] = [
+    { key: 'at', head: audit.time, cell: ({ created_at }) => <Time at={created_at} /> },
+    { key: 'user', head: audit.who, cell: (event) => <Cut strong of={userOf(event)} /> },
+    { key: 'what', head: audit.what, size: 'wide', cell: (event) => verbOf(event) },
+    { key: 'by', head: audit.by, size: 'low', cell: (event) => <Cut of={actorOf(event)} /> },
+    {
+      key: 'address',
+      head: audit.address,
+      size: 'low',
+      cell: ({ address }) => (address === null ? <None /> : address),
+    },
+  ];
+  const opened = shown.find(({ id }) => id === search.open);
+
+  async function exportAs(kind: 'csv' | 'ndjson'): Promise<void> {
+    const stopping = new AbortController();
+    const progress = toast.progress(audit.exporting(0), { name: text.common.cancel, run: () => stopping.abort() });
+    try {
+      const all = await readAllEvents(
+        filter,
+        (count) => progress.update(Math.min(1, count / mostExported), audit.exporting(count)),
+        stopping.signal,
+      );
+      if (kind === 'csv') download('audit.csv', csvOf(all), 'text/csv');
+      else download('audit.ndjson', ndjsonOf(all), 'application/x-ndjson');
+      toast.done(all.length < mostExported ? audit.exported(all.length) : audit.exportedPart(all.length));
+    } catch (error) {
+      if (!stopping.signal.aborted) toast.failed(audit.exportFailed, error);
+    } finally {
+      progress.end();
+    }
+  }
+
+  const detail =
+    opened === undefined ? undefined : (
+      <Panel title={`${userOf(opened)} ${verbOf(opened)}`}>
+        <Facts
+          of={[
+            [audit.time, <Time key="at" at={opened.created_at} focusable />],
+            [audit.type, opened.type],
+            [audit.by, actorOf(opened)],
+            [audit.userId, <Id key="user" of={opened.user_id} name={audit.userId} />],
+            [audit.address, opened.address ?? <None key="address" />],
+            [
+              audit.request,
+              opened.request_id === null ? (
+                <None key="request" />
+              ) : (
+                <Id key="request" of={opened.request_id} name={audit.request} />
+              ),
+            ],
+            ...Object.entries(opened.data).map(([name, value]) => [name, <Value key={name} of={value} />] as const),
+            [text.common.id, <Id key="id" of={opened.id} name={audit.event} />],
+          ]}
+        />
+      </Panel>
+    );
+  return (
+    <Page
+      title={audit.title}
+      actions={
+        <>
+          <span className={styles.live} role="status">
+            <Dot tone={isLive ? 'good' : 'idle'} /> {isLive ? audit.live : audit.paused}
+          </span>
+          <Switch
+            label={audit.follow}
+            checked={search.live !== 'off'}
+            onChange={(event) => set({ live: event.currentTarget.checked ? undefined : 'off' })}
+          />
+          <Menu
+            label={audit.export}
+            icon="download"
+            items={[
+              { name: audit.asCsv, run: () => void exportAs('csv') },
+              { name: audit.asNdjson, run: () => void exportAs('ndjson') },
+            ]}
+          >
+            {audit.export}
+          </Menu>
+        </>
+      }
+    >
+      <FilterBar
+        query={search}
+        onChange={set}
+        fields={[
+          { name: 'type', label: audit.what, values: Object.entries(words.types) },
+          { name: 'user', label: audit.userId },
+          { name: 'actor', label: audit.actor, placeholder: 'key:…' },
+          { name: 'address', label: audit.address },
+          { name: 'request', label: audit.request },
+          { name: 'from', label: audit.from },
+          { name: 'to', label: audit.to },
+        ]}
+      />
+      <MasterDetail detail={detail}>
+        <Panel flush>
+          <Loaded query={query} what={audit.failed} rows={10}>
+            {({ data, page }) =>
+              data.length === 0 ? (
+                <Empty title={audit.nothing}>{filter === '' ? audit.nothingYet : audit.nothingMatches}</Empty>
+              ) : (
+                <>
+                  <Table
+                    label={audit.title}
+                    columns={columns}
+                    rows={data}
+                    idOf={({ id }) => id}
+                    nameOf={(event) => `${userOf(event)} ${verbOf(event)}`}
+                    onOpen={({ id }) => set({ cursor: search.cursor, open: id === search.open ? undefined : id })}
+                    openId={search.open}
+                    compact={(event) => (
+                      <>
+                        <Cut strong of={userOf(event)} /> <Time at={event.created_at} />
+                        <Cut quiet of={verbOf(event)} />
+                      </>
+                    )}
+                  />
+                  <Pager
+                    onNewer={search.cursor === undefined ? undefined : () => window.history.back()}
+                    onOlder={
+                      page.next_cursor === null
+                        ? undefined
+                        : () => set({ cursor: page.next_cursor ?? undefined }, false)
+                    }
+                  >
+                    {audit.count(page.total, !page.total_is_exact)}
+                  </Pager>
+                </>
+              )
+            }
+          </Loaded>
+        </Panel>
+      </MasterDetail>
+    </Page>
+  );
+}
+
+/** A detail of an event. It may hold text of users. */
+function Value({ of }: { of: unknown }) {
+  if (of === null || of === undefined) return <None />;
+  return <bdi className={styles.value}>{typeof of === 'object' ? JSON.stringify(of) : String(of)}</bdi>;
+}

@@ -1,0 +1,222 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { request } from '../../api/client.js';
+import type {
+  GetOutboxPageData,
+  GetOutboxPageResponse,
+  OutboxMessage,
+  RetryMessageData,
+  RetryMessageResponse,
+} from '../../api/schema.js';
+import { useUsersById } from '../../api/users.js';
+import { useCan } from '../../app/operator.js';
+import { Badge, type BadgeKind } from '../../components/badge/badge.js';
+import { Button } from '../../components/button/button.js';
+import { Segments } from '../../components/field/field.js';
+import { FilterBar } from '../../components/filter/filter-bar.js';
+import { Facts, MasterDetail, Page, Panel } from '../../components/panel/panel.js';
+import { Empty, Loaded } from '../../components/state/state.js';
+import { type Column, Pager, Table } from '../../components/table/table.js';
+import { Id } from '../../components/text/id.js';
+import { Cut, None, Num, nameOf, Time } from '../../components/text/values.js';
+import { toast } from '../../components/toast/toasts.js';
+import { useText } from '../../text/text.js';
+
+const badges: Readonly<Record<OutboxMessage['state'], BadgeKind | undefined>> = {
+  queued: 'waiting',
+  sent: undefined,
+  failed: 'bad',
+  expired: 'off',
+  dropped: 'off',
+};
+
+/** What is shown: what failed first, because it may need a person. */
+const views = { failed: 'state:in:failed;expired', queued: 'state:queued', sent: 'state:sent', all: '' } as const;
+type View = keyof typeof views;
+const viewOf = (text: string | undefined): View =>
+  Object.keys(views).includes(text ?? '') ? (text as View) : 'failed';
+
+/** The codes and notices that were sent, wait, or have failed, with the reason and a retry. */
+export function Messages() {
+  const text = useText();
+  const { messages } = text;
+  const can = useCan();
+  const search = useSearch({ from: '/messages' });
+  const navigate = useNavigate({ from: '/messages' });
+  const view = viewOf(search.state);
+  const set = (change: Readonly<Record<string, string | undefined>>, replace = true) => {
+    const next: Readonly<Record<string, string | undefined>> = { cursor: undefined, open: undefined, ...change };
+    void navigate({ search: (before) => ({ ...before, ...next }), replace });
+  };
+  const filter = [
+    views[view],
+    ...(search.channel === undefined ? [] : [`channel:${search.channel}`]),
+    ...(search.user === undefined ? [] : [`user_id:${search.user}`]),
+    ...(search.recipient === undefined ? [] : [`recipient:${search.recipient}`]),
+  ]
+    .filter((part) => part !== '')
+    .join(',');
+  const query = useQuery({
+    queryKey: ['outbox', 'page', filter, search.cursor],
+    queryFn: ({ signal }) => {
+      const given = { sort: 'updated_at:desc', limit: 50, ...(filter !== '' && { filter }) };
+      const call = { query: { ...given, ...(search.cursor !== undefined && { cursor: search.cursor }) }, signal };
+      return request<GetOutboxPageData, GetOutboxPageResponse>('GET', '/admin/v1/outbox/page', call);
+    },
+    refetchInterval: search.cursor === undefined ? 10_000 : false,
+    placeholderData: keepPreviousData,
+  });
+  const users = useUsersById((query.data?.data ?? []).map(({ user_id }) => user_id));
+  const userOf = ({ user_id }: OutboxMessage) => {
+    const user = users.get(user_id);
+    return user === undefined ? messages.nobody : nameOf(user);
+  };
+  const stateOf = ({ state }: OutboxMessage) => {
+    const kind = badges[state];
+    const name = messages.states[state] ?? state;
+    return kind === undefined ? name : <Badge kind={kind}>{name}</Badge>;
+  };
+  const why = ({ last_error, state }: OutboxMessage) => last_error ?? messages.whys[state] ?? '';
+  const columns: readonly Column<OutboxMessage>[] = [
+    { key: 'state', head: messages.state, cell: stateOf },
+    {
+      key: 'recipient',
+      head: messages.recipient,
+      cell: (message) => (message.recipient === null ? <None /> : <Cut strong of={message.recipient} />),
+    },
+    { key: 'user', head: messages.user, size: 'low', cell: (message) => <Cut of={userOf(message)} /> },
+    { key: 'kind', head: messages.kind, size: 'low', cell: ({ kind }) => messages.kinds[kind] ?? kind },
+    { key: 'why', head: messages.why, size: 'wide', cell: (message) => <Cut quiet of={why(message)} /> },
+    {
+      key: 'attempts',
+      head: messages.attempts,
+      number: true,
+      size: 'low',
+      cell: ({ attempts }) => <Num of={attempts} />,
+    },
+    { key: 'at', head: messages.changed, cell: ({ updated_at }) => <Time at={updated_at} /> },
+    {
+      key: 'retry',
+      head: messages.action,
+      cell: (message) => (message.state === 'failed' && can('users:write') ? <Retry message={message} /> : null),
+    },
+  ];
+  const opened = query.data?.data.find(({ id }) => id === search.open);
+  const detail =
+    opened === undefined ? undefined : (
+      <Panel title={messages.detail}>
+        <Facts
+          of={[
+            [messages.state, stateOf(opened)],
+            [messages.why, why(opened) === '' ? <None key="why" /> : why(opened)],
+            [messages.recipient, opened.recipient ?? <None key="to" />],
+            [messages.user, userOf(opened)],
+            [messages.userId, <Id key="user" of={opened.user_id} name={messages.userId} />],
+            [messages.kind, messages.kinds[opened.kind] ?? opened.kind],
+            [messages.attempts, <Num key="attempts" of={opened.attempts} />],
+            [messages.created, <Time key="created" at={opened.created_at} focusable />],
+            [messages.expires, <Time key="expires" at={opened.expires_at} focusable />],
+            [text.common.id, <Id key="id" of={opened.id} name={messages.detail} />],
+          ]}
+        />
+      </Panel>
+    );
+  return (
+    <Page
+      title={messages.title}
+      actions={
+        <Segments<View>
+          label={messages.show}
+          value={view}
+          options={[
+            ['failed', messages.views.failed],
+            ['queued', messages.views.queued],
+            ['sent', messages.views.sent],
+            ['all', messages.views.all],
+          ]}
+          onChoose={(state) => set({ state })}
+        />
+      }
+    >
+      <FilterBar
+        query={search}
+        onChange={set}
+        search={{ name: 'recipient', label: messages.search }}
+        fields={[
+          {
+            name: 'channel',
+            label: messages.channel,
+            values: [
+              ['sms', 'SMS'],
+              ['email', messages.mail],
+            ],
+          },
+          { name: 'user', label: messages.userId },
+        ]}
+      />
+      <MasterDetail detail={detail}>
+        <Panel flush>
+          <Loaded query={query} what={messages.failedToRead} rows={8}>
+            {({ data, page }) =>
+              data.length === 0 ? (
+                <Empty title={messages.empty[view]}>{messages.emptyWhy[view]}</Empty>
+              ) : (
+                <>
+                  <Table
+                    label={messages.title}
+                    columns={columns}
+                    rows={data}
+                    idOf={({ id }) => id}
+                    nameOf={(message) =>
+                      `${message.recipient ?? ''} ${messages.states[message.state] ?? message.state}`
+                    }
+                    onOpen={({ id }) => set({ cursor: search.cursor, open: id === search.open ? undefined : id })}
+                    openId={search.open}
+                    compact={(message) => (
+                      <>
+                        <Cut strong of={message.recipient ?? userOf(message)} /> <Time at={message.updated_at} />
+                        <Cut quiet of={why(message)} />
+                        {stateOf(message)}
+                        {message.state === 'failed' && can('users:write') && <Retry message={message} />}
+                      </>
+                    )}
+                  />
+                  <Pager
+                    onNewer={search.cursor === undefined ? undefined : () => window.history.back()}
+                    onOlder={
+                      page.next_cursor === null
+                        ? undefined
+                        : () => set({ cursor: page.next_cursor ?? undefined }, false)
+                    }
+                  >
+                    {messages.count(page.total, !page.total_is_exact)}
+                  </Pager>
+                </>
+              )
+            }
+          </Loaded>
+        </Panel>
+      </MasterDetail>
+    </Page>
+  );
+}
+
+/** Queues a failed message again. */
+function Retry({ message: { id } }: { message: OutboxMessage }) {
+  const text = useText();
+  const queries = useQueryClient();
+  const retry = useMutation({
+    mutationFn: () => {
+      const call = { path: { id }, headers: { 'Idempotency-Key': crypto.randomUUID() } };
+      return request<RetryMessageData, RetryMessageResponse>('POST', '/admin/v1/outbox/{id}/retry', call);
+    },
+    onSuccess: () => toast.done(text.messages.retried),
+    onError: (error) => toast.failed(text.messages.retryFailed, error),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['outbox'] }),
+  });
+  return (
+    <Button small changes icon="refresh" busy={retry.isPending} onClick={() => retry.mutate()}>
+      {text.messages.retry}
+    </Button>
+  );
+}

@@ -1,0 +1,152 @@
+import { Link } from '@tanstack/react-router';
+import { useCan } from '../../app/operator.js';
+import { Panel } from '../../components/panel/panel.js';
+import { Bar } from '../../components/plot/bar.js';
+import { Plot } from '../../components/plot/plot.js';
+import { Empty } from '../../components/state/state.js';
+import { Num } from '../../components/text/values.js';
+import { useFormats, useText } from '../../text/text.js';
+import styles from './overview.module.css';
+import { type Figures, type Span, spans } from './statistics.js';
+
+/** The type of event that a cause is recorded as. Causes that are not recorded open no list. */
+const eventsOf: Readonly<Record<string, string>> = {
+  wrong_secret: 'login.rejected',
+  wrong_second_factor: 'login.rejected',
+  locked_by_guesses: 'login.refused_locked',
+  locked_by_operator: 'login.refused_locked',
+};
+
+/** Why logins were refused, the most frequent cause first. A cause opens its events. */
+export function Causes({ figures: { of }, span }: { figures: Figures; span: Span }) {
+  const { overview } = useText();
+  const { number } = useFormats();
+  const can = useCan();
+  const failed = of('logins.failed');
+  const causes = [...failed.labels].sort((one, other) => other.total - one.total);
+  const from = new Date(Math.floor((Date.now() - spans[span].length) / 60_000) * 60_000).toISOString();
+  return (
+    <Panel title={overview.causes} note={number(failed.total)}>
+      {causes.length === 0 ? (
+        <Empty title={overview.noRefusals}>{overview.noRefusalsWhy}</Empty>
+      ) : (
+        <ul className={styles.causes}>
+          {causes.map(({ label, total }) => {
+            const name = overview.causeNames[label] ?? label;
+            const type = eventsOf[label];
+            return (
+              <li key={label}>
+                <div className={styles.cause}>
+                  {type !== undefined && can('admin') ? (
+                    <Link to="/audit" search={{ type, from }}>
+                      {name}
+                    </Link>
+                  ) : (
+                    <span>{name}</span>
+                  )}
+                  <Num of={total} />
+                </div>
+                <Bar parts={[{ tone: 'bad', value: total }]} of={causes[0]?.total ?? 1} />
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+/** What became of messages and pushes, by channel. */
+export function Channels({ figures: { of } }: { figures: Figures }) {
+  const { overview } = useText();
+  const totalOf = (metrics: readonly string[], channel: string) =>
+    metrics.reduce((sum, metric) => sum + (of(metric).labels.find(({ label }) => label === channel)?.total ?? 0), 0);
+  const messages = { sent: ['messages.sent'], failed: ['messages.failed', 'messages.expired'], others: [] };
+  const pushes = {
+    sent: ['pushes.sent'],
+    failed: ['pushes.failed', 'pushes.expired'],
+    others: ['pushes.gone', 'pushes.dropped'],
+  };
+  const rows = [
+    ...['sms', 'email'].map((channel) => ({ channel, ...messages })),
+    ...['apns', 'fcm', 'web_push'].map((channel) => ({ channel, ...pushes })),
+  ].map(({ channel, sent, failed, others }) => ({
+    channel,
+    isMessage: sent === messages.sent,
+    sent: totalOf(sent, channel),
+    failed: totalOf(failed, channel),
+    others: totalOf(others, channel),
+  }));
+  return (
+    <Panel flush title={overview.channels}>
+      <table className={styles.channels}>
+        <caption className="hidden-text">{overview.channels}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{overview.by}</th>
+            <th scope="col">{overview.outcome}</th>
+            <th scope="col">{overview.sent}</th>
+            <th scope="col">{overview.notSent}</th>
+            <th scope="col">{overview.failed}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ channel, isMessage, sent, failed, others }) => (
+            <tr key={channel}>
+              <th scope="row">
+                {isMessage ? (
+                  <Link to="/messages" search={{ state: 'all', channel }}>
+                    {overview.channelNames[channel]}
+                  </Link>
+                ) : (
+                  overview.channelNames[channel]
+                )}
+              </th>
+              <td className={styles.outcome}>
+                <Bar
+                  parts={[
+                    { tone: 'accent', value: sent },
+                    { tone: 'idle', value: others },
+                    { tone: 'bad', value: failed },
+                  ]}
+                />
+              </td>
+              <td>
+                <Num of={sent} />
+              </td>
+              <td>
+                <Num of={others} />
+              </td>
+              <td className={failed > 0 ? styles.bad : undefined}>
+                <Num of={failed} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}
+
+/** How long the oldest job of the queue has waited. */
+export function Queue({ figures: { of, times, step } }: { figures: Figures }) {
+  const { overview } = useText();
+  const { number } = useFormats();
+  const { values, total } = of('queue.age');
+  return (
+    <Panel title={overview.queue}>
+      <Plot
+        label={overview.queueLabel(number(total))}
+        times={times}
+        step={step}
+        series={[
+          {
+            ...{ key: 'age', name: overview.oldestJob, note: overview.longest(number(total)), unit: 's', values },
+            ...{ look: 'line', tone: 'accent', height: 130 },
+            ...(total > 5 && { limit: { at: 5, name: overview.tooLong } }),
+          },
+        ]}
+      />
+    </Panel>
+  );
+}

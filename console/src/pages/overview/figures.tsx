@@ -1,0 +1,51 @@
+import { useFormats, useText } from '../../text/text.js';
+import styles from './overview.module.css';
+import type { Figures as Values } from './statistics.js';
+
+/** The six figures of a span, each with a line that says more. */
+export function Figures({ of, before }: Values) {
+  const { overview } = useText();
+  const { number, percent } = useFormats();
+  const approved = of('logins.approved').total;
+  const failed = of('logins.failed').total;
+  const change = before === undefined || before.total === 0 ? undefined : approved / before.total - 1;
+  const streams = of('streams.open').values;
+  const locks = of('locks');
+  const byOperator = locks.labels.find(({ label }) => label === 'operator')?.total ?? 0;
+  const devices = of('devices.new').total;
+  const figures = [
+    [
+      overview.signedIn,
+      number(approved, 'figure'),
+      change === undefined ? overview.noComparison : overview.change(`${change > 0 ? '+' : ''}${percent(change)}`),
+    ],
+    [
+      overview.refused,
+      percent(approved + failed === 0 ? 0 : failed / (approved + failed)),
+      overview.refusals(number(failed)),
+    ],
+    [overview.locks, number(locks.total, 'figure'), overview.byOperators(number(byOperator))],
+    [
+      overview.newDevices,
+      number(devices, 'figure'),
+      overview.ofSignIns(percent(approved === 0 ? 0 : Math.min(1, devices / approved))),
+    ],
+    [overview.sessionChecks, number(of('sessions.verified').total, 'figure'), overview.valid],
+    [
+      overview.liveStreams,
+      number(Math.round(streams.at(-2) ?? 0), 'figure'),
+      overview.peak(number(Math.round(Math.max(0, ...streams)))),
+    ],
+  ] as const;
+  return (
+    <dl className={styles.figures} aria-label={overview.figures}>
+      {figures.map(([name, value, more]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd className={styles.figure}>{value}</dd>
+          <dd className={styles.quiet}>{more}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

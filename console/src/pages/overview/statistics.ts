@@ -1,0 +1,73 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { request } from '../../api/client.js';
+import type { GetStatisticsData, GetStatisticsResponse } from '../../api/schema.js';
+
+/** A time span of the overview: its length, and the length of a step. The span before is shown for comparison. */
+export const spans = {
+  '1h': { length: 3_600_000, step: 60_000, name: '1m', back: 86_400_000 },
+  '24h': { length: 86_400_000, step: 900_000, name: '15m', back: 86_400_000 },
+  '7d': { length: 604_800_000, step: 3_600_000, name: '1h', back: 604_800_000 },
+  '30d': { length: 2_592_000_000, step: 21_600_000, name: '6h', back: 2_592_000_000 },
+} as const;
+export type Span = keyof typeof spans;
+
+export const spanOf = (text: string | undefined): Span =>
+  Object.keys(spans).includes(text ?? '') ? (text as Span) : '24h';
+
+const shown = [
+  ...['logins.approved', 'logins.failed', 'locks', 'devices.new', 'sessions.verified', 'streams.open', 'queue.age'],
+  ...['messages.sent', 'messages.failed', 'messages.expired'],
+  ...['pushes.sent', 'pushes.failed', 'pushes.gone', 'pushes.expired', 'pushes.dropped'],
+];
+
+type Metric = GetStatisticsResponse['metrics'][number];
+
+/** The statistics of a span. Metrics are never missing: what did not happen is 0. */
+export interface Figures {
+  readonly times: readonly string[];
+  readonly step: number;
+  of(metric: string): Metric;
+  /** Approved logins of the span before. */
+  readonly before: Metric | undefined;
+}
+
+const empty: Metric = { metric: 'locks', kind: 'counter', total: 0, values: [], labels: [] };
+
+function read(
+  metrics: readonly string[],
+  span: Span,
+  shift: number,
+  signal: AbortSignal,
+): Promise<GetStatisticsResponse> {
+  const { length, step, name } = spans[span];
+  // The running step is the last one. Whole steps keep the address the same for all reads of a step.
+  const end = Math.ceil(Date.now() / step) * step - shift;
+  const query = {
+    metric: metrics.join(','),
+    from: new Date(end - length + step).toISOString(),
+    to: new Date(end).toISOString(),
+    step: name,
+  };
+  return request<GetStatisticsData, GetStatisticsResponse>('GET', '/admin/v1/stats', { query, signal });
+}
+
+/** The statistics of a span, read again every 10 seconds: as often as the service writes them. */
+export function useFigures(span: Span) {
+  return useQuery({
+    queryKey: ['statistics', span],
+    queryFn: async ({ signal }): Promise<Figures> => {
+      const [now, before] = await Promise.all([
+        read(shown, span, 0, signal),
+        read(['logins.approved'], span, spans[span].back, signal),
+      ]);
+      return {
+        times: now.buckets,
+        step: spans[span].step,
+        of: (metric) => now.metrics.find((one) => one.metric === metric) ?? empty,
+        before: before.metrics[0],
+      };
+    },
+    refetchInterval: 10_000,
+    placeholderData: keepPreviousData,
+  });
+}

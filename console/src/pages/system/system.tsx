@@ -1,0 +1,217 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { request } from '../../api/client.js';
+import type { GetStatisticsData, GetStatisticsResponse, GetSystemData, GetSystemResponse } from '../../api/schema.js';
+import { Badge } from '../../components/badge/badge.js';
+import { Icon } from '../../components/icon/icon.js';
+import { Facts, Page, Panel, Rows } from '../../components/panel/panel.js';
+import { Plot } from '../../components/plot/plot.js';
+import { Loaded } from '../../components/state/state.js';
+import { None, Num, Time } from '../../components/text/values.js';
+import { useFormats, useText } from '../../text/text.js';
+import styles from './system.module.css';
+
+type System = GetSystemResponse;
+const day = 86_400_000;
+
+/** The processes, the queue, the database, the settings, and what the doctor says. */
+export function SystemPage() {
+  const { system } = useText();
+  const query = useQuery({
+    queryKey: ['system'],
+    queryFn: ({ signal }) => request<GetSystemData, GetSystemResponse>('GET', '/admin/v1/system', { signal }),
+    refetchInterval: 10_000,
+  });
+  return (
+    <Page title={system.title}>
+      <Loaded query={query} what={system.failed} rows={12}>
+        {(data) => (
+          <>
+            <Findings of={data.findings} />
+            <Processes of={data} />
+            <Storage of={data} />
+            <Settings of={data.settings} />
+            <Migrations of={data.migrations} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+const icons = { ok: 'circleCheck', warn: 'warning', fail: 'circleCross' } as const;
+
+function Findings({ of }: { of: System['findings'] }) {
+  const { system } = useText();
+  const bad = of.filter(({ level }) => level !== 'ok').length;
+  return (
+    <Panel flush title={system.doctor} note={bad === 0 ? system.allWell : system.attention(bad)}>
+      <Rows label={system.doctor}>
+        {of.map(({ level, what, detail }) => (
+          <li key={`${what} ${detail}`} className={styles.finding}>
+            <span className={styles[level]}>
+              <Icon name={icons[level]} />
+              <span className="hidden-text">{system.levels[level]}</span>
+            </span>
+            <strong>{what}</strong> <bdi className={styles.detail}>{detail}</bdi>
+          </li>
+        ))}
+      </Rows>
+    </Panel>
+  );
+}
+
+function Grid({ label, heads, children }: { label: string; heads: readonly string[]; children: ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys scroll it
+    <div role="group" className={styles.scroll} aria-label={label} tabIndex={0}>
+      <table className={styles.grid}>
+        <caption className="hidden-text">{label}</caption>
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+function Processes({ of: { instances, version, queue } }: { of: System }) {
+  const { system } = useText();
+  const { number, duration } = useFormats();
+  const waits = queue.due === 0 ? system.noneDue : system.oldest(duration(queue.oldest_seconds * 1000));
+  return (
+    <Panel flush title={system.processes} note={system.versionOf(version)}>
+      <Grid
+        label={system.processes}
+        heads={[system.host, system.worker, system.version, 'Node.js', system.streams, system.started, system.seen]}
+      >
+        {instances.map((one) => (
+          <tr key={one.id}>
+            <th scope="row">
+              {one.host} · {one.process_id}
+            </th>
+            <td>{one.worker ?? <None />}</td>
+            <td>{one.version}</td>
+            <td>{one.node}</td>
+            <td>
+              <Num of={one.streams} />
+            </td>
+            <td>
+              <Time at={one.started_at} />
+            </td>
+            <td>
+              {one.is_lost ? (
+                <Badge kind="bad">
+                  {system.lost} <Time at={one.seen_at} />
+                </Badge>
+              ) : (
+                system.runs
+              )}
+            </td>
+          </tr>
+        ))}
+      </Grid>
+      <p className={styles.queue}>{system.queue(number(queue.due), waits, number(queue.retrying))}</p>
+    </Panel>
+  );
+}
+
+const mebibytes = (bytes: number) => bytes / 1_048_576;
+
+function Storage({ of: { database } }: { of: System }) {
+  const { system } = useText();
+  const { number } = useFormats();
+  const size = (bytes: number) => `${number(Math.round(mebibytes(bytes) * 10) / 10)} MiB`;
+  const growth = useQuery({
+    queryKey: ['statistics', 'database.size'],
+    queryFn: ({ signal }) => {
+      const to = Math.ceil(Date.now() / day) * day;
+      const query = {
+        metric: 'database.size',
+        from: new Date(to - 30 * day).toISOString(),
+        to: new Date(to).toISOString(),
+        step: '1d' as const,
+      };
+      return request<GetStatisticsData, GetStatisticsResponse>('GET', '/admin/v1/stats', { query, signal });
+    },
+  });
+  const values = (growth.data?.metrics[0]?.values ?? []).map((bytes) => (bytes === 0 ? null : mebibytes(bytes)));
+  return (
+    <Panel title={system.database} note={`PostgreSQL ${database.version}`}>
+      <Facts
+        of={[
+          [system.size, size(database.bytes)],
+          [system.connections, system.of(number(database.connections), number(database.max_connections))],
+        ]}
+      />
+      {growth.data !== undefined && (
+        <Plot
+          label={system.growthLabel(size(database.bytes))}
+          times={growth.data.buckets}
+          step={day}
+          series={[
+            { key: 'size', name: system.growth, unit: 'MiB', values, look: 'bars', tone: 'accent', height: 110 },
+          ]}
+        />
+      )}
+      <Grid label={system.tables} heads={[system.table, system.size, system.rows]}>
+        {database.tables.map((table) => (
+          <tr key={table.name}>
+            <th scope="row">{table.name}</th>
+            <td>{size(table.bytes)}</td>
+            <td>
+              <Num of={table.rows} />
+            </td>
+          </tr>
+        ))}
+      </Grid>
+    </Panel>
+  );
+}
+
+function Settings({ of }: { of: System['settings'] }) {
+  const { system } = useText();
+  const groups = [...new Set(of.map(({ group }) => group))];
+  return (
+    <Panel title={system.settings} note={system.settingsNote}>
+      {groups.map((group) => (
+        <details key={group} className={styles.group}>
+          <summary>{group}</summary>
+          <Facts
+            of={of
+              .filter((setting) => setting.group === group)
+              .map(({ name, value, is_hidden, is_set }) => [
+                name,
+                <span key={name} className={is_set ? styles.set : styles.detail}>
+                  {is_hidden ? system.hidden : (value ?? <None />)}
+                </span>,
+              ])}
+          />
+        </details>
+      ))}
+    </Panel>
+  );
+}
+
+function Migrations({ of }: { of: System['migrations'] }) {
+  const { system } = useText();
+  const pending = of.filter(({ applied_at }) => applied_at === null).length;
+  return (
+    <Panel title={system.migrations} note={pending === 0 ? system.allApplied(of.length) : system.pending(pending)}>
+      <details className={styles.group}>
+        <summary>{system.showAll}</summary>
+        <Facts
+          of={of.map(({ name, applied_at }) => [name, <Time key={name} at={applied_at} never={system.waits} />])}
+        />
+      </details>
+    </Panel>
+  );
+}
