@@ -31,6 +31,7 @@ const pictures = (link) => [
   { name: 'overview', path: '/console' },
   { name: 'palette', path: '/console', prepare: (page) => page.keyboard.press('Control+k') },
   { name: 'shortcuts', path: '/console', prepare: (page) => page.keyboard.press('?') },
+  { name: 'keys', path: '/console/keys' },
   { name: 'parts', path: '/console/parts' },
 ];
 

@@ -213,7 +213,7 @@ export const EnrollmentLink = Type.Object(
     id: Type.Unsafe<string>({ ...Id, description: 'The id of the link in the audit trail.' }),
     url: Type.String({
       description:
-        'The link, with the secret after `#`. The console does not take this kind of link yet: send the part after `#` as `enrollment_secret` when you enrol a factor or activate the role.',
+        'The link, which the user opens in a browser. Other clients send the part after `#` as `enrollment_secret` when they enrol a factor or activate the role.',
     }),
     secret: Type.String({ description: 'The same secret, for other clients. Shown once. Valid for one enrolment.' }),
     expires_at: Time,
