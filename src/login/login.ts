@@ -52,14 +52,13 @@ export function createLogin(options: LoginOptions): Login {
   const registry = new Map(options.authenticators.map((authenticator) => [authenticator.name, authenticator]));
 
   async function start(request: TokenRequest, origin: Origin): Promise<LoginResult> {
-    const checked = checkRequest(request, registry, options.defaultRegion);
-    const { authenticator, device } = checked;
+    const { authenticator, identity, device } = checkRequest(request, registry, options.defaultRegion);
     const begun = { id: newId(), authenticator: authenticator.name, device, origin };
-    if (checked.identity === undefined) return beginWithoutIdentity(checked.authenticator, begun);
-    const userId = await lookup.identify(checked.identity, origin.address);
+    if (identity === undefined) return beginWithoutIdentity(authenticator, begun);
+    const userId = await lookup.identify(identity, origin.address);
     const attempt = { ...begun, userId, deviceId: device.id };
     if (authenticator.steps === 1) return decideAtOnce(authenticator, attempt, request);
-    return begin(checked.authenticator as TwoStep, attempt, { identity: checked.identity, pin: request.pin });
+    return begin(authenticator, attempt, { identity, pin: request.pin });
   }
 
   /** Always evaluates the secret and the PIN, so the response time does not reveal which one was wrong. */
