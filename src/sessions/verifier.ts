@@ -23,7 +23,7 @@ const longestLifetime = new Sql([`interval '${maxSessionLifetime}'`], []);
  * SQL: whether the time of a session `s` is right. A session that was made while the clock was ahead would last longer than
  * its lifetime (decision 66). The session cache checks the same by `isWithinTime`.
  */
-export const sessionIsInTime = sql`s.expires_at > db_now() and ${isNotAhead(sql`s.created_at`)}
+const sessionIsInTime = sql`s.expires_at > db_now() and ${isNotAhead(sql`s.created_at`)}
      and s.expires_at <= s.created_at + ${longestLifetime}`;
 
 /** SQL: the sessions that are valid now. Every revocation makes this join or one of these conditions fail. */

@@ -3,9 +3,8 @@ import { authenticationStatuses } from '../contract/authentication.js';
 import type { Database } from '../database/database.js';
 import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';
 import { bound, sql } from '../database/sql.js';
-import { lockHolds } from '../identities/accounts.js';
 import type { FilterFields } from '../lib/filter/fields.js';
-import { sessionIsInTime } from '../sessions/verifier.js';
+import { validSessions } from '../sessions/verifier.js';
 
 /** The logins and sessions of one user, for support. The lists of an unknown user are empty. */
 export interface UserDetails {
@@ -49,15 +48,11 @@ const tokensOf = (userId: string): ListSource<'user'> => ({
   filterExpressions: { status: sql`(${status})` },
 });
 
-/** The conditions are those of `sessions.verify`. */
 const sessionsOf = (userId: string): ListSource<'user'> => ({
   scope: 'user',
   columns: sql`id, authentication_id, device_id, expires_at, created_at`,
-  from: sql`sessions s`,
-  where: sql`user_id = ${bound(userId)}::uuid and ${sessionIsInTime} and exists (
-            select 1 from authentications a join users u on u.id = a.user_id
-            where a.user_id = s.user_id and a.id = s.authentication_id and a.status = 'approved' and a.ended_at is null
-              and a.epoch = u.epoch and u.status = 'active' and not ${lockHolds})`,
+  from: sql`(select s.* from ${validSessions}) s`,
+  where: sql`user_id = ${bound(userId)}::uuid`,
 });
 
 export function createUserDetails(database: Database): UserDetails {
