@@ -1,4 +1,4 @@
-import { maxSessionLifetime } from '../lib/times.js';
+import { maxSessionDays } from '../lib/times.js';
 import { customAuthenticators, oidcProviders } from './authenticators.js';
 import {
   choice,
@@ -16,7 +16,7 @@ import {
 } from './parsers.js';
 
 export const accountSettings = {
-  SESSION_TTL: { parse: duration('1s', maxSessionLifetime), fallback: '15m', about: 'Lifetime of a session token.' },
+  SESSION_TTL: { parse: duration('1s', `${maxSessionDays}d`), fallback: '15m', about: 'Lifetime of a session token.' },
   AUTHENTICATION_TTL: {
     parse: duration('1s', '3650d'),
     fallback: '365d',

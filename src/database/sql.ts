@@ -10,20 +10,22 @@
  */
 
 /** A part of a statement: text with parameters and other parts in it. */
-export class Sql {
+class Sql {
   constructor(
     readonly texts: readonly string[],
     readonly parts: readonly SqlPart[],
   ) {}
 }
 
+export type { Sql };
+
 /** A named parameter of a statement. */
-export class Parameter {
+class Parameter {
   constructor(readonly name: string) {}
 }
 
 /** A value in a statement that is composed for one request. */
-export class BoundValue {
+class BoundValue {
   constructor(readonly value: unknown) {}
 }
 

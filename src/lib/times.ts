@@ -108,8 +108,8 @@ function format(date: string, time: string, fraction: string): Instant {
   return `${date}T${time}.${fraction.padEnd(6, '0')}Z` as Instant;
 }
 
-/** The maximum of SESSION_TTL. No session lives longer, even if its row has a later time. */
-export const maxSessionLifetime = '30d';
+/** The maximum of SESSION_TTL in days. No session lives longer, even if its row has a later time. */
+export const maxSessionDays = 30;
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

@@ -1,11 +1,11 @@
 import type { Session } from '../contract/session.js';
 import { isNotAhead } from '../database/clock.js';
 import type { Database } from '../database/database.js';
-import { Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
+import { literal, type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
 import { type ParsedToken, parseToken } from '../lib/crypto/token-strings.js';
 import { Problem } from '../lib/problem.js';
-import { maxSessionLifetime } from '../lib/times.js';
+import { maxSessionDays } from '../lib/times.js';
 
 /** Checks session tokens. */
 export interface SessionVerifier {
@@ -17,7 +17,7 @@ export interface SessionVerifier {
   verify(token: string): Promise<Session>;
 }
 
-const longestLifetime = new Sql([`interval '${maxSessionLifetime}'`], []);
+const longestLifetime = sql`${literal(maxSessionDays)} * interval '1 day'`;
 
 /**
  * SQL: whether the time of a session `s` is right. A session that was made while the clock was ahead would last longer than

@@ -1,10 +1,10 @@
 import type { Queryable } from '../database.js';
-import { bound, compose, identifier, Sql, sql } from '../sql.js';
+import { bound, compose, identifier, type Sql, sql } from '../sql.js';
 
 /** The rows of one user in one table. */
 export interface UserRows {
   /** SQL, never a client's text: the columns of a row. No column may be named `walk_key`. */
-  readonly columns: Sql | string;
+  readonly columns: Sql;
   /** The table. It has a column `user_id`. */
   readonly from: string;
   /** The column that identifies a row of the user, with an index on `user_id` and this column. */
@@ -26,11 +26,10 @@ export async function* iterateRows(
   userId: string,
 ): AsyncGenerator<object[]> {
   const keyColumn = identifier(key);
-  const selected = typeof columns === 'string' ? new Sql([columns], []) : columns;
   const read = (condition: Sql) =>
     compose<{ walk_key: string }, 'user'>(
       'user',
-      sql`select ${selected}, ${keyColumn}::text as walk_key from ${identifier(from)}
+      sql`select ${columns}, ${keyColumn}::text as walk_key from ${identifier(from)}
           where user_id = ${bound(userId)} ${condition} order by ${keyColumn} limit ${bound(batchSize)}`,
     );
   let rows = await handle.query(read(sql``));

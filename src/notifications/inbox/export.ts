@@ -1,7 +1,8 @@
 import type { Database } from '../../database/database.js';
 import { iterateRows, type UserRows } from '../../database/maintenance/keyset.js';
+import { sql } from '../../database/sql.js';
 import type { ImageUrls } from '../images/url.js';
-import { type NotificationRow, notificationFields, toNumber } from './row.js';
+import { type NotificationRow, notificationColumns, toNumber } from './row.js';
 
 /** A user's notifications and what belongs to them, as lists for an export. */
 export function notificationSections(database: Database, imageUrlsOf: ImageUrls) {
@@ -14,25 +15,30 @@ export function notificationSections(database: Database, imageUrlsOf: ImageUrls)
   return [
     section(
       'notifications',
-      { columns: notificationFields.join(', '), from: 'notifications', key: 'sequence', keyType: 'bigint' },
+      {
+        columns: notificationColumns,
+        from: 'notifications',
+        key: 'sequence',
+        keyType: 'bigint',
+      },
       (row) => withNumber(row as NotificationRow),
     ),
     section('markers', {
-      columns: 'last_read_sequence, updated_at',
+      columns: sql`last_read_sequence, updated_at`,
       from: 'markers',
       key: 'last_read_sequence',
       keyType: 'bigint',
     }),
-    section('mutes', { columns: 'id, filter, created_at', from: 'mutes', key: 'id', keyType: 'uuid' }),
+    section('mutes', { columns: sql`id, filter, created_at`, from: 'mutes', key: 'id', keyType: 'uuid' }),
     section('pushes', {
-      columns: 'id, notification_id, device_id, channel, state, created_at, updated_at',
+      columns: sql`id, notification_id, device_id, channel, state, created_at, updated_at`,
       from: 'push_deliveries',
       key: 'id',
       keyType: 'uuid',
     }),
     section(
       'images',
-      { columns: 'id, bytes, created_at, updated_at', from: 'images', key: 'id', keyType: 'uuid' },
+      { columns: sql`id, bytes, created_at, updated_at`, from: 'images', key: 'id', keyType: 'uuid' },
       (row) => ({ ...row, ...imageUrlsOf((row as { readonly id: string }).id) }),
     ),
   ];

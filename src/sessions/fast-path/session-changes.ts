@@ -1,7 +1,7 @@
 import type { Session } from '../../contract/session.js';
 import { arrayText, byteaText } from '../../database/arrays/array-text.js';
 import type { Database } from '../../database/database.js';
-import { everyoneStatement, Sql, type SqlPart, sql } from '../../database/sql.js';
+import { everyoneStatement, literal, type SqlPart, sql } from '../../database/sql.js';
 import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import { type Instant, instantFromPg } from '../../lib/times.js';
 import { type SessionRow, sessionOf, sessionOfToken } from '../verifier.js';
@@ -24,7 +24,7 @@ export interface SessionChanges extends SeenSnapshot {
 
 /** Users in the result of one query at most. With more of them it is faster to clear the cache. */
 const maxChanges = 10_000;
-const changesLimit = new Sql([String(maxChanges)], []);
+const changesLimit = literal(maxChanges);
 
 /** A row that was restored with triggers disabled is not signed by the transaction that wrote it, and is ignored. */
 const signedFloor = sql`session_changes_floor where xmin = written_by::xid`;

@@ -1,9 +1,9 @@
 import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
-import { compose, Sql, sql } from '../../database/sql.js';
+import { compose, literal, sql } from '../../database/sql.js';
 
 /** Rows that a step deletes at most. */
 const maxDeleted = 1000;
-const deleteLimit = new Sql([String(maxDeleted)], []);
+const deleteLimit = literal(maxDeleted);
 
 /** Raises the floor to the value of the run before, so that a row stays for at least one rest. */
 const raiseFloor = compose<object, 'everyone'>(
