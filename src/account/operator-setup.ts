@@ -58,7 +58,7 @@ export interface OperatorSetUpOptions {
   /** The name of the service: the issuer that an authenticator app shows. */
   readonly appName: string;
   /** Lifetime of an authentication token, in milliseconds. */
-  readonly tokenLifetime: number;
+  readonly tokenLifetimeMs: number;
 }
 
 type Details = Omit<SetUpFactorRequest, 'secret' | 'factor'>;
@@ -130,8 +130,8 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
       await factor.save(tx);
       await recordEvent(tx, { userId, type: `${factor.type}.enrolled`, origin });
       await activateNewRole(tx, userId, link.id, origin);
-      const lifetime = options.tokenLifetime;
-      const login = { userId, id, device: describeDevice(device), secondFactor: factor.type, tokenDigest, lifetime };
+      const lifetimeMs = options.tokenLifetimeMs;
+      const login = { userId, id, device: describeDevice(device), secondFactor: factor.type, tokenDigest, lifetimeMs };
       await insertFirstAuthentication(tx, login, origin);
       return replaceRecoveryCodes(tx, keys, userId);
     });

@@ -62,8 +62,7 @@ function loginValues({ userId, id, device, authenticator, epoch, origin }: NewAu
 interface ApprovedValues extends LoginValues, TakenGuess {
   readonly device: LoginDevice;
   readonly tokenDigest: Buffer;
-  /** Milliseconds. */
-  readonly lifetime: number;
+  readonly lifetimeMs: number;
   readonly knownDevice: string | null;
   readonly channels: readonly NoticeChannel[];
 }
@@ -84,7 +83,7 @@ const insertApproved = userStatement<ApprovedValues, MaybeRecord>(
     insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, token_digest,
                                  expires_at, created_at, updated_at, approved_at)
     select u.id, ${p.id}, ${p.deviceId}, ${p.authenticator}, 'approved', u.epoch, ${p.device}::jsonb, ${p.tokenDigest},
-           now + ${p.lifetime} * interval '1 ms', now, now, now
+           now + ${p.lifetimeMs} * interval '1 ms', now, now, now
     from users u, clock where u.id = ${p.userId} and u.epoch = ${p.epoch} and u.status = 'active' and not ${lockHolds}
       and not ${nextPinIsDue}
       and (${p.knownDevice}::uuid is null or exists (select 1 from held_device))
@@ -111,8 +110,7 @@ export function approvedRecord(row: MaybeRecord | undefined): ApprovedRecord | u
 /** The token of an approved login. */
 export interface IssuedToken {
   readonly digest: Buffer;
-  /** Milliseconds. */
-  readonly lifetime: number;
+  readonly lifetimeMs: number;
   /** The channels of the notice to the user if the device is new. */
   readonly noticeChannels: readonly NoticeChannel[];
 }
@@ -133,7 +131,7 @@ export async function insertApprovedAuthentication(
       ...guess,
       device: login.device,
       tokenDigest: token.digest,
-      lifetime: token.lifetime,
+      lifetimeMs: token.lifetimeMs,
       knownDevice: login.knownDevice ?? null,
       channels: token.noticeChannels,
     }),
@@ -171,8 +169,7 @@ interface OpenValues extends LoginValues {
   readonly device: LoginDevice;
   readonly challenge: Challenge['kept'];
   readonly pinRefused: boolean;
-  /** Seconds. */
-  readonly lifetime: number;
+  readonly lifetimeSeconds: number;
   readonly factor: 1 | 2;
   /** Null: the challenge has no message. Then its other members are null too. */
   readonly messageId: string | null;
@@ -194,7 +191,7 @@ const insertOpen = userStatement<OpenValues, AuthenticationRecord>(
                                  factor, challenge_ends_at, expires_at, created_at, updated_at)
     select ${p.userId}, ${p.id}, ${p.deviceId}, ${p.authenticator},
            case when ${p.messageId}::uuid is null then 'pending' else 'created' end, ${p.epoch}, ${p.device}::jsonb,
-           ${p.challenge}::jsonb, ${p.pinRefused}, ${p.factor}, now + ${p.lifetime} * interval '1 second',
+           ${p.challenge}::jsonb, ${p.pinRefused}, ${p.factor}, now + ${p.lifetimeSeconds} * interval '1 second',
            now + ${openFor}, now, now
     from clock
     returning *),
@@ -246,7 +243,7 @@ export async function insertOpenAuthentication(
       device: login.device,
       challenge: challenge.kept,
       pinRefused: state.pinRefused ?? false,
-      lifetime: challenge.lifetime,
+      lifetimeSeconds: challenge.lifetime,
       factor: state.factor,
       messageId: message?.id ?? null,
       channel: message?.channel ?? null,

@@ -12,8 +12,7 @@ export interface FirstAuthentication {
   readonly device: LoginDevice;
   readonly secondFactor: 'totp' | 'passkey';
   readonly tokenDigest: Buffer;
-  /** Milliseconds. */
-  readonly lifetime: number;
+  readonly lifetimeMs: number;
 }
 
 interface Values extends Omit<FirstAuthentication, 'device'>, EventValues {
@@ -31,7 +30,7 @@ const insertFirst = userStatement<Values>(
     insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, token_digest, second_factor,
                                  expires_at, created_at, updated_at, approved_at)
     select u.id, ${p.id}, ${p.deviceId}, 'password', 'approved', u.epoch, ${p.device}::jsonb, ${p.tokenDigest},
-           ${p.secondFactor}, now + ${p.lifetime} * interval '1 ms', now, now, now
+           ${p.secondFactor}, now + ${p.lifetimeMs} * interval '1 ms', now, now, now
     from users u, clock where u.id = ${p.userId}
     returning *),
   device as (${recordDevice(sql`authentication`)})

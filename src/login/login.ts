@@ -85,7 +85,7 @@ export function createLogin(options: LoginOptions): Login {
     await completion.refuseLocked(user, login);
     if (second !== undefined) return open(login, second, { factor: 2 });
     const { token, digest } = newToken('authentication', [user.userId, login.id]);
-    const issued = { digest, lifetime: options.tokenLifetime, noticeChannels: options.noticeChannels };
+    const issued = { digest, lifetimeMs: options.tokenLifetimeMs, noticeChannels: options.noticeChannels };
     const approved = await guess.approve((taken) =>
       insertApprovedAuthentication(database.user(user.userId), login, issued, taken),
     );

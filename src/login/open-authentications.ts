@@ -106,8 +106,7 @@ interface NextFactorValues {
   readonly userId: string;
   readonly id: string;
   readonly challenge: Challenge['kept'];
-  /** Seconds. */
-  readonly lifetime: number;
+  readonly lifetimeSeconds: number;
 }
 
 const setNextFactor = userStatement<NextFactorValues, AuthenticationRecord>(
@@ -115,7 +114,7 @@ const setNextFactor = userStatement<NextFactorValues, AuthenticationRecord>(
   (p) => sql`
   update authentications a
   set factor = 2, status = 'pending', guesses = 0, challenge = ${p.challenge}::jsonb, updated_at = n.now,
-      challenge_ends_at = n.now + ${p.lifetime} * interval '1 second', expires_at = n.now + ${openFor}
+      challenge_ends_at = n.now + ${p.lifetimeSeconds} * interval '1 second', expires_at = n.now + ${openFor}
   from (select db_now() as now) n
   where a.user_id = ${p.userId} and a.id = ${p.id} and a.factor = 1 and a.status in ('created', 'pending')
     and a.ended_at is null
@@ -131,7 +130,9 @@ export async function awaitSecondFactor(
   open: OpenAuthentication,
   { kept, lifetime }: Pick<Challenge, 'kept' | 'lifetime'>,
 ): Promise<AuthenticationRecord | undefined> {
-  const [row] = await handle.query(setNextFactor({ userId: open.user_id, id: open.id, challenge: kept, lifetime }));
+  const [row] = await handle.query(
+    setNextFactor({ userId: open.user_id, id: open.id, challenge: kept, lifetimeSeconds: lifetime }),
+  );
   return row;
 }
 
@@ -176,8 +177,7 @@ interface ApprovalValues extends EventValues, TakenGuess {
   readonly id: string;
   readonly deviceId: string;
   readonly tokenDigest: Buffer;
-  /** Milliseconds. */
-  readonly lifetime: number;
+  readonly lifetimeMs: number;
   readonly approvalKey: Buffer | null;
   readonly approvalSecret: Buffer;
   readonly secondFactor: string | null;
@@ -199,7 +199,7 @@ const approveOpen = userStatement<ApprovalValues, MaybeRecord>(
     ${lockKnownDevice({ userId: p.userId, deviceId: p.deviceId, after: sql`settled` })}),
   authentication as (
     update authentications a
-    set status = 'approved', token_digest = ${p.tokenDigest}, expires_at = n.now + ${p.lifetime} * interval '1 ms',
+    set status = 'approved', token_digest = ${p.tokenDigest}, expires_at = n.now + ${p.lifetimeMs} * interval '1 ms',
         updated_at = n.now, approved_at = n.now, approval_key = ${p.approvalKey}, approval_secret = ${p.approvalSecret},
         second_factor = coalesce(${p.secondFactor}, a.second_factor)
     from users u cross join lateral (select db_now() as now) n
@@ -251,7 +251,7 @@ export async function approveAuthentication(
       id: open.id,
       deviceId: open.device.id,
       tokenDigest: issued.digest,
-      lifetime: issued.lifetime,
+      lifetimeMs: issued.lifetimeMs,
       approvalKey,
       approvalSecret: approval.secret,
       secondFactor: approval.secondFactor ?? null,

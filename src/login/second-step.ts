@@ -43,8 +43,8 @@ export interface SecondStepOptions extends LoginCompletionOptions {
   readonly limits: RequestLimits;
   readonly secondFactors: SecondFactors;
   readonly nextPins: PendingPins;
-  /** Lifetime of an authentication token, in milliseconds. */
-  readonly tokenLifetime: number;
+  /** The lifetime of an authentication token. */
+  readonly tokenLifetimeMs: number;
   /** The channels of the notice about a login on a new device. */
   readonly noticeChannels: readonly NoticeChannel[];
 }
@@ -145,7 +145,7 @@ export function createSecondStep(
     { secret, key, origin }: { readonly secret: string; readonly key: Buffer | undefined; readonly origin: Origin },
   ): Promise<LoginResult> {
     const { token, digest } = newToken('authentication', [user.userId, open.id]);
-    const issued = { digest, lifetime: options.tokenLifetime, noticeChannels: options.noticeChannels };
+    const issued = { digest, lifetimeMs: options.tokenLifetimeMs, noticeChannels: options.noticeChannels };
     const approval = { key, secret: Buffer.from(codeDigest(keys, open.id, secret), 'base64'), secondFactor };
     const approved = await guess.approve((taken) =>
       approveAuthentication(database.user(user.userId), open, { issued, approval, origin, guess: taken }),

@@ -51,7 +51,7 @@ export function createFactors({ config, database, keys, listening }: Base): Fact
     }),
     setUp({ users, rules }) {
       const shared = { database, keys, relyingParty, users, rules, appName: issuer };
-      return { operatorSetUp: createOperatorSetUp({ ...shared, tokenLifetime: config.AUTHENTICATION_TTL }) };
+      return { operatorSetUp: createOperatorSetUp({ ...shared, tokenLifetimeMs: config.AUTHENTICATION_TTL }) };
     },
   };
 }

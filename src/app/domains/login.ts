@@ -50,7 +50,7 @@ export function createLoginServices(
     counters,
     nextPins: account.pinRecoveries,
     enrolPin: config.PIN_ENROL === 'first_login',
-    tokenLifetime: config.AUTHENTICATION_TTL,
+    tokenLifetimeMs: config.AUTHENTICATION_TTL,
     noticeChannels: messaging.notices.channels,
     written: messaging.written,
     onUnfinished: (error) => log.warn({ err: error }, 'work after a login failed; the login stays approved'),
