@@ -95,6 +95,12 @@ export function join(parts: readonly SqlPart[], separator: ', ' | ' and ' | ' or
   return new Sql(['', ...parts.slice(1).map(() => separator), ''].slice(0, parts.length + 1), parts);
 }
 
+/**
+ * The texts of the prepared statements, by name. A connection keeps one text for each name and refuses another one, which
+ * would show only when both had run on it.
+ */
+const texts = new Map<string, string>();
+
 /** Makes prepared statements of one scope. */
 const statementOf =
   <Of extends Scope>(scope: Of) =>
@@ -105,6 +111,8 @@ const statementOf =
     const { text, names } = compile(build(namedParameters<Values>()), () => {
       throw new Error(`the statement ${name} holds a value: make it a parameter`);
     });
+    if ((texts.get(name) ?? text) !== text) throw new Error(`two statements have the name ${name}`);
+    texts.set(name, text);
     const order = names as (keyof Values)[];
     return (values) => ({ scope, name, text, values: order.map((parameter) => values[parameter]) });
   };
@@ -127,15 +135,12 @@ export function unprepared<Values extends object, Row extends object, Of extends
   };
 }
 
-/**
- * Composes a statement for one request, of parts and bound values.
- * @param name for one of a few texts that are worth keeping prepared
- */
-export function compose<Row extends object, Of extends Scope>(scope: Of, part: Sql, name?: string): Statement<Row, Of> {
+/** Composes a statement for one request, of parts and bound values. */
+export function compose<Row extends object, Of extends Scope>(scope: Of, part: Sql): Statement<Row, Of> {
   const values: unknown[] = [];
   const { text, names } = compile(part, ({ value }) => `$${values.push(value)}`);
   if (names.length > 0) throw new Error(`a composed statement has no parameter ${names.join(', ')}`);
-  return { scope, text, values, ...(name !== undefined && { name }) };
+  return { scope, text, values };
 }
 
 function namedParameters<Values extends object>(): Parameters<Values> {

@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { bound, compose, identifier, join, sql, userStatement } from '../../src/database/sql.js';
+import {
+  bound,
+  compose,
+  everyoneStatement,
+  identifier,
+  join,
+  type Sql,
+  sql,
+  userStatement,
+} from '../../src/database/sql.js';
 
 const find = userStatement<{ userId: string; name: string }>(
   'test_find',
@@ -35,6 +44,14 @@ test('a join of no part or one part has no separator', () => {
 
 test('an identifier that is not a lower-case word is refused', () => {
   for (const name of ['', 'a b', 'a"b', 'a;', '1a', 'a.', 'A']) expect(() => identifier(name)).toThrow('no name');
+});
+
+test('a name belongs to one statement: another text is refused when it is defined', () => {
+  const define = (text: () => Sql) => userStatement('test_twice', text);
+  define(() => sql`select 1`);
+  define(() => sql`select 1`);
+  expect(() => define(() => sql`select 2`)).toThrow('two statements have the name test_twice');
+  expect(() => everyoneStatement('test_twice', () => sql`select 2`)).toThrow('two statements');
 });
 
 test('a prepared statement must not contain a value', () => {
