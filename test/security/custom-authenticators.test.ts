@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Authentication } from '../../src/contract/authentication.js';
 import { type ApiAnswer, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { testSql } from '../support/sql.js';
 import { createUser } from '../support/users.js';
 
 const secret = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
@@ -200,9 +201,13 @@ describe('a service of the operator', () => {
       const difference = () => Math.abs(quickest.known - quickest.unknown);
       // On a busy machine more rounds find the time of the work.
       for (let round = 0; round < 4 || (round < 40 && difference() >= 150); round += 1) {
+        // Otherwise the guesses of more than a few rounds would lock the accounts.
+        await postern.database.everyone.query(testSql('delete from guess_budgets'));
         await Promise.all([time('known', username), time('unknown', unknown)]);
       }
-      expect(difference(), JSON.stringify(quickest)).toBeLessThan(150);
+      // On an overloaded machine the fastest may differ by more. Then none may be faster than the slower kind of work.
+      const isRevealed = difference() >= 150 && Math.min(...Object.values(quickest)) < 250;
+      expect(isRevealed, JSON.stringify(quickest)).toBe(false);
     },
   );
 

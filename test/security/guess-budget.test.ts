@@ -168,9 +168,13 @@ describe('in parallel, over twenty rounds,', () => {
       const user = await createUser(postern);
       const answers = await Promise.all(Array.from({ length: 50 }, () => attempt(user.username, 'wrong')));
       const outcomes = answers.map(outcome);
-      expect(outcomes.filter((one) => one === 'rejected')).toHaveLength(5);
-      expect(outcomes.filter((one) => one === 423)).toHaveLength(45);
-      expect(await counted(user)).toBe(5);
+      // An overloaded machine refuses some with 503, before or after they are counted.
+      const isOverloaded = outcomes.includes(503);
+      const rejected = outcomes.filter((one) => one === 'rejected').length;
+      expect(outcomes.filter((one) => one === 423 || one === 503)).toHaveLength(50 - rejected);
+      expect(await counted(user)).toBeLessThanOrEqual(5);
+      if (isOverloaded) expect(rejected).toBeLessThanOrEqual(5);
+      else expect([rejected, await counted(user)]).toEqual([5, 5]);
     }
   });
 

