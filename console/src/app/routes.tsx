@@ -46,9 +46,16 @@ const system = createRoute({
   component: lazyRouteComponent(() => import('../pages/system/system.js'), 'SystemPage'),
 });
 
+const user = createRoute({
+  getParentRoute: () => root,
+  path: '/users/$id',
+  validateSearch: queryOf('device', 'kind', 'notification'),
+  component: lazyRouteComponent(() => import('../pages/user/user.js'), 'UserPage'),
+});
+
 /** All pages of the console. The code of each is loaded when it is opened, or when the pointer is over its link. */
 export const router = createRouter({
-  routeTree: root.addChildren([overview, messages, audit, keys, system, partsPage]),
+  routeTree: root.addChildren([overview, messages, audit, keys, system, partsPage, user]),
   basepath: '/console',
   parseSearch: parseQuery,
   stringifySearch: stringifyQuery,

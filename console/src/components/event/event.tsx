@@ -32,19 +32,19 @@ const looks: readonly (readonly [begin: string, icon: IconName, tone: Tone])[] =
 ];
 
 /** The icon and the tone of a type of event. */
-function lookOf(type: string): { readonly icon: IconName; readonly tone: Tone } {
+export function lookOf(type: string): { readonly icon: IconName; readonly tone: Tone } {
   const [, icon, tone] = looks.find(([begin]) => type.startsWith(begin)) ?? ['', 'info', 'idle'];
   return { icon, tone } as const;
 }
 
 /** What happened, after the name of the user. Types that this console does not know are shown as they are. */
-function useVerb(): (type: string) => string {
+export function useVerb(): (type: string) => string {
   const { events } = useText();
   return (type) => events.types[type] ?? type;
 }
 
 /** How it happened: the way in, the cause, the address, who did it. */
-function useDetail(): (event: AuditEvent) => string {
+export function useDetail(): (event: AuditEvent) => string {
   const { events } = useText();
   return ({ data, address, actor }) => {
     const named = ['authenticator', 'second_factor', 'error_code', 'reason', 'kind', 'field', 'name'].map(

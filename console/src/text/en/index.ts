@@ -9,8 +9,9 @@ import { setUp } from './set-up.js';
 import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
 import { system } from './system.js';
+import { user } from './user.js';
 
-export const texts = { audit, common, events, keys, messages, overview, parts, setUp, shell, signIn, system };
+export const texts = { audit, common, events, keys, messages, overview, parts, setUp, shell, signIn, system, user };
 
 /** The same keys in each language, with values of the same kind. */
 type Wide<T> = {

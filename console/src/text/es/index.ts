@@ -10,5 +10,19 @@ import { setUp } from './set-up.js';
 import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
 import { system } from './system.js';
+import { user } from './user.js';
 
-export const texts: Texts = { audit, common, events, keys, messages, overview, parts, setUp, shell, signIn, system };
+export const texts: Texts = {
+  audit,
+  common,
+  events,
+  keys,
+  messages,
+  overview,
+  parts,
+  setUp,
+  shell,
+  signIn,
+  system,
+  user,
+};

@@ -1,0 +1,257 @@
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { request } from '../../api/client.js';
+import type {
+  AuditEvent,
+  OutboxMessage,
+  RetryMessageData,
+  TraceUserNotificationData,
+  TraceUserNotificationResponse,
+} from '../../api/schema.js';
+import { Badge } from '../../components/badge/badge.js';
+import { Button } from '../../components/button/button.js';
+import { lookOf, useDetail, useVerb } from '../../components/event/event.js';
+import { Segments } from '../../components/field/field.js';
+import { Icon } from '../../components/icon/icon.js';
+import { Panel, Rows } from '../../components/panel/panel.js';
+import { Loaded } from '../../components/state/state.js';
+import { Cut, Num, Time } from '../../components/text/values.js';
+import { Timeline, type TimelineEntry } from '../../components/timeline/timeline.js';
+import { toast } from '../../components/toast/toasts.js';
+import { useFormats, useText } from '../../text/text.js';
+import {
+  activityQuery,
+  deviceName,
+  devicesQuery,
+  inboxQuery,
+  type Kind,
+  kinds,
+  messagesQuery,
+  refresh,
+} from './queries.js';
+import styles from './user.module.css';
+
+interface InboxProps {
+  readonly id: string;
+  /** The open notification. */
+  readonly open: string | undefined;
+  readonly onOpen: (notification: string | undefined) => void;
+}
+
+/** The newest notifications, and the delivery of the open one. */
+export function Inbox({ id, open, onOpen }: InboxProps) {
+  const { inbox } = useText().user;
+  const query = useQuery(inboxQuery(id));
+  return (
+    <Panel title={inbox.title} note={query.data && <Num of={query.data.page.total} />} flush>
+      <Loaded query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p className={styles.empty}>{inbox.none}</p>
+          ) : (
+            <div className={styles.inbox}>
+              <ul className={styles.entries}>
+                {data.map((one) => (
+                  <li key={one.id}>
+                    <button
+                      type="button"
+                      className={styles.entry}
+                      aria-expanded={one.id === open}
+                      onClick={() => onOpen(one.id === open ? undefined : one.id)}
+                    >
+                      <Cut of={one.description} />
+                      <Time at={one.created_at} />
+                      <span className={styles.quiet}>{one.notification_type}</span>
+                    </button>
+                  </li>
+                ))}
+              </ul>
+              {open === undefined ? (
+                <p className={styles.empty}>{inbox.choose}</p>
+              ) : (
+                <Trace user={id} notification={open} />
+              )}
+            </div>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Trace({ user, notification }: { user: string; notification: string }) {
+  const { inbox, devices: text } = useText().user;
+  const { data: devices } = useQuery(devicesQuery(user));
+  const names = new Map(devices?.data.map((device) => [device.id, deviceName(device)]));
+  const query = useQuery({
+    queryKey: ['trace', notification],
+    queryFn: ({ signal }) =>
+      request<TraceUserNotificationData, TraceUserNotificationResponse>(
+        'GET',
+        '/admin/v1/notifications/{id}/deliveries',
+        { path: { id: notification }, signal },
+      ),
+  });
+  return (
+    <div className={styles.trace}>
+      <h3>{inbox.delivery}</h3>
+      <Loaded query={query}>
+        {({ explanation, listed_at, push }) => (
+          <>
+            <p>{explanation}</p>
+            <ul>
+              <li className={styles.row}>
+                <Icon name="circleCheck" />
+                <span>{inbox.published}</span>
+                <Time at={listed_at} />
+              </li>
+              {push.map((one) => (
+                <li key={one.device_id} className={styles.row}>
+                  <Icon name="phone" />
+                  <div>
+                    <Cut strong of={names.get(one.device_id) ?? text.unnamed} />
+                    {one.explanation}
+                    {one.error !== null && <div className={styles.bad}>{one.error}</div>}
+                    <div className={styles.quiet}>{inbox.attempts(one.attempts)}</div>
+                  </div>
+                  <Time at={one.updated_at} />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Loaded>
+    </div>
+  );
+}
+
+/** The codes and notices that were sent to the user. */
+export function Messages({ id, mayChange }: { id: string; mayChange: boolean }) {
+  const { messages: text } = useText().user;
+  const query = useQuery(messagesQuery(id));
+  return (
+    <Panel title={text.title} note={query.data && <Num of={query.data.page.total} />} flush>
+      <Loaded query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p className={styles.empty}>{text.none}</p>
+          ) : (
+            <Rows label={text.title}>
+              {data.map((message) => (
+                <MessageRow key={message.id} user={id} message={message} mayChange={mayChange} />
+              ))}
+            </Rows>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+function MessageRow({ user, message, mayChange }: { user: string; message: OutboxMessage; mayChange: boolean }) {
+  const text = useText().user;
+  const client = useQueryClient();
+  const { id, kind, recipient, state, last_error, updated_at } = message;
+  const hasFailed = state === 'failed' || state === 'expired';
+  async function retry(): Promise<void> {
+    try {
+      const headers = { 'Idempotency-Key': crypto.randomUUID() };
+      await request<RetryMessageData, OutboxMessage>('POST', '/admin/v1/outbox/{id}/retry', { path: { id }, headers });
+      toast.done(text.messages.retried);
+    } catch (error) {
+      toast.failed(text.failed(text.messages.retry), error);
+    }
+    await refresh(client, user);
+  }
+  return (
+    <li className={styles.row}>
+      <Icon name="message" />
+      <div className={styles.who}>
+        <Cut of={`${kind} · ${recipient ?? '—'}`} />
+        {last_error !== null && <div className={styles.quiet}>{last_error}</div>}
+      </div>
+      <span className={styles.end}>
+        <Time at={updated_at} />
+        {hasFailed ? (
+          <Badge kind="bad">{text.messages.states[state]}</Badge>
+        ) : (
+          <span className={styles.quiet}>{text.messages.states[state]}</span>
+        )}
+        {state === 'failed' && mayChange && (
+          <Button small changes onClick={() => void retry()}>
+            {text.messages.retry}
+          </Button>
+        )}
+      </span>
+    </li>
+  );
+}
+
+/** Events per step of "Older", and as many as the API returns at once. */
+const step = 50;
+const most = 100;
+
+/** What happened, newest first, with repeats folded. */
+export function Activity({ id, kind, onKind }: { id: string; kind: Kind | undefined; onKind: (kind?: Kind) => void }) {
+  const { activity: text } = useText().user;
+  const [limit, setLimit] = useState(step);
+  const query = useQuery({ ...activityQuery(id, kind, limit), placeholderData: keepPreviousData });
+  const entriesOf = useEntries();
+  return (
+    <Panel
+      title={text.title}
+      actions={
+        <Segments
+          label={text.kinds}
+          value={kind ?? ''}
+          options={[['', text.all], ...(Object.keys(kinds) as Kind[]).map((each) => [each, text[each]] as const)]}
+          onChoose={(chosen) => onKind(chosen === '' ? undefined : (chosen as Kind))}
+        />
+      }
+    >
+      <Loaded query={query}>
+        {({ data, page }) => (
+          <>
+            {data.length === 0 ? <p className={styles.quiet}>{text.none}</p> : <Timeline entries={entriesOf(data)} />}
+            {page.next_cursor !== null && limit < most && (
+              <div className={styles.older}>
+                <Button kind="ghost" small busy={query.isFetching} onClick={() => setLimit(most)}>
+                  {text.older}
+                </Button>
+              </div>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+/** Events of one type that follow each other become one entry, with their number and span of time. */
+function useEntries(): (events: readonly AuditEvent[]) => TimelineEntry[] {
+  const verb = useVerb();
+  const detail = useDetail();
+  const { activity } = useText().user;
+  const { duration } = useFormats();
+  return (events) => {
+    const folds: AuditEvent[][] = [];
+    for (const event of events) {
+      // A lock is recorded between the refusals around it: they are one entry all the same.
+      const same = folds.slice(-2).find((fold) => fold[0]?.type === event.type);
+      if (same === undefined) folds.push([event]);
+      else same.push(event);
+    }
+    return folds.flatMap((fold) => {
+      const [newest] = fold;
+      const oldest = fold.at(-1);
+      if (newest === undefined || oldest === undefined) return [];
+      const span = Date.parse(newest.created_at) - Date.parse(oldest.created_at);
+      const details = [...new Set(fold.map(detail))].filter((line) => line !== '').slice(0, 3);
+      const repeats = fold.length > 1 ? [activity.times(fold.length, duration(span))] : [];
+      return {
+        ...{ id: newest.id, at: newest.created_at, ...lookOf(newest.type), title: verb(newest.type) },
+        detail: [...repeats, ...details].join(' · '),
+      };
+    });
+  };
+}

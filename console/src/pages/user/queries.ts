@@ -1,0 +1,130 @@
+import { type QueryClient, queryOptions } from '@tanstack/react-query';
+import { request } from '../../api/client.js';
+import type {
+  DiagnoseUserLoginData,
+  GetOutboxPageData,
+  GetOutboxPageResponse,
+  GetUserActivityPageData,
+  GetUserActivityPageResponse,
+  GetUserData,
+  GetUserDevicePageData,
+  GetUserDevicePageResponse,
+  GetUserNotificationPageData,
+  GetUserNotificationPageResponse,
+  GetUserSessionPageData,
+  GetUserSessionPageResponse,
+  GetUserTokenPageData,
+  GetUserTokenPageResponse,
+  LoginDiagnosis,
+  User,
+  UserDevice,
+} from '../../api/schema.js';
+
+/** Everything about one user begins with this key, so that an act can read it all again. */
+const keyOf = (id: string) => ['user', id] as const;
+
+export const userQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...keyOf(id), 'user'],
+    queryFn: ({ signal }) => request<GetUserData, User>('GET', '/admin/v1/users/{id}', { path: { id }, signal }),
+    refetchInterval: 30_000,
+  });
+
+/** @param device undefined: a new device */
+export const diagnosisQuery = (id: string, device: string | undefined) =>
+  queryOptions({
+    queryKey: [...keyOf(id), 'diagnosis', device ?? 'new'],
+    queryFn: ({ signal }) =>
+      request<DiagnoseUserLoginData, LoginDiagnosis>('GET', '/admin/v1/users/{id}/login-diagnosis', {
+        path: { id },
+        query: device === undefined ? {} : { device_id: device },
+        signal,
+      }),
+    refetchInterval: 30_000,
+  });
+
+export const devicesQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...keyOf(id), 'devices'],
+    queryFn: ({ signal }) =>
+      request<GetUserDevicePageData, GetUserDevicePageResponse>('GET', '/admin/v1/users/{id}/devices/page', {
+        path: { id },
+        query: { limit: 50 },
+        signal,
+      }),
+  });
+
+export const tokensQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...keyOf(id), 'tokens'],
+    queryFn: ({ signal }) =>
+      request<GetUserTokenPageData, GetUserTokenPageResponse>('GET', '/admin/v1/users/{id}/tokens/page', {
+        path: { id },
+        query: { limit: 100, filter: 'status:approved' },
+        signal,
+      }),
+  });
+
+export const sessionsQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...keyOf(id), 'sessions'],
+    queryFn: ({ signal }) =>
+      request<GetUserSessionPageData, GetUserSessionPageResponse>('GET', '/admin/v1/users/{id}/sessions/page', {
+        path: { id },
+        query: { limit: 100 },
+        signal,
+      }),
+  });
+
+export const inboxQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...keyOf(id), 'inbox'],
+    queryFn: ({ signal }) =>
+      request<GetUserNotificationPageData, GetUserNotificationPageResponse>(
+        'GET',
+        '/admin/v1/users/{id}/notifications/page',
+        { path: { id }, query: { limit: 20 }, signal },
+      ),
+  });
+
+export const messagesQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...keyOf(id), 'messages'],
+    queryFn: ({ signal }) =>
+      request<GetOutboxPageData, GetOutboxPageResponse>('GET', '/admin/v1/outbox/page', {
+        query: { filter: `user_id:${id}`, limit: 20 },
+        signal,
+      }),
+  });
+
+/** The types of events that the filter of the activity offers. */
+export const kinds = {
+  logins: 'login.approved;login.rejected;login.refused_locked;account.locked_by_guesses',
+  changes:
+    'user.changed;user.password_changed;user.pin_changed;user.locked;user.unlocked;user.deactivated;user.reactivated;device.removed;totp.enrolled;totp.removed;passkey.enrolled;passkey.removed;second_factors.removed',
+  messages: 'message.sent;message.failed;message.expired',
+} as const satisfies Record<string, string>;
+export type Kind = keyof typeof kinds;
+
+export const activityQuery = (id: string, kind: Kind | undefined, limit: number) =>
+  queryOptions({
+    queryKey: [...keyOf(id), 'activity', kind ?? 'all', limit],
+    queryFn: ({ signal }) =>
+      request<GetUserActivityPageData, GetUserActivityPageResponse>('GET', '/admin/v1/users/{id}/activity/page', {
+        path: { id },
+        query: { limit, ...(kind !== undefined && { filter: `type:in:${kinds[kind]}` }) },
+        signal,
+      }),
+    refetchInterval: 30_000,
+  });
+
+/** Reads everything about the user again, after an act. */
+export function refresh(client: QueryClient, id: string): Promise<void> {
+  return client.invalidateQueries({ queryKey: keyOf(id) });
+}
+
+/** What to call a device: its model and system. */
+export function deviceName({ make, model, os_name }: UserDevice): string | undefined {
+  const name = [make, model].filter(Boolean).join(' ');
+  return name === '' ? (os_name ?? undefined) : name;
+}

@@ -1,0 +1,260 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { request } from '../../api/client.js';
+import type { DeleteUserDeviceData, DeleteUserSecondFactorsData, User, UserDevice } from '../../api/schema.js';
+import { Button } from '../../components/button/button.js';
+import { ConfirmDialog } from '../../components/dialog/dialog.js';
+import { Icon } from '../../components/icon/icon.js';
+import { Facts, Panel, Rows } from '../../components/panel/panel.js';
+import { Loaded } from '../../components/state/state.js';
+import { Cut, None, nameOf, Time } from '../../components/text/values.js';
+import { toast } from '../../components/toast/toasts.js';
+import { useFormats, useText } from '../../text/text.js';
+import { deviceName, devicesQuery, refresh, sessionsQuery, tokensQuery } from './queries.js';
+import styles from './user.module.css';
+
+interface SideProps {
+  readonly user: User;
+  /** Whether the operator may change this user. */
+  readonly mayChange: boolean;
+}
+
+/** The user's devices, with remote log-out. */
+export function Devices({ user, mayChange, onLogOutAll }: SideProps & { onLogOutAll: () => void }) {
+  const { devices: text } = useText().user;
+  const query = useQuery(devicesQuery(user.id));
+  const [asked, setAsked] = useState<UserDevice>();
+  const all = useText().user.logOutEverywhere;
+  return (
+    <Panel
+      title={text.title}
+      note={query.data?.page.total}
+      flush
+      actions={
+        mayChange &&
+        query.data?.data.length !== 0 && (
+          <Button small onClick={onLogOutAll}>
+            {all}
+          </Button>
+        )
+      }
+    >
+      <Loaded query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p className={styles.empty}>{text.none}</p>
+          ) : (
+            <Rows label={text.title}>
+              {data.map((device) => (
+                <DeviceRow key={device.id} device={device} onLogOut={mayChange ? () => setAsked(device) : undefined} />
+              ))}
+            </Rows>
+          )
+        }
+      </Loaded>
+      {asked !== undefined && <LogOutDevice user={user} device={asked} onClose={() => setAsked(undefined)} />}
+    </Panel>
+  );
+}
+
+function DeviceRow({ device, onLogOut }: { device: UserDevice; onLogOut: (() => void) | undefined }) {
+  const { devices: text } = useText().user;
+  const { time } = useFormats();
+  const name = deviceName(device) ?? text.unnamed;
+  const isDesktop = /win|mac|linux/i.test(device.os_name ?? '');
+  const push = Object.values(device.push).some(Boolean) ? ` · ${text.push}` : '';
+  return (
+    <li className={styles.row}>
+      <Icon name={isDesktop ? 'laptop' : 'phone'} />
+      <div className={styles.who}>
+        <Cut strong of={name} />
+        <div className={styles.quiet}>
+          {[device.os_name, device.os_version].filter(Boolean).join(' ')}
+          {push}
+        </div>
+        <div className={styles.quiet}>{text.last(time(device.last_login_at))}</div>
+      </div>
+      {onLogOut !== undefined && (
+        <Button kind="ghost" small onClick={onLogOut} label={`${text.logOut} ${name}`}>
+          {text.logOut}
+        </Button>
+      )}
+    </li>
+  );
+}
+
+function LogOutDevice({ user, device, onClose }: { user: User; device: UserDevice; onClose: () => void }) {
+  const text = useText().user;
+  const client = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const name = deviceName(device) ?? text.devices.unnamed;
+  async function logOut(): Promise<void> {
+    setBusy(true);
+    try {
+      const path = { id: user.id, device_id: device.id };
+      await request<DeleteUserDeviceData, unknown>('DELETE', '/admin/v1/users/{id}/devices/{device_id}', { path });
+      toast.done(text.devices.loggedOut(name));
+    } catch (error) {
+      toast.failed(text.failed(text.devices.logOutAction), error);
+    }
+    onClose();
+    await refresh(client, user.id);
+  }
+  return (
+    <ConfirmDialog
+      title={text.devices.logOutTitle(name)}
+      action={text.devices.logOutAction}
+      busy={busy}
+      onConfirm={() => void logOut()}
+      onClose={onClose}
+    >
+      <p>{text.devices.logOutWhat}</p>
+    </ConfirmDialog>
+  );
+}
+
+/** The logins with an active token, and how many sessions they have. */
+export function Tokens({ user }: Pick<SideProps, 'user'>) {
+  const text = useText().user;
+  const { time } = useFormats();
+  const query = useQuery(tokensQuery(user.id));
+  const { data: sessions } = useQuery(sessionsQuery(user.id));
+  const { data: devices } = useQuery(devicesQuery(user.id));
+  const names = new Map(devices?.data.map((device) => [device.id, deviceName(device)]));
+  return (
+    <Panel title={text.tokens.title} note={text.tokens.sessions(sessions?.page.total ?? 0)} flush>
+      <Loaded query={query}>
+        {({ data }) => {
+          const active = data.filter((token) => token.active);
+          if (active.length === 0) return <p className={styles.empty}>{text.tokens.none}</p>;
+          return (
+            <Rows label={text.tokens.title}>
+              {active.map((token) => (
+                <li key={token.id} className={styles.row}>
+                  <Icon name="key" />
+                  <div className={styles.who}>
+                    <Cut strong of={names.get(token.device_id) ?? text.devices.unnamed} />
+                    <div className={styles.quiet}>
+                      {text.login.ways[token.authenticator] ?? token.authenticator} ·{' '}
+                      {text.tokens.expires(time(token.expires_at))}
+                    </div>
+                  </div>
+                  <span className={styles.end}>
+                    <Time at={token.created_at} />
+                    {text.tokens.sessions(
+                      sessions?.data.filter(({ authentication_id }) => authentication_id === token.id).length ?? 0,
+                    )}
+                  </span>
+                </li>
+              ))}
+            </Rows>
+          );
+        }}
+      </Loaded>
+    </Panel>
+  );
+}
+
+/** Who the user is. */
+export function Who({ user }: Pick<SideProps, 'user'>) {
+  const { who } = useText().user;
+  const shown = (value: string | null) => (value === null ? <None /> : <Cut of={value} />);
+  return (
+    <Panel title={who.title}>
+      <Facts
+        of={[
+          [who.username, shown(user.username)],
+          [who.phone, shown(user.phone)],
+          [who.email, shown(user.email)],
+          [who.role, user.role],
+          [who.locale, shown(user.locale)],
+          [who.created, <Time key="created" at={user.created_at} focusable />],
+          [who.changed, <Time key="changed" at={user.updated_at} focusable />],
+          [
+            who.metadata,
+            <pre key="metadata" className={styles.metadata}>
+              {JSON.stringify(user.metadata)}
+            </pre>,
+          ],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+/** What the user proves themselves with. */
+export function Factors({ user, mayChange }: SideProps) {
+  const text = useText().user;
+  const { time } = useFormats();
+  const client = useQueryClient();
+  const [isAsked, setAsked] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const { factors } = text;
+  async function remove(): Promise<void> {
+    setBusy(true);
+    try {
+      const path = { id: user.id };
+      await request<DeleteUserSecondFactorsData, User>('DELETE', '/admin/v1/users/{id}/second-factors', { path });
+      toast.done(factors.removed);
+    } catch (error) {
+      toast.failed(text.failed(factors.removeAction), error);
+    }
+    setBusy(false);
+    setAsked(false);
+    await refresh(client, user.id);
+  }
+  const rows = [
+    ...(user.has_password
+      ? [{ key: 'password', icon: 'key' as const, name: factors.password, more: factors.onFile }]
+      : []),
+    ...(user.has_pin ? [{ key: 'pin', icon: 'keyboard' as const, name: factors.pin, more: factors.onFile }] : []),
+    ...user.second_factors.map(({ type, created_at }) => ({
+      key: `${type} ${created_at}`,
+      icon: type === 'totp' ? ('shield' as const) : ('passkey' as const),
+      name: factors[type],
+      more: factors.since(time(created_at)),
+    })),
+  ];
+  return (
+    <Panel
+      title={factors.title}
+      flush
+      actions={
+        mayChange &&
+        user.second_factors.length > 0 && (
+          <Button kind="ghost" small onClick={() => setAsked(true)}>
+            {factors.remove}
+          </Button>
+        )
+      }
+    >
+      {rows.length === 0 ? (
+        <p className={styles.empty}>{factors.none}</p>
+      ) : (
+        <Rows label={factors.title}>
+          {rows.map(({ key, icon, name, more }) => (
+            <li key={key} className={styles.row}>
+              <Icon name={icon} />
+              <div>
+                {name}
+                <div className={styles.quiet}>{more}</div>
+              </div>
+            </li>
+          ))}
+        </Rows>
+      )}
+      {isAsked && (
+        <ConfirmDialog
+          title={factors.removeTitle(nameOf(user))}
+          action={factors.removeAction}
+          destructive
+          busy={busy}
+          onConfirm={() => void remove()}
+          onClose={() => setAsked(false)}
+        >
+          <p>{factors.removeWhat}</p>
+        </ConfirmDialog>
+      )}
+    </Panel>
+  );
+}
