@@ -69,7 +69,7 @@ describe('a set-up link', () => {
     const { page, isClean } = await open('/console');
     await addAuthenticator(page, { verifiesUser: true });
     await page.goto(`${postern.url.replace('127.0.0.1', 'localhost')}/console/setup#${secret}`);
-    await page.getByRole('heading', { name: 'Become a support agent' }).waitFor();
+    await page.getByText('You become a support agent of Postern.').waitFor();
     await enter(page, { 'Your name': 'Sam', Username: 'sam' });
     await page.getByRole('radio', { name: 'Passkey' }).check();
     await page.getByRole('button', { name: 'Create a passkey' }).click();

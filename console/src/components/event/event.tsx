@@ -27,6 +27,7 @@ const looks: readonly (readonly [begin: string, icon: IconName, tone: Tone])[] =
   ['passkey.', 'passkey', 'idle'],
   ['totp.', 'shield', 'idle'],
   ['key.', 'key', 'idle'],
+  ['setup_link.', 'link', 'idle'],
   ['proof.rejected', 'circleCross', 'bad'],
   ['', 'info', 'idle'],
 ];

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { session } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
 import { describeLink, type SetUpLink, type SetUpResult } from '../../api/set-up.js';
 import { Entrance } from '../../app/entrance.js';
 import { Button } from '../../components/button/button.js';
-import { Empty, Problem, Skeleton } from '../../components/state/state.js';
+import { Problem, Skeleton } from '../../components/state/state.js';
 import { useText } from '../../text/text.js';
 import { Enrolment } from './enrolment.js';
 import { RecoveryCodes } from './recovery-codes.js';
@@ -25,7 +25,7 @@ export function SetUpPage({ onDone }: { onDone: () => void }) {
     enabled: secret !== '' && !isEnrolment && result === undefined,
   });
   useEffect(() => {
-    document.title = `${setUp.title.first} · Postern`;
+    document.title = `${setUp.title} · Postern`;
   }, [setUp]);
 
   return (
@@ -42,7 +42,12 @@ export function SetUpPage({ onDone }: { onDone: () => void }) {
         ) : isEnrolment ? (
           <Enrolment secret={secret} onDone={onDone} />
         ) : secret === '' ? (
-          <Wrong title={setUp.wrongTitle.unknown} why={setUp.missing} onSignIn={onDone} />
+          <Wrong title={setUp.wrongTitle.unknown} onSignIn={onDone}>
+            <p>{setUp.missing}</p>
+            <p>
+              {setUp.getNew} <code>postern operators invite</code>
+            </p>
+          </Wrong>
         ) : link.error !== null ? (
           <LinkProblem error={link.error} onRetry={() => void link.refetch()} onSignIn={onDone} />
         ) : link.data === undefined ? (
@@ -67,9 +72,10 @@ function Form({ link, secret, onResult, onLapsed }: FormProps) {
   return (
     <>
       <header className={styles.head}>
-        <h1>{link.role === 'support' ? setUp.title.support : setUp.title.first}</h1>
+        <h1>{setUp.title}</h1>
         <p>
-          {setUp.endsIn} <Remaining until={link.expires_at} onEnd={onLapsed} />.
+          {setUp.becomes[link.role](link.app_name)} {setUp.endsIn}{' '}
+          <Remaining until={link.expires_at} onEnd={onLapsed} />.
         </p>
       </header>
       <Steps link={link} secret={secret} onResult={onResult} onLinkEnded={onLapsed} />
@@ -115,28 +121,32 @@ function LinkProblem({ error, onRetry, onSignIn }: LinkProblemProps) {
   const kind = error instanceof ProblemError ? /^setup_link_(unknown|used|expired)$/.exec(error.code)?.[1] : undefined;
   if (!(error instanceof ProblemError) || kind === undefined) return <Problem error={error} onRetry={onRetry} />;
   const title = setUp.wrongTitle[kind as 'unknown' | 'used' | 'expired'];
-  const detail = error.body.detail;
-  const why = typeof detail === 'string' ? detail : error.message;
-  return <Wrong title={title} why={why} {...(kind === 'used' && { hint: setUp.usedHint })} onSignIn={onSignIn} />;
+  return (
+    <Wrong title={title} onSignIn={onSignIn}>
+      <p>
+        <WithCode text={error.message} />
+      </p>
+    </Wrong>
+  );
 }
 
-interface WrongProps {
-  readonly title: string;
-  readonly why: string;
-  readonly hint?: string;
-  readonly onSignIn: () => void;
+/** Text of the service, with commands in backticks. */
+function WithCode({ text }: { text: string }) {
+  return text.split('`').map((part, index) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: every second part is a command
+    index % 2 === 0 ? part : <code key={index}>{part}</code>,
+  );
 }
 
-function Wrong({ title, why, hint, onSignIn }: WrongProps) {
+function Wrong({ title, onSignIn, children }: { title: string; onSignIn: () => void; children: ReactNode }) {
   const { setUp } = useText();
   return (
     <section className={styles.card}>
-      <h1 className={styles.wrong}>{title}</h1>
-      <Empty title={setUp.getNew} action={<Button onClick={onSignIn}>{setUp.toSignIn}</Button>}>
-        <code className={styles.command}>postern operators invite</code>
-        <p>{why}</p>
-        {hint !== undefined && <p>{hint}</p>}
-      </Empty>
+      <div className={styles.recovery}>
+        <h1>{title}</h1>
+        {children}
+        <Button onClick={onSignIn}>{setUp.toSignIn}</Button>
+      </div>
     </section>
   );
 }

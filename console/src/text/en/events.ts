@@ -48,6 +48,7 @@ export const events = {
     'second_factors.removed': 'lost all second factors',
     'external_identity.linked': 'linked another account',
     'external_identity.unlinked': 'unlinked another account',
+    'setup_link.created': 'has a new set-up link',
     'key.created': 'has a new API key',
     'key.revoked': 'revoked an API key',
   } as Readonly<Record<string, string>>,

@@ -1,5 +1,9 @@
 export const setUp = {
-  title: { first: 'Set up this Postern', operator: 'Become an operator', support: 'Become a support agent' },
+  title: 'Set up your account',
+  becomes: {
+    operator: (app: string) => `You become an operator of ${app}.`,
+    support: (app: string) => `You become a support agent of ${app}.`,
+  },
   endsIn: 'This link works once and ends in',
   footer: 'Nothing is open without this link. There is no default account.',
   change: 'Change',
@@ -40,7 +44,6 @@ export const setUp = {
   wrongTitle: { unknown: 'This link is wrong', used: 'This link was used', expired: 'This link has expired' },
   missing: 'The address has no link in it. Open the whole link that Postern printed.',
   getNew: 'To get a new link, run this on the server, or ask an operator:',
-  usedHint: 'If it was you, sign in with what you set up.',
   toSignIn: 'To the sign-in page',
   oneLeft: 'Less than a minute is left.',
   roleTitle: 'Activate your role',

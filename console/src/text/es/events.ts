@@ -49,6 +49,7 @@ export const events: Texts['events'] = {
     'second_factors.removed': 'perdió todos los segundos factores',
     'external_identity.linked': 'vinculó otra cuenta',
     'external_identity.unlinked': 'desvinculó otra cuenta',
+    'setup_link.created': 'tiene un enlace de configuración nuevo',
     'key.created': 'tiene una clave de API nueva',
     'key.revoked': 'revocó una clave de API',
   },

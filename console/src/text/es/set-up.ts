@@ -1,7 +1,11 @@
 import type { Texts } from '../en/index.js';
 
 export const setUp: Texts['setUp'] = {
-  title: { first: 'Configure este Postern', operator: 'Sea operador', support: 'Sea agente de soporte' },
+  title: 'Configure su cuenta',
+  becomes: {
+    operator: (app) => `Usted será operador de ${app}.`,
+    support: (app) => `Usted será agente de soporte de ${app}.`,
+  },
   endsIn: 'Este enlace sirve una vez y termina en',
   footer: 'Nada está abierto sin este enlace. No hay ninguna cuenta predeterminada.',
   change: 'Cambiar',
@@ -45,7 +49,6 @@ export const setUp: Texts['setUp'] = {
   },
   missing: 'La dirección no lleva ningún enlace. Abra el enlace completo que mostró Postern.',
   getNew: 'Para obtener otro enlace, ejecute esto en el servidor o pídalo a un operador:',
-  usedHint: 'Si fue usted, inicie sesión con lo que configuró.',
   toSignIn: 'Ir a iniciar sesión',
   oneLeft: 'Queda menos de un minuto.',
   roleTitle: 'Active su rol',
