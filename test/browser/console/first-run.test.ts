@@ -44,8 +44,8 @@ describe('a set-up link', () => {
     expect(await page.getByRole('timer').innerText()).toMatch(/^(?:30|29):\d\d$/);
     await isAccessible();
     await enter(page, { 'Your name': 'Inés Carrascosa', 'Mail address': 'ines@example.com' });
-    expect(await page.getByText('Inés Carrascosa · ines@example.com').isVisible()).toBe(true);
-    expect(await page.getByText('19 characters').isVisible()).toBe(true);
+    await page.getByText('Inés Carrascosa · ines@example.com').waitFor();
+    await page.getByText('19 characters').waitFor();
     await page.getByRole('img', { name: 'QR code' }).waitFor();
     await isAccessible();
     await enterCode(page);
@@ -79,7 +79,7 @@ describe('a set-up link', () => {
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Use a passkey' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-    expect(await page.getByText('support agent').first().isVisible()).toBe(true);
+    await page.getByText('support agent').first().waitFor();
     await isClean();
   });
 
@@ -122,7 +122,7 @@ describe('a set-up link', () => {
     const { page, isClean, isAccessible } = await open(`/console/setup#${opened}`);
     const title = { used: 'This link was used', expired: 'This link has expired', wrong: 'This link is wrong' };
     await page.getByRole('heading', { name: title[what as keyof typeof title] }).waitFor();
-    expect(await page.getByText('postern operators invite').first().isVisible()).toBe(true);
+    await page.getByText('postern operators invite').first().waitFor();
     await isAccessible();
     await page.getByRole('button', { name: 'To the sign-in page' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -131,7 +131,7 @@ describe('a set-up link', () => {
 
   test('that is missing in the address says so', async () => {
     const { page, isClean } = await open('/console/setup');
-    expect(await page.getByText('The address has no link in it.').isVisible()).toBe(true);
+    await page.getByText('The address has no link in it.').waitFor();
     await isClean();
   });
 });
