@@ -70,7 +70,7 @@ export async function keepWorkerNames(
         failures = 0;
         if (ending) await disconnect();
       } catch (error) {
-        log.warn({ err: error }, "the queue's connection for names is down");
+        log.warn({ err: error }, "the connection that holds the locks of the queue's worker names is down");
         void disconnect();
       }
     }

@@ -47,7 +47,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     { verify: services.verifiers.verifySession },
     { headers, isOpen: !logsRequests, counters: services.counters },
   );
-  const unhurried = new WeakSet<Socket>();
+  const withoutReceiveTimeout = new WeakSet<Socket>();
   const app: App = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -76,7 +76,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => {
       // Node only reports that the time of a request is over. This handler decides what happens to the request.
-      const mayGoOn = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && unhurried.has(socket);
+      const mayGoOn = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && withoutReceiveTimeout.has(socket);
       if (!mayGoOn) answerBrokenRequest(error, socket);
     },
     frameworkErrors: (error, request, reply) => {
@@ -96,7 +96,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   adminRequestsPlugin(app);
   validationPlugin(app);
   jsonBodyPlugin(app);
-  ndjsonBodyPlugin(app, unhurried);
+  ndjsonBodyPlugin(app, withoutReceiveTimeout);
   authorizationPlugin(app, { ...services.verifiers, checkOf: verifyHandler.checkOf });
   if (logsRequests) logRequests(app);
   app.addHook('preClose', async () => verifyHandler.close());

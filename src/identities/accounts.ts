@@ -6,7 +6,7 @@ import { idFromBytes } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import { type Identity, identityDigest } from './identity.js';
 
-/** The account of a login, whether or not the user exists. */
+/** The account of a login, whether or not a user has its identity. */
 export interface Account {
   /** The user's id. For an unknown identity, a derived id that is always the same for that identity. */
   readonly userId: string;
@@ -141,14 +141,15 @@ function lockOf(row: AccountRow): OperatorLock | undefined {
 
 /**
  * The derived id of an unknown identity. It depends on a secret key, so that a client cannot tell it from a user's id.
- * Logins and recoveries of one identity share it, as they share a user.
+ * Logins and recoveries of one unknown identity use the same derived id, just as those of a known identity use the same
+ * user id.
  */
 export function derivedUserId(keys: SecretKeys, identity: Identity): string {
   return idOf(keys, identityDigest(identity).toString('hex'));
 }
 
 /**
- * The derived id of a registration, whether or not its identity has an account. It differs from `derivedUserId`: accounts
+ * The derived id of a registration, whether or not a user has its identity. It differs from `derivedUserId`: accounts
  * share no limits with registrations, so unknown identities must not either (decision 57).
  */
 export function derivedRegistrationId(keys: SecretKeys, identity: Identity): string {

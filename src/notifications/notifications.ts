@@ -18,7 +18,7 @@ import type { ExactNumbers } from './publishing/validation.js';
 /** One page of an inbox. */
 export interface InboxPage extends Omit<PageOfRows, 'rows'> {
   readonly items: Notification[];
-  /** The places of the page's first and last row in the requested order; absent for an empty page. */
+  /** The sequence numbers by which the first and the last row are sorted; absent for an empty page. */
   readonly places?: { readonly first: number; readonly last: number };
 }
 
@@ -30,7 +30,7 @@ export interface Notifications extends Publisher {
   /** One page of a user's inbox; undefined when there is no such user. */
   list(userId: string, query: NotificationQuery): Promise<InboxPage | undefined>;
 
-  /** The same for the user, with a limit for costly queries. @throws Problem `too_many_requests`, `overloaded` */
+  /** As `list`, for a request of the inbox's owner. Costly queries are limited. @throws Problem `too_many_requests`, `overloaded` */
   listOwn(userId: string, query: NotificationQuery): Promise<InboxPage | undefined>;
 
   /** The state of an inbox; undefined when there is no such user. Requests that arrive together share a query. */
@@ -66,7 +66,7 @@ export interface NotificationsOptions extends PublisherOptions {
 
 export function createNotifications(options: NotificationsOptions): Notifications {
   const { retainedFrom = () => ({}), pacer, connections, ...publisherOptions } = options;
-  const { database, changed, batching, types, imageUrlsOf } = publisherOptions;
+  const { database, changed: notifyChanged, batching, types, imageUrlsOf } = publisherOptions;
   const limitCostlyReads = createCostlyReadLimit({ connections });
   const list = async (userId: string, query: NotificationQuery): Promise<InboxPage | undefined> => {
     const page = await selectPage(database.user(userId), userId, query);
@@ -94,12 +94,12 @@ export function createNotifications(options: NotificationsOptions): Notification
     },
     async change(tx, id, input, numbers = []) {
       const notification = await change(tx, publisherOptions, id, input, numbers[0]);
-      tx.onCommit(() => changed([notification.user_id]));
+      tx.onCommit(() => notifyChanged([notification.user_id]));
       return notification;
     },
     async remove(tx, id) {
       const userId = await remove(tx, id);
-      tx.onCommit(() => changed([userId]));
+      tx.onCommit(() => notifyChanged([userId]));
     },
   };
 }

@@ -32,12 +32,12 @@ export interface StatisticsRequest {
 
 type Resolution = 'minute' | 'hour' | 'day';
 
-/** Seconds for which the sums of each resolution are kept. */
+/** Seconds for which the sums of each resolution are kept. A bucket that begins earlier may be incomplete. */
 export const kept = { minute: 2 * 86_400, hour: 90 * 86_400, day: Number.POSITIVE_INFINITY } as const satisfies Record<
   Resolution,
   number
 >;
-/** Seconds between two runs of the task that removes older sums. A step that begins within this time may be incomplete. */
+/** Seconds between two runs of the task that removes older sums. */
 export const removalPause = 3600;
 
 const resolutionOf: Readonly<Record<Step, Resolution>> = {
@@ -150,7 +150,7 @@ interface Buckets {
   readonly now: number;
 }
 
-/** Sums of some labels in each bucket: of the metric, and of the number of events that a mean divides by. */
+/** For each bucket: the sum and the highest value of the metric, and the number of events. A mean is the sum divided by it. */
 interface Sums {
   readonly sums: readonly number[];
   readonly highest: readonly number[];
@@ -191,7 +191,7 @@ function sumsOf(rows: readonly SumRow[], events: readonly SumRow[], { starts, se
   return { sums, highest, events: counts };
 }
 
-/** The value of each bucket, and that of the whole time. */
+/** The value of each bucket, and the value of the whole time span. A `mean` is per event, an `average` is over time. */
 function valuesOf(kind: MetricKind, { sums, highest, events }: Sums, { starts, seconds, now }: Buckets) {
   const whole = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
   switch (kind) {

@@ -251,6 +251,9 @@ export async function checkPort({ HOST, PORT }: Config): Promise<Finding> {
     return ok('port', `${PORT} of ${HOST} is free`);
   }
   return failure.code === 'EADDRINUSE'
-    ? warn('port', `${PORT} of ${HOST} is in use: by this Postern if it runs; otherwise a start will fail`)
+    ? warn(
+        'port',
+        `${PORT} of ${HOST} is in use. If Postern is running, this is normal. If not, another program uses the port and Postern cannot start`,
+      )
     : fail('port', `cannot listen on ${PORT} of ${HOST} (${failure.code})`);
 }

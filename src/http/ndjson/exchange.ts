@@ -7,11 +7,14 @@ import { queryFaults } from '../plugins/admin-requests.js';
 import { asProblem } from '../plugins/problems.js';
 import { readDryRun } from '../requests/parameters.js';
 import type { App } from '../requests/route.js';
-import { endAnswer, nextPiece, type Pause, writeAll } from '../requests/streams.js';
+import { endAnswer, nextPiece, type ReadEnd, writeAll } from '../requests/streams.js';
 import { type ChunkSize, createChunkBuilder, type Entry, maxLineBytes, readEntry, toLine } from './items.js';
 import { createLineReader, type Line } from './line-reader.js';
 
-/** Milliseconds. After a pause of `pause`, received items are committed. After a pause of `idle`, the exchange ends. */
+/**
+ * Milliseconds without data from the client. After `pause`, the received items are committed. After `idle`, the exchange
+ * ends.
+ */
 const timeoutMs = { pause: 50, idle: 15_000 };
 
 /** How a route processes the items of one request. */
@@ -55,11 +58,11 @@ export function createNdjsonHandler<Item>(
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
   return async (request, reply) => {
-    const hasKey = request.headers['idempotency-key'] !== undefined;
-    const keyFaults: FieldError[] = hasKey ? [{ field: 'Idempotency-Key', code: 'not_supported' }] : [];
+    const hasIdempotencyKey = request.headers['idempotency-key'] !== undefined;
+    const keyFaults: FieldError[] = hasIdempotencyKey ? [{ field: 'Idempotency-Key', code: 'not_supported' }] : [];
     refuseFaults([...keyFaults, ...queryFaults(request)]);
     const work = begin(request, { dryRun: readDryRun(request.query as QueryParameters) });
-    request.unhurry();
+    request.removeReceiveTimeout();
     reply.hijack();
     beginAnswer(reply);
     const last = await processItems({ request, reply, work, pace: pacer.begin(), stop: closing.signal });
@@ -91,7 +94,7 @@ async function processItems<Item>(exchange: Exchange<Item>): Promise<Ending | un
   };
   try {
     for await (const { entries, upTo, because } of chunksOf(exchange)) {
-      // The key may have been revoked since the last check.
+      // The API key may have been revoked since the last check.
       await request.authorized.recheck?.();
       const results = await work.settle(entries, pace);
       committed = upTo;
@@ -111,7 +114,7 @@ interface Chunk<Item> {
   /** The number of the last line that is in this chunk or before it. */
   readonly upTo: number;
   /** The reason why no chunk follows, if none does. */
-  readonly because?: Pause;
+  readonly because?: ReadEnd;
 }
 
 /** The body in chunks. Nothing is read while the caller processes a chunk. */
@@ -123,15 +126,15 @@ async function* chunksOf<Item>({ request, work, pace, stop }: Exchange<Item>): A
   const newChunk = () => createChunkBuilder(work.chunk, work.weightOf);
   let chunk = newChunk();
   let upTo = 0;
-  const take = (because?: Pause): Chunk<Item> => {
+  const take = (because?: ReadEnd): Chunk<Item> => {
     const { entries } = chunk;
     chunk = newChunk();
     return because === undefined ? { entries, upTo } : { entries, upTo, because };
   };
   for (;;) {
     for (let line = lines.next(); line !== undefined && !stop.aborted; line = lines.next()) {
-      const pause = pace();
-      if (pause !== undefined) await pause;
+      const turn = pace();
+      if (turn !== undefined) await turn;
       const entry = read(line);
       if (!chunk.hasRoomFor(entry)) yield take();
       chunk.add(entry);

@@ -15,7 +15,7 @@ export function hoistSchemas(document: JsonObject): void {
   document.components = { ...(isJsonObject(components) && components), schemas: Object.fromEntries(sorted) };
 }
 
-/** Works bottom up, so that the parts of two compared schemas are references already. */
+/** Replaces inner schemas first, so that the inner schemas of two compared schemas are references already. */
 function replaceSchemas(value: unknown, schemas: JsonObject): unknown {
   if (Array.isArray(value)) return value.map((item) => replaceSchemas(item, schemas));
   if (!isJsonObject(value)) return value;
@@ -42,7 +42,10 @@ function withoutNull({ type, enum: choices, ...rest }: JsonObject): JsonObject {
   return { type: only, ...rest, ...(Array.isArray(choices) && { enum: choices.filter((choice) => choice !== null) }) };
 }
 
-/** One of two uses may have no examples: the framework moves the examples of a body or response out of its schema. */
+/**
+ * Adds a named schema, or checks that it equals the one already added. The comparison ignores examples, because the
+ * framework removes them from the schemas of bodies and responses.
+ */
 function addSchema(title: string, schema: JsonObject, schemas: JsonObject): void {
   const known = schemas[title];
   if (known === undefined) {
@@ -68,7 +71,8 @@ const keywordsOf: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Adapts a schema to generators. They support one type, or one type and null, so several types become `oneOf`. They
- * ignore conditions; descriptions state those. They recognise bytes by `format`, and assume 32-bit numbers without one.
+ * ignore `if`/`then`/`else`, so descriptions state these conditions. Without a `format`, they do not recognise bytes, and
+ * they assume that numbers have 32 bits.
  */
 function withPlainTypes({ if: _, then: __, else: ___, ...schema }: JsonObject, schemas: JsonObject): JsonObject {
   const { type, enum: choices } = schema;
@@ -108,7 +112,7 @@ function numberFormat({ type, format, maximum }: JsonObject): string | undefined
 /** Moves headers that several responses share to the components. If two share a name, it moves the more frequent one. */
 export function hoistHeaders(document: JsonObject): void {
   const operations = Object.values(objectAt(document, 'paths')).flatMap((path) => Object.values(path as JsonObject));
-  const headers = createShelf();
+  const headers = createComponentCollector();
   for (const operation of operations.filter(isJsonObject)) {
     for (const [name, header] of headersOf(operation)) headers.count(name, header);
   }
@@ -128,8 +132,8 @@ function headersOf(operation: JsonObject): [string, unknown][] {
   return answers.flatMap((answer) => Object.entries(objectAt(answer, 'headers')));
 }
 
-/** Counts the uses of possible components, and then refers to those that became components. */
-function createShelf() {
+/** Counts how often each value is used. Values that are used more than once become components, and `refer` refers to them. */
+function createComponentCollector() {
   const found = new Map<string, { value: unknown; uses: number }[]>();
   const chosen = (name: string) => {
     const [most] = [...(found.get(name) ?? [])].sort((a, b) => b.uses - a.uses);

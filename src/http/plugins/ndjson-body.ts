@@ -7,18 +7,18 @@ const mediaType = 'application/x-ndjson';
 
 /**
  * Accepts NDJSON bodies on routes with `config.ndjson`: the handler gets the stream itself. Other routes answer 415.
- * @param unhurried the sockets of requests that may take any time to arrive
+ * @param withoutReceiveTimeout the sockets of requests that may take any time to arrive
  */
-export function ndjsonBodyPlugin(app: App, unhurried: WeakSet<Socket>): void {
+export function ndjsonBodyPlugin(app: App, withoutReceiveTimeout: WeakSet<Socket>): void {
   app.addContentTypeParser(mediaType, (request, payload, done) => {
     const accepted =
       request.routeOptions.config.ndjson !== undefined && isPlainNdjsonType(request.headers['content-type']);
     done(accepted ? null : new Problem('unsupported_media_type'), payload);
   });
-  app.decorateRequest('unhurry', function unhurry(this: FastifyRequest) {
+  app.decorateRequest('removeReceiveTimeout', function removeReceiveTimeout(this: FastifyRequest) {
     const { socket } = this.raw;
-    unhurried.add(socket);
-    this.raw.once('close', () => unhurried.delete(socket));
+    withoutReceiveTimeout.add(socket);
+    this.raw.once('close', () => withoutReceiveTimeout.delete(socket));
   });
 }
 

@@ -15,7 +15,7 @@ export function validationPlugin(app: App): void {
   app.setSchemaErrorFormatter((faults) => Object.assign(new Error('validation'), { validation: faults }));
 }
 
-/** The same check without a request. */
+/** Validates a value as `validationPlugin` validates a body, but outside a request. */
 export function createValidator(schema: object): ValidateFunction {
   return createAjv().compile(schema);
 }

@@ -81,7 +81,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     rawBody?: string;
     /** Removes the limit on the time in which the request must arrive. The handler must set another limit. */
-    unhurry(): void;
+    removeReceiveTimeout(): void;
     /** Set by the authorization plugin, according to the route's access. */
     authorized: {
       session?: Session;

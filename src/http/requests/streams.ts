@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** The reason why there is no next piece. */
-export type Pause = 'end' | 'idle' | 'stopped' | 'gone';
+export type ReadEnd = 'end' | 'idle' | 'stopped' | 'gone';
 
 /**
  * The next piece of a body. It is read only on demand, so a sender cannot send faster than its data is processed.
  * @param timeoutMs the time without a byte until the result is `idle`
  */
-export async function nextPiece(body: IncomingMessage, timeoutMs: number, stop: AbortSignal): Promise<Buffer | Pause> {
+export async function nextPiece(
+  body: IncomingMessage,
+  timeoutMs: number,
+  stop: AbortSignal,
+): Promise<Buffer | ReadEnd> {
   for (;;) {
     if (stop.aborted) return 'stopped';
     const piece = body.read() as Buffer | null;
