@@ -20,6 +20,18 @@ export {
   type UnsupportedError,
   type UsageError,
 } from './errors.js';
+export {
+  type CopyChange,
+  type CopyStore,
+  createInboxCopy,
+  type InboxCopy,
+  type InboxCopyOptions,
+  indexedDbCopyStore,
+  memoryCopyStore,
+} from './inbox/copy.js';
+export { createInbox, type Inbox, type InboxOptions } from './inbox/inbox.js';
+export type { Connection, InboxEvent, LiveQuery } from './inbox/live.js';
+export { createInboxView, type InboxItem, type InboxSnapshot, type InboxView } from './inbox/view.js';
 export { indexedDbStorage } from './indexed-db.js';
 export type { List, ListQuery, Page } from './lists.js';
 export type { Identity, IdentityInput } from './login/identity.js';
@@ -30,7 +42,18 @@ export { createPostern } from './postern.js';
 export { memoryStorage, type PosternStorage, webStorage } from './storage.js';
 export type { Store } from './store.js';
 export type * from './types.js';
-export type { Account, Device, FieldError, LoginOptions as OfferedLogins, Session } from './wire.js';
+export type {
+  Account,
+  DeliveryTrace,
+  Device,
+  FieldError,
+  Image,
+  LoginOptions as OfferedLogins,
+  Marker,
+  Mute,
+  Notification,
+  Session,
+} from './wire.js';
 export {
   offeredLogins,
   type PendingCode,

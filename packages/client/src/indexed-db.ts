@@ -24,7 +24,7 @@ interface Transaction {
   onabort: ((event: never) => unknown) | null;
 }
 /** The values of a database. */
-interface ObjectStore {
+export interface ObjectStore {
   get(key: string): DbRequest<unknown>;
   getAll(): DbRequest<unknown[]>;
   put(value: unknown, key: string): unknown;
@@ -35,7 +35,7 @@ interface ObjectStore {
 const storeName = 'values';
 
 /** Opens a database with one store of values when it is first used. */
-function openValues(name: string) {
+export function openValues(name: string) {
   let opened: Promise<Db> | undefined;
 
   function open(): Promise<Db> {

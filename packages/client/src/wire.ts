@@ -115,6 +115,39 @@ export type Challenge = {
   readonly type: string;
 } & Readonly<Record<string, unknown>>;
 
+export type Change = {
+  readonly operation: 'create' | 'update' | 'delete';
+  /** The position among the changes. The same event on a stream has it as its id. */
+  readonly change_sequence: number;
+  readonly id: string;
+  /** The notification's position in the inbox. */
+  readonly sequence: number;
+  readonly notification: Notification | null;
+};
+
+export type Changes = {
+  readonly changes: readonly Change[];
+  /** The `after` of the next request. Opaque. */
+  readonly after: string;
+  /** Whether there are more changes: send the next request at once. */
+  readonly has_more: boolean;
+  /** Deletions since `after` are no longer known: delete your copy and start without `after`. */
+  readonly reset: boolean;
+  /** By notification type: notifications before this time are no longer kept. */
+  readonly retained_from: Readonly<Record<string, unknown>>;
+};
+
+export type DeliveryTrace = {
+  readonly notification_id: string;
+  readonly user_id: string;
+  /** When it was added to the inbox. */
+  readonly listed_at: string;
+  /** A summary in one sentence. */
+  readonly explanation: string;
+  /** One entry for each push, and for each device without a push. */
+  readonly push: readonly PushAttempt[];
+};
+
 export type Device = {
   readonly id: string;
   readonly make: string | null;
@@ -162,6 +195,18 @@ export type Identity = {
 
 export type IdentityType = 'email' | 'phone' | 'username';
 
+export type Image = {
+  readonly id: string;
+  /** 640 x 360 pixels, cropped. For an external image, its own URL. */
+  readonly url: string;
+  /** The whole image within 2048 x 2048 pixels, not enlarged. For an external image, its own URL. */
+  readonly full_screen_url: string;
+  /** 160 x 160 pixels, cropped. For an external image, its own URL. */
+  readonly thumbnail_url: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
 export type LoginOption = {
   /** Send it as `authenticator` to POST /v1/tokens. */
   readonly authenticator: string;
@@ -182,6 +227,22 @@ export type LoginOptions = {
   readonly recovery: RecoveryOptions;
 };
 
+export type Marker = {
+  /** Notifications up to this sequence are read. 0: none. */
+  readonly last_read_sequence: number;
+  /** The number of later notifications, counted up to 100. */
+  readonly unread_count: number;
+  /** Whether there are more than `unread_count`. */
+  readonly unread_count_capped: boolean;
+  readonly updated_at: string | null;
+};
+
+export type Mute = {
+  readonly id: string;
+  readonly filter: string;
+  readonly created_at: string;
+};
+
 export type NewSession = {
   readonly id: string;
   /** The session token. Shown once. */
@@ -190,6 +251,25 @@ export type NewSession = {
   readonly device_id: string;
   readonly created_at: string;
   readonly expires_at: string;
+  readonly updated_at: string;
+};
+
+export type Notification = {
+  readonly id: string;
+  readonly user_id: string;
+  /** The notification's position in the user's inbox. Gaps are normal. */
+  readonly sequence: number;
+  readonly actor_id: string | null;
+  readonly actor: string | null;
+  /** payment, pool or request, unless the operator allows more. */
+  readonly notification_type: string;
+  readonly notification_key: string | null;
+  readonly object_id: string | null;
+  readonly object_data_number: number | null;
+  readonly object_data_string: string;
+  readonly description: string;
+  readonly image: Image | null;
+  readonly created_at: string;
   readonly updated_at: string;
 };
 
@@ -224,6 +304,23 @@ export type PinRules = {
   readonly min_length: number;
   readonly max_length: number;
 };
+
+export type PushAttempt = {
+  readonly device_id: string;
+  readonly channel: PushChannel | null;
+  /** none: no push was made for this device. */
+  readonly state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
+  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'token_gone' | 'refused' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+  /** The reason in words. */
+  readonly explanation: string;
+  /** The last error of the push service, if there was one. */
+  readonly error: string | null;
+  readonly attempts: number;
+  readonly created_at: string | null;
+  readonly updated_at: string | null;
+};
+
+export type PushChannel = 'apns' | 'fcm' | 'web_push';
 
 export type RecoverableSecret = 'password' | 'pin';
 

@@ -37,6 +37,8 @@ test.each<[string, number]>([
   ['isProblem', 200],
   ['createPostern, memoryStorage', 4100],
   ['createPostern, createLogin, indexedDbStorage', 6450],
+  ['createPostern, createLogin, memoryStorage, createInbox', 8000],
+  ['createPostern, createLogin, memoryStorage, createInbox, createInboxView', 8300],
 ])('a page that imports %s loads less than %d bytes', async (names, limit) => {
   const { length } = brotliCompressSync(await importing(names));
   expect(length).toBeLessThan(limit);

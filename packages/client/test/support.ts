@@ -56,7 +56,8 @@ export const lost = () => {
 
 /** A client of a device of its own. */
 export function clientOf({ url }: Pick<TestApp, 'url'>, options: Partial<PosternOptions> = {}): Postern {
-  return createPostern({ url, storage: memoryStorage(), ...options });
+  // A machine with many tests may take longer to answer than the default.
+  return createPostern({ url, storage: memoryStorage(), timeout: 60_000, ...options });
 }
 
 /** A new user, and a client that is signed in as this user. */

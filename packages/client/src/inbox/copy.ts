@@ -1,0 +1,154 @@
+import { coreOf } from '../core.js';
+import { SignedOutError } from '../errors.js';
+import { openValues } from '../indexed-db.js';
+import type { Abortable } from '../platform.js';
+import type { Postern } from '../types.js';
+import type { Changes, Notification } from '../wire.js';
+
+/** Where a copy of an inbox is kept: a position, and the notifications by their id. */
+export interface CopyStore {
+  readonly load: () => Promise<{ readonly after: string | null; readonly items: readonly Notification[] }>;
+  /** Makes all changes or none. `clear`: first removes everything. */
+  readonly apply: (change: CopyChange) => Promise<void>;
+}
+export interface CopyChange {
+  readonly clear: boolean;
+  readonly put: readonly Notification[];
+  /** Ids. */
+  readonly remove: readonly string[];
+  readonly after: string | null;
+}
+
+/** A copy in memory, such as for tests. */
+export function memoryCopyStore(): CopyStore {
+  let after: string | null = null;
+  const items = new Map<string, Notification>();
+  return {
+    load: async () => ({ after, items: [...items.values()] }),
+    async apply(change) {
+      if (change.clear) items.clear();
+      for (const item of change.put) items.set(item.id, item);
+      for (const id of change.remove) items.delete(id);
+      after = change.after;
+    },
+  };
+}
+
+/** A copy in IndexedDB, which stays after a restart. Every script of the page can read it there. */
+export function indexedDbCopyStore(name = 'postern-inbox'): CopyStore {
+  const values = openValues(name);
+  return {
+    async load() {
+      const all = (await values.read((store) => store.getAll())) as readonly (
+        | Notification
+        | { readonly after: string }
+      )[];
+      const position = all.find((value) => 'after' in value);
+      return { after: position?.after ?? null, items: all.filter((value) => 'id' in value) };
+    },
+    apply: ({ clear, put, remove, after }) =>
+      values.write((store) => {
+        if (clear) store.clear();
+        for (const item of put) store.put(item, item.id);
+        for (const id of remove) store.delete(id);
+        if (after === null) store.delete('after');
+        else store.put({ after }, 'after');
+      }),
+  };
+}
+
+/** A copy of an inbox that can be read without a network. */
+export interface InboxCopy {
+  /** The notifications of the last synchronisation, newest first. */
+  readonly items: () => Promise<readonly Notification[]>;
+  /** Brings the copy up to date. If it is cut off, the next one continues where it was. Any number of calls share one. */
+  readonly sync: (options?: Abortable) => Promise<void>;
+  /** Removes everything, such as at a sign-out. */
+  readonly erase: () => Promise<void>;
+}
+
+export interface InboxCopyOptions {
+  /** For each user. By default in IndexedDB. */
+  readonly storeOf?: ((userId: string) => CopyStore) | undefined;
+  /** Changes of each request, 1 to 1000. 500 by default. */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * Keeps a copy of the inbox of the user who is signed in. Each user has a copy of its own.
+ *
+ * @example
+ * ```ts
+ * import { createInboxCopy, type Postern } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * const copy = createInboxCopy(postern);
+ * console.log(await copy.items()); // at once, also without a network
+ * await copy.sync();
+ * console.log(await copy.items());
+ * ```
+ */
+export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}): InboxCopy {
+  const core = coreOf(postern);
+  const { storeOf = (userId) => indexedDbCopyStore(`postern-inbox-${userId}`), limit = 500 } = options;
+  const stores = new Map<string, CopyStore>();
+  let syncing: Promise<void> | undefined;
+
+  async function current(): Promise<CopyStore> {
+    await postern.ready();
+    const state = postern.current;
+    if (!('user_id' in state)) throw new SignedOutError();
+    const store = stores.get(state.user_id) ?? storeOf(state.user_id);
+    stores.set(state.user_id, store);
+    return store;
+  }
+
+  async function run(signal: AbortSignal | undefined): Promise<void> {
+    const store = await current();
+    let { after } = await store.load();
+    let clear = false;
+    for (;;) {
+      const query = { after: after ?? undefined, limit };
+      const page = await core.call<Changes>({ path: '/v1/notifications/changes', query, signal });
+      // Another user signed in meanwhile.
+      if ((await current()) !== store) return;
+      if (page.reset) {
+        clear = true;
+        after = null;
+        continue;
+      }
+      const put = page.changes.flatMap(({ notification }) => (notification === null ? [] : [notification]));
+      const remove = page.changes.flatMap(({ id, notification }) => (notification === null ? [id] : []));
+      after = page.after;
+      await store.apply({ clear, put, remove, after });
+      clear = false;
+      if (page.has_more) continue;
+      await forgetOld(store, page);
+      return;
+    }
+  }
+
+  /** Retention deletes without a change for each notification: only the time of each type is sent. */
+  async function forgetOld(store: CopyStore, { retained_from: times, after }: Changes): Promise<void> {
+    const { items } = await store.load();
+    const isOld = ({ notification_type: type, created_at }: Notification) => created_at < `${times[type] ?? ''}`;
+    const remove = items.filter(isOld).map(({ id }) => id);
+    if (remove.length > 0) await store.apply({ clear: false, put: [], remove, after });
+  }
+
+  return {
+    async items() {
+      const { items } = await (await current()).load();
+      return items.toSorted((one, other) => other.sequence - one.sequence);
+    },
+    async sync({ signal } = {}) {
+      syncing ??= run(signal).finally(() => {
+        syncing = undefined;
+      });
+      await syncing;
+    },
+    async erase() {
+      await (await current()).apply({ clear: true, put: [], remove: [], after: null });
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** One event of a stream of server-sent events. */
+export interface ServerEvent {
+  /** `message` if the event has no name. */
+  readonly event: string;
+  /** Empty for a block without data, which only moves `id`. */
+  readonly data: string;
+  readonly id: string | undefined;
+}
+
+/** Milliseconds. Postern sends something every 15 seconds. */
+const maxSilence = 30_000;
+
+/**
+ * Reads server-sent events (WHATWG HTML, section 9.2) as Postern writes them. Ends with the connection, or when nothing arrives
+ * for 30 seconds.
+ */
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  try {
+    for (;;) {
+      silence = setTimeout(() => void reader.cancel().catch(() => undefined), maxSilence);
+      const { done, value } = await reader.read();
+      clearTimeout(silence);
+      if (done) return;
+      const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const fields = new Map<string, string>();
+        for (const line of block.split('\n')) {
+          const [, name, text = ''] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+          if (name !== undefined) fields.set(name, text);
+        }
+        yield { event: fields.get('event') ?? 'message', data: fields.get('data') ?? '', id: fields.get('id') };
+      }
+    }
+  } finally {
+    clearTimeout(silence);
+    void reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../../test/support/app.js';
+import { eventually } from '../../../../test/support/eventually.js';
+import { createInbox, createInboxView, type InboxEvent, type InboxSnapshot, type Postern } from '../../src/index.js';
+import { createNetwork, signedIn } from '../support.js';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'off' });
+});
+afterAll(() => app.close());
+
+async function publish(userId: string, description: string): Promise<string> {
+  const body = { user_id: userId, notification_type: 'payment', description };
+  const answer = await app.api<{ id: string }>('POST', '/admin/v1/notifications', {
+    ...{ bearer: app.adminKey, body, headers: { 'idempotency-key': randomUUID() } },
+  });
+  return answer.body.id;
+}
+
+test('a list shows each notification once, page by page, while others arrive', async () => {
+  const { postern, user } = await signedIn(app);
+  for (let count = 0; count < 5; count += 1) await publish(user.id, `${count}`);
+  const seen: string[] = [];
+  for await (const { description } of createInbox(postern).list({ limit: 2 })) {
+    seen.push(description);
+    if (seen.length < 3) await publish(user.id, 'later');
+  }
+  expect(seen).toEqual(['4', '3', '2', '1', '0']);
+});
+
+test('the marker, mutes and the trace of a notification', async () => {
+  const { postern, user } = await signedIn(app);
+  const inbox = createInbox(postern);
+  await publish(user.id, 'one');
+  const id = await publish(user.id, 'two');
+  expect(await inbox.marker()).toMatchObject({ last_read_sequence: 0, unread_count: 2 });
+  const [, first] = (await inbox.list().page()).data;
+  expect(await inbox.markRead({ sequence: first?.sequence ?? 0 })).toMatchObject({ unread_count: 1 });
+  const mute = await inbox.mutes.add('notification_type:eq:payment');
+  expect(await inbox.mutes.list()).toEqual([mute]);
+  await inbox.mutes.remove(mute.id);
+  expect(await inbox.mutes.list()).toEqual([]);
+  expect(await inbox.trace(id)).toMatchObject({ notification_id: id });
+});
+
+describe('a live inbox', () => {
+  /** Collects events until the signal. */
+  function collect(postern: Postern, after?: string) {
+    const controller = new AbortController();
+    const events: InboxEvent[] = [];
+    const inbox = createInbox(postern);
+    const ended = (async () => {
+      for await (const event of inbox.live({ after, signal: controller.signal })) events.push(event);
+    })().catch((error: unknown) => error);
+    const isLive = () =>
+      eventually('the stream', async () =>
+        events.find((one) => one.type === 'connection' && one.connection === 'live'),
+      );
+    return { controller, events, ended, isLive };
+  }
+  const putsOf = (events: readonly InboxEvent[]) =>
+    events.flatMap((event) => (event.type === 'put' ? [event.notification.description] : []));
+
+  test('gets what happens, and ends with the reason of its signal', async () => {
+    const { postern, user } = await signedIn(app);
+    const { controller, events, ended, isLive } = collect(postern);
+    await isLive();
+    const id = await publish(user.id, 'hello');
+    await app.api('DELETE', `/admin/v1/notifications/${id}`, { bearer: app.adminKey });
+    await eventually('the deletion', async () => events.find((event) => event.type === 'delete' && event.id === id));
+    const reason = new Error('no longer needed');
+    controller.abort(reason);
+    expect(await ended).toBe(reason);
+    postern.close();
+  });
+
+  test('loses nothing and repeats nothing over a hundred cut connections', { timeout: 300_000 }, async () => {
+    const network = createNetwork();
+    let cuts = 0;
+    const cutting: typeof network.fetch = async (input, init) => {
+      const answer = await network.fetch(input, init);
+      if (!`${input}`.includes('/stream') || cuts >= 100 || answer.body === null) return answer;
+      cuts += 1;
+      // Some of the bytes arrive, also a part of an event.
+      let left = 40 + ((cuts * 37) % 400);
+      const cut = new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, out) {
+          out.enqueue(chunk.subarray(0, left));
+          left -= chunk.length;
+          if (left <= 0) out.terminate();
+        },
+      });
+      return new Response(answer.body.pipeThrough(cut), { status: answer.status, headers: answer.headers });
+    };
+    const { postern, user } = await signedIn(app, {
+      fetch: cutting,
+      // Wakes the pauses at once, so that the test does not wait for them.
+      onResume: (wake) => {
+        const timer = setTimeout(wake, 1);
+        return () => clearTimeout(timer);
+      },
+    });
+    const { controller, events, ended, isLive } = collect(postern);
+    await isLive();
+    const sent: string[] = [];
+    while (cuts < 100) {
+      const description = `number ${sent.length}`;
+      sent.push(description);
+      await publish(user.id, description);
+    }
+    await publish(user.id, 'the last one');
+    sent.push('the last one');
+    await eventually('the last one', async () => (putsOf(events).includes('the last one') ? true : undefined));
+    expect(putsOf(events)).toEqual(sent);
+    controller.abort();
+    await ended;
+    postern.close();
+  });
+
+  test('ends with the login', async () => {
+    const { postern, user } = await signedIn(app);
+    const { ended, isLive } = collect(postern);
+    await isLive();
+    await app.api('POST', `/admin/v1/users/${user.id}/logout`, { bearer: app.adminKey });
+    expect(await ended).toBeUndefined();
+    expect(postern.current.status).toBe('signed_out');
+    postern.close();
+  });
+
+  test('continues after a position, today or tomorrow', async () => {
+    const { postern, user } = await signedIn(app);
+    await publish(user.id, 'before');
+    const inbox = createInbox(postern);
+    let position = '';
+    for await (const event of inbox.changes()) if ('position' in event) position = event.position;
+    await publish(user.id, 'meanwhile');
+    const { events, controller, ended } = collect(postern, position);
+    await eventually('what was missed', async () => putsOf(events).find((one) => one === 'meanwhile'));
+    expect(putsOf(events)).toEqual(['meanwhile']);
+    controller.abort();
+    await ended;
+    postern.close();
+  });
+
+  test('of a platform without streams asks for changes', async () => {
+    const { postern, user } = await signedIn(app, {
+      onResume: (wake) => {
+        const timer = setTimeout(wake, 20);
+        return () => clearTimeout(timer);
+      },
+    });
+    const controller = new AbortController();
+    const seen: string[] = [];
+    const ended = (async () => {
+      for await (const event of createInbox(postern, { connection: 'poll' }).live({ signal: controller.signal })) {
+        if (event.type === 'connection') seen.push(event.connection);
+        if (event.type === 'put') seen.push(event.notification.description);
+      }
+    })().catch(() => undefined);
+    await eventually('the first question', async () => seen.find((one) => one === 'polling'));
+    await publish(user.id, 'hello');
+    await eventually('the notification', async () => seen.find((one) => one === 'hello'));
+    controller.abort();
+    await ended;
+    expect(seen.filter((one) => one === 'hello')).toHaveLength(1);
+    postern.close();
+  });
+});
+
+describe('a view', () => {
+  const until = (view: { readonly current: InboxSnapshot }, what: string, is: (shown: InboxSnapshot) => boolean) =>
+    eventually(what, async () => (is(view.current) ? view.current : undefined));
+
+  test('shows the newest page, follows what happens, and reads older pages', async () => {
+    const { postern, user } = await signedIn(app);
+    for (let count = 0; count < 5; count += 1) await publish(user.id, `${count}`);
+    const view = createInboxView(postern, createInbox(postern), { limit: 2 });
+    expect(view.current).toMatchObject({ items: [], loading: true });
+    const end = view.subscribe(() => undefined);
+    const texts = () => view.current.items.map(({ description }) => description);
+    await until(view, 'the first page', ({ loading }) => !loading);
+    expect(texts()).toEqual(['4', '3']);
+    expect(view.current).toMatchObject({ hasMore: true, unread: { unread_count: 5 } });
+    await publish(user.id, '5');
+    await until(view, 'the new one, counted', ({ items, unread }) => items.length === 3 && unread.unread_count === 6);
+    await view.loadMore();
+    expect(texts()).toEqual(['5', '4', '3', '2', '1']);
+    await view.markAllRead();
+    expect(view.current.unread.unread_count).toBe(0);
+    expect(view.current.items.every(({ isUnread }) => !isUnread)).toBe(true);
+    end();
+    postern.close();
+  });
+
+  test('is empty after a sign-out, and opens no stream without a subscriber', async () => {
+    const network = createNetwork();
+    const { postern, user } = await signedIn(app, { fetch: network.fetch });
+    await publish(user.id, 'hello');
+    const view = createInboxView(postern, createInbox(postern));
+    expect(network.count('GET /v1/notifications/stream')).toBe(0);
+    const end = view.subscribe(() => undefined);
+    await until(view, 'the notification', ({ items }) => items.length === 1);
+    await postern.logOut();
+    expect(view.current).toMatchObject({ items: [], connection: 'offline' });
+    end();
+    postern.close();
+  });
+});
+
+test('a limit that no list takes is refused at once', async () => {
+  const { postern } = await signedIn(app);
+  expect(() => createInbox(postern).list({ limit: 0 })).toThrow(/from 1 to 100/);
+  expect(() => createInbox(postern, { connection: 'tab' as never })).toThrow(/'stream' or 'poll'/);
+});
