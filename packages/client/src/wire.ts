@@ -131,7 +131,7 @@ export type Changes = {
   readonly after: string;
   /** Whether there are more changes: send the next request at once. */
   readonly has_more: boolean;
-  /** Deletions since `after` are no longer known: delete your copy and start without `after`. */
+  /** Postern no longer knows which notifications were deleted since `after`: delete your copy and start without `after`. */
   readonly reset: boolean;
   /** By notification type: notifications before this time are no longer kept. */
   readonly retained_from: Readonly<Record<string, unknown>>;
