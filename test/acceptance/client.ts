@@ -190,7 +190,16 @@ export const fieldsOf = ({ body }: Answer<unknown>) => (body as Problem).errors.
 
 /** The parts of an answer that must be equal in indistinguishable answers: all but new values. */
 export function shapeOf({ status, headers, body }: Answer<unknown>) {
-  const fresh = new Set(['id', 'device_id', 'request_id', 'created_at', 'updated_at', 'expires_at']);
+  const fresh = new Set([
+    'destination',
+    'resend_at',
+    'id',
+    'device_id',
+    'request_id',
+    'created_at',
+    'updated_at',
+    'expires_at',
+  ]);
   const shape = JSON.stringify(body, (key, value) => (fresh.has(key) ? typeof value : value));
   const names = [...headers].map(([name, value]) =>
     /^(date|request-id|content-length)$/.test(name) ? name : `${name}: ${value}`,

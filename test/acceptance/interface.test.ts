@@ -127,7 +127,7 @@ describe('2 Resources and their fields', () => {
   test('2.1 an approved authentication has all its fields, the token once', async () => {
     const user = await client.createUser();
     const { body } = await client.start(passwordLogin(user));
-    expect(Object.keys(body).sort()).toEqual([...fieldsOfAuthentication, 'token'].sort());
+    expect(Object.keys(body).sort()).toEqual([...fieldsOfAuthentication, 'token', 'user_id'].sort());
     expect(body).toMatchObject({ id: expect.stringMatching(uuid), device_id: expect.stringMatching(uuid) });
     expect(body).toMatchObject({ status: 'approved', error_code: '', error_message: '' });
     for (const value of [body.expires_at, body.created_at, body.updated_at]) expect(value).toMatch(time);
@@ -135,9 +135,12 @@ describe('2 Resources and their fields', () => {
   });
 
   test('2.1 an authentication that is not approved has all its fields but the token', async () => {
-    for (const login of [smsLogin(nobody()), passwordLogin(nobody())]) {
+    for (const { login, more } of [
+      { login: smsLogin(nobody()), more: ['destination', 'resend_at'] },
+      { login: passwordLogin(nobody()), more: [] },
+    ]) {
       const { body } = await client.start(login);
-      expect(Object.keys(body).sort()).toEqual(fieldsOfAuthentication);
+      expect(Object.keys(body).sort()).toEqual([...fieldsOfAuthentication, ...more].sort());
       expect(body).toMatchObject({ id: expect.stringMatching(uuid), device_id: expect.stringMatching(uuid) });
       for (const value of [body.expires_at, body.created_at, body.updated_at]) expect(value).toMatch(time);
     }
