@@ -42,7 +42,7 @@ export type AccountChange = {
     locale?: string | null;
     username?: string | null;
     /**
-     * Re-authentication. Each operation lists the types that it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey work.
+     * Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted.
      */
     proof?: Proof;
 };
@@ -228,6 +228,10 @@ export type Authentication = {
      */
     token?: string;
     /**
+     * The user. Present with the token.
+     */
+    user_id?: string;
+    /**
      * Empty when there is no error.
      */
     error_code: AuthenticationErrorCode;
@@ -272,6 +276,74 @@ export type AuthorizationRejectedProblem = {
     request_id: string;
     errors: Array<FieldError>;
     authentication?: RejectedAuthentication;
+};
+
+export type BulkAction = 'lock' | 'unlock' | 'logout' | 'deactivate' | 'activate' | 'delete' | 'export';
+
+export type BulkOutcome = 'done' | 'unchanged' | 'failed' | 'valid';
+
+export type BulkRequest = {
+    action: BulkAction;
+    /**
+     * The users, by their ids.
+     */
+    ids?: Array<string>;
+    search?: string;
+    /**
+     * With `search` or instead of it: the users of this list, as in GET /admin/v1/users.
+     */
+    filter?: string;
+    /**
+     * Only with the action lock, which needs it.
+     */
+    lock?: LockRequest;
+    /**
+     * Check every user, but change nothing.
+     */
+    dry_run?: boolean;
+};
+
+export type BulkResult = {
+    id?: string;
+    /**
+     * unchanged: the user was in this state already. valid: the user would be changed (dry_run).
+     */
+    result?: BulkOutcome;
+    /**
+     * With logout: the number of tokens that were valid until now.
+     */
+    ended?: number;
+    /**
+     * With export: the user.
+     */
+    user?: User;
+    errors?: Array<FieldError>;
+    /**
+     * The last line has only this, and status and code if it ended early.
+     */
+    summary?: BulkSummary;
+    /**
+     * The status of the error that ended the action early.
+     */
+    status?: number;
+    /**
+     * The code of this error.
+     */
+    code?: string;
+};
+
+export type BulkSummary = {
+    done: number;
+    unchanged: number;
+    failed: number;
+    /**
+     * With dry_run: users that the action would change.
+     */
+    valid: number;
+    /**
+     * false: the action ended early. `code` says why.
+     */
+    complete: boolean;
 };
 
 export type Challenge = {
@@ -342,7 +414,7 @@ export type Changes = {
      */
     has_more: boolean;
     /**
-     * Deletions since `after` are no longer known: delete your copy and start without `after`.
+     * Postern no longer knows which notifications were deleted since `after`: delete your copy and start without `after`.
      */
     reset: boolean;
     /**
@@ -560,7 +632,7 @@ export type EffectiveSetting = {
 export type EmailChange = {
     email: string;
     /**
-     * Re-authentication. Each operation lists the types that it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey work.
+     * Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted.
      */
     proof: Proof;
 };
@@ -571,7 +643,7 @@ export type EnrollmentLink = {
      */
     id: string;
     /**
-     * The link, with the secret after `#`. The console does not take this kind of link yet: send the part after `#` as `enrollment_secret` when you enrol a factor or activate the role.
+     * The link, which the user opens in a browser. Other clients send the part after `#` as `enrollment_secret` when they enrol a factor or activate the role.
      */
     url: string;
     /**
@@ -583,7 +655,7 @@ export type EnrollmentLink = {
 
 export type EnrollmentRequest = {
     /**
-     * Re-authentication. Each operation lists the types that it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey work.
+     * Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted.
      */
     proof: Proof;
     /**
@@ -1304,7 +1376,7 @@ export type PasskeyChange = {
 
 export type PasskeyRequest = {
     /**
-     * Re-authentication. Each operation lists the types that it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey work.
+     * Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted.
      */
     proof: Proof;
     /**
@@ -1317,7 +1389,7 @@ export type PasskeyRequest = {
 export type PasswordChange = {
     password: string;
     /**
-     * Re-authentication. Each operation lists the types that it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey work.
+     * Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted.
      */
     proof: Proof;
 };
@@ -1333,7 +1405,7 @@ export type PasswordRules = {
 export type PhoneChange = {
     phone: string;
     /**
-     * Re-authentication. Each operation lists the types that it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey work.
+     * Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted.
      */
     proof: Proof;
 };
@@ -1341,7 +1413,7 @@ export type PhoneChange = {
 export type PinChange = {
     pin: string;
     /**
-     * Re-authentication. Each operation lists the types that it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey work.
+     * Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted.
      */
     proof: Proof;
 };
@@ -1420,7 +1492,7 @@ export type ProofType = 'password' | 'code' | 'passkey' | 'totp' | 'pin';
 
 export type ProvenRequest = {
     /**
-     * Re-authentication. Each operation lists the types that it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey work.
+     * Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted.
      */
     proof: Proof;
 };
@@ -1635,7 +1707,7 @@ export type Role = 'user' | 'support' | 'operator';
 export type RoleActivation = {
     enrollment_secret: string;
     /**
-     * Re-authentication. Each operation lists the types that it takes. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey work.
+     * Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted.
      */
     proof: Proof;
 };
@@ -1725,10 +1797,7 @@ export type SetUpFactorRequest = {
      * BCP 47 tag, such as en or es-MX.
      */
     locale?: string | null;
-    /**
-     * The second factor to enrol.
-     */
-    factor: 'totp' | 'passkey';
+    factor: SecondFactorType;
 };
 
 export type SetUpLink = {
@@ -6788,6 +6857,65 @@ export type ImportUsersResponses = {
 };
 
 export type ImportUsersResponse = ImportUsersResponses[keyof ImportUsersResponses];
+
+export type ChangeUsersData = {
+    body: BulkRequest;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/v1/users/bulk';
+};
+
+export type ChangeUsersErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type ChangeUsersError = ChangeUsersErrors[keyof ChangeUsersErrors];
+
+export type ChangeUsersResponses = {
+    /**
+     * One result per line, sent when the transaction of this user has committed, and a summary as the last line. A user without a line was not reached; after an error of the storage its state may be unknown. A repeat leaves unchanged what is done.
+     */
+    200: BulkResult;
+};
+
+export type ChangeUsersResponse = ChangeUsersResponses[keyof ChangeUsersResponses];
 
 export type DeleteUserData = {
     body?: never;

@@ -20,6 +20,7 @@ export interface NavigationEntry {
 /** In the order of the sidebar. */
 export const navigation: readonly NavigationEntry[] = [
   { to: '/', name: (text) => text.shell.overview, icon: 'home', key: 'o', onPhone: true },
+  { to: '/users', name: (text) => text.users.title, icon: 'users', key: 'u', needs: 'users:read', onPhone: true },
   { to: '/messages', name: (text) => text.messages.title, icon: 'mail', key: 'm', needs: 'users:read', onPhone: true },
   { to: '/audit', name: (text) => text.audit.title, icon: 'list', key: 'a', needs: 'admin', second: true },
   { to: '/keys', name: (text) => text.keys.title, icon: 'key', key: 'k', second: true, needs: 'admin' },

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { members as usersMembers } from '../pages/users/query.js';
 import { Crashed, NotFound } from './fallbacks.js';
 import { parseQuery, queryOf, stringifyQuery } from './search.js';
 import { Shell } from './shell.js';
@@ -24,6 +25,13 @@ const partsPage = createRoute({
   path: '/parts',
   validateSearch: queryOf('q', 'state'),
   component: lazyRouteComponent(() => import('../pages/parts/parts.js'), 'Parts'),
+});
+
+const users = createRoute({
+  getParentRoute: () => root,
+  path: '/users',
+  validateSearch: queryOf(...usersMembers),
+  component: lazyRouteComponent(() => import('../pages/users/users.js'), 'Users'),
 });
 
 const messages = createRoute({
@@ -55,7 +63,7 @@ const user = createRoute({
 
 /** All pages of the console. The code of each is loaded when it is opened, or when the pointer is over its link. */
 export const router = createRouter({
-  routeTree: root.addChildren([overview, messages, audit, keys, system, partsPage, user]),
+  routeTree: root.addChildren([overview, users, messages, audit, keys, system, partsPage, user]),
   basepath: '/console',
   parseSearch: parseQuery,
   stringifySearch: stringifyQuery,

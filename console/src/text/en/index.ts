@@ -10,8 +10,23 @@ import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
 import { system } from './system.js';
 import { user } from './user.js';
+import { users } from './users.js';
 
-export const texts = { audit, common, events, keys, messages, overview, parts, setUp, shell, signIn, system, user };
+export const texts = {
+  audit,
+  common,
+  events,
+  keys,
+  messages,
+  overview,
+  parts,
+  setUp,
+  shell,
+  signIn,
+  system,
+  user,
+  users,
+};
 
 /** The same keys in each language, with values of the same kind. */
 type Wide<T> = {

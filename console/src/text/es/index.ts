@@ -11,6 +11,7 @@ import { shell } from './shell.js';
 import { signIn } from './sign-in.js';
 import { system } from './system.js';
 import { user } from './user.js';
+import { users } from './users.js';
 
 export const texts: Texts = {
   audit,
@@ -25,4 +26,5 @@ export const texts: Texts = {
   signIn,
   system,
   user,
+  users,
 };

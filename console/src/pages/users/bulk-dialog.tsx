@@ -1,0 +1,120 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { BulkAction, BulkRequest, User } from '../../api/schema.js';
+import { ConfirmDialog } from '../../components/dialog/dialog.js';
+import { Field } from '../../components/field/field.js';
+import { nameOf } from '../../components/text/values.js';
+import { toast } from '../../components/toast/toasts.js';
+import { download } from '../../lib/download.js';
+import { useText } from '../../text/text.js';
+import { type Chosen, runBulk, type Tally } from './run-bulk.js';
+import styles from './users.module.css';
+
+interface BulkDialogProps {
+  readonly action: BulkAction;
+  readonly chosen: Chosen;
+  /** Those of the chosen users who are on the page. */
+  readonly people: readonly User[];
+  readonly onClose: () => void;
+  readonly onStarted: () => void;
+}
+
+/** Says what happens and asks, then works in the background, with progress and a file of the results. */
+export function BulkDialog({ action, chosen, people, onClose, onStarted }: BulkDialogProps) {
+  const { users } = useText();
+  const start = useBulk();
+  const [until, setUntil] = useState('');
+  const [reason, setReason] = useState('');
+  const [only] = people.length === 1 && 'ids' in chosen && chosen.ids.length === 1 ? people : [];
+  const who = only === undefined ? groupName() : nameOf(only);
+
+  function groupName(): string {
+    return 'ids' in chosen ? users.selectedUsers(chosen.ids.length) : users.allUsers;
+  }
+  function lock(): BulkRequest['lock'] {
+    if (action !== 'lock') return undefined;
+    const text = reason.trim();
+    const end = new Date(until);
+    const limits = until === '' || Number.isNaN(end.getTime()) ? { permanent: true } : { until: end.toISOString() };
+    return { ...limits, ...(text !== '' && { reason: text }) };
+  }
+  const isDestructive = action === 'delete' || action === 'deactivate';
+  return (
+    <ConfirmDialog
+      title={users.questions[action](who)}
+      action={users.actions[action]}
+      destructive={isDestructive}
+      typed={isDestructive ? confirmation(only, chosen, users.actions[action]) : undefined}
+      milder={action === 'delete' ? users.milder : undefined}
+      onClose={onClose}
+      onConfirm={() => {
+        onStarted();
+        void start(action, chosen, lock());
+      }}
+    >
+      <p>{users.consequences[action]}</p>
+      {action === 'lock' && (
+        <div className={styles.fields}>
+          <Field
+            label={users.lockEnds}
+            hint={users.lockHint}
+            type="datetime-local"
+            value={until}
+            onChange={(event) => setUntil(event.currentTarget.value)}
+          />
+          <Field
+            label={users.reason}
+            value={reason}
+            maxLength={1024}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+        </div>
+      )}
+    </ConfirmDialog>
+  );
+}
+
+/** What has to be typed: the name of one user, the number of several, or the verb for a list of unknown length. */
+function confirmation(only: User | undefined, chosen: Chosen, verb: string): string {
+  if (only !== undefined) return only.username ?? only.id.slice(0, 8);
+  return 'ids' in chosen ? String(chosen.ids.length) : verb;
+}
+
+/** Runs a bulk action with its progress in a message that can stop it. */
+function useBulk() {
+  const { users } = useText();
+  const queries = useQueryClient();
+  return async (action: BulkAction, chosen: Chosen, lock: BulkRequest['lock']): Promise<void> => {
+    let isStopped = false;
+    let tally: Tally = { done: 0, unchanged: 0, failed: 0, lines: [] };
+    const running = users.running[action];
+    const stop = () => {
+      isStopped = true;
+    };
+    const progress = toast.progress(users.progress(running, 0), { name: users.stop, run: stop });
+    const file = () => download(`${action}.ndjson`, tally.lines.map(toLine).join(''), 'application/x-ndjson');
+    try {
+      await runBulk(action, chosen, lock, (now) => {
+        tally = now;
+        const expected = 'ids' in chosen ? chosen.ids.length : Math.max(1000, now.lines.length * 2);
+        progress.update(now.lines.length / expected, users.progress(running, now.lines.length));
+        return !isStopped;
+      });
+      const summary = users.finished(tally.done, tally.unchanged, tally.failed);
+      const isExport = action === 'export';
+      if (isExport && tally.lines.length > 0) file();
+      toast.done(
+        isStopped ? users.stopped(summary) : summary,
+        isExport ? undefined : { name: users.resultFile, run: file },
+      );
+    } catch (error) {
+      const summary = users.finished(tally.done, tally.unchanged, tally.failed);
+      toast.failed(`${users.notAll}. ${summary}`, error, { name: users.resultFile, run: file });
+    } finally {
+      progress.end();
+      void queries.invalidateQueries({ queryKey: ['users'] });
+    }
+  };
+}
+
+const toLine = (line: object) => `${JSON.stringify(line)}\n`;

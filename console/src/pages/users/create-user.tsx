@@ -1,0 +1,90 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { request } from '../../api/client.js';
+import { ProblemError } from '../../api/problem.js';
+import type { CreateUserData, CreateUserResponse } from '../../api/schema.js';
+import { Button } from '../../components/button/button.js';
+import { Dialog } from '../../components/dialog/dialog.js';
+import { Field } from '../../components/field/field.js';
+import { Problem } from '../../components/state/state.js';
+import { nameOf } from '../../components/text/values.js';
+import { toast } from '../../components/toast/toasts.js';
+import { useText } from '../../text/text.js';
+import styles from './users.module.css';
+
+const empty = { name: '', username: '', email: '', phone: '', password: '' };
+type Form = typeof empty;
+
+/** A new user. Errors stand at their fields. */
+export function CreateUser({ onClose }: { onClose: () => void }) {
+  const { users, common } = useText();
+  const queries = useQueryClient();
+  const [form, setForm] = useState<Form>(empty);
+  // A repeat after a lost answer must not make a second user.
+  const key = useRef(crypto.randomUUID());
+  const create = useMutation({
+    mutationFn: (body: CreateUserData['body']) =>
+      request<CreateUserData, CreateUserResponse>('POST', '/admin/v1/users', {
+        body,
+        headers: { 'Idempotency-Key': key.current },
+      }),
+    onSuccess(user) {
+      toast.done(users.madeUser(nameOf(user)));
+      void queries.invalidateQueries({ queryKey: ['users'] });
+      onClose();
+    },
+  });
+  const error = create.error instanceof ProblemError ? create.error : undefined;
+  const field = (
+    name: keyof Form,
+    label: string,
+    more: { type?: string; hint?: string; autoComplete?: string } = {},
+  ) => (
+    <Field
+      label={label}
+      autoComplete="off"
+      {...more}
+      value={form[name]}
+      error={error?.messageFor(name)}
+      onChange={(event) => {
+        const { value } = event.currentTarget;
+        setForm((before) => ({ ...before, [name]: value }));
+        key.current = crypto.randomUUID();
+      }}
+    />
+  );
+  const isAtFields = error?.errors.every((one) => one.field !== undefined && one.field in empty) === true;
+  return (
+    <Dialog
+      title={users.create}
+      onClose={onClose}
+      onSubmit={() => {
+        const given = Object.entries(form).filter(([, value]) => value.trim() !== '');
+        create.mutate(Object.fromEntries(given) as CreateUserData['body']);
+      }}
+      foot={
+        <>
+          <Button data-cancel onClick={onClose}>
+            {common.cancel}
+          </Button>
+          <Button type="submit" kind="main" busy={create.isPending} changes>
+            {users.create}
+          </Button>
+        </>
+      }
+    >
+      <div className={styles.fields}>
+        {field('name', users.displayName)}
+        {field('username', users.username, { hint: users.oneNeeded })}
+        {field('email', users.email, { type: 'email' })}
+        {field('phone', users.phone, { type: 'tel' })}
+        {field('password', users.password, {
+          type: 'password',
+          hint: users.passwordHint,
+          autoComplete: 'new-password',
+        })}
+        {create.error !== null && !isAtFields && <Problem error={create.error} />}
+      </div>
+    </Dialog>
+  );
+}

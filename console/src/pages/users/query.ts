@@ -1,0 +1,41 @@
+/** The members of the URL of the list of users. */
+export const members = [
+  ...(['q', 'status', 'lock', 'role', 'factor', 'from', 'until', 'since', 'notSince'] as const),
+  ...(['sort', 'cursor'] as const),
+] as const;
+export type UsersQuery = { readonly [Name in (typeof members)[number]]?: string };
+
+/** The start of a day of the operator, as the API writes times. Undefined for a text that is no day. */
+function startOf(day: string | undefined, plusDays = 0): string | undefined {
+  const [year = 0, month = 0, date = 0] = /^\d{4}-\d\d-\d\d$/.test(day ?? '') ? (day ?? '').split('-').map(Number) : [];
+  const time = new Date(year, month - 1, date + plusDays);
+  return year === 0 || Number.isNaN(time.getTime()) ? undefined : time.toISOString();
+}
+
+const locks: Readonly<Record<string, string>> = {
+  operator: 'locked:true',
+  guesses: 'guess_locked:true',
+  none: 'locked:false,guess_locked:false',
+};
+const clause = (name: string, value: string | undefined) => (value === undefined ? [] : [`${name}:${value}`]);
+
+/** The filter of the API. Undefined without one. */
+export function filterOf(query: UsersQuery): string | undefined {
+  const clauses = [
+    ...clause('status', query.status),
+    ...clause('role', query.role),
+    ...clause('factor', query.factor),
+    ...(locks[query.lock ?? ''] === undefined ? [] : [locks[query.lock ?? '']]),
+    ...clause('created_at:gte', startOf(query.from)),
+    ...clause('created_at:lt', startOf(query.until, 1)),
+    ...clause('last_login_at:gte', startOf(query.since)),
+    ...clause('last_login_at:lt', startOf(query.notSince)),
+  ];
+  return clauses.length === 0 ? undefined : clauses.join(',');
+}
+
+/** The cursor of the page before, from the `Link` header. */
+export function previousCursor(link: string | null): string | undefined {
+  const target = /<([^>]*)>; rel="prev"/.exec(link ?? '')?.[1];
+  return target === undefined ? undefined : (new URL(target, 'https://any').searchParams.get('cursor') ?? undefined);
+}

@@ -1,0 +1,75 @@
+import type { User } from '../../api/schema.js';
+import { Badge } from '../../components/badge/badge.js';
+import type { Column } from '../../components/table/table.js';
+import { Cut, None, nameOf, Time } from '../../components/text/values.js';
+import type { Texts } from '../../text/en/index.js';
+import { useText } from '../../text/text.js';
+import styles from './users.module.css';
+
+type UserTexts = Texts['users'];
+
+export function columnsOf(users: UserTexts): readonly Column<User>[] {
+  return [
+    { key: 'name', head: users.name, size: 'wide', cell: (user) => <Identity user={user} /> },
+    { key: 'phone', head: users.phone, size: 'low', cell: ({ phone }) => phone ?? <None /> },
+    { key: 'state', head: users.state, cell: (user) => <State user={user} /> },
+    {
+      key: 'factors',
+      head: users.factors,
+      size: 'low',
+      cell: ({ second_factors: factors }) =>
+        factors.length === 0 ? (
+          <None />
+        ) : (
+          <Cut quiet of={[...new Set(factors.map(({ type }) => users.kinds[type]))].join(', ')} />
+        ),
+    },
+    { key: 'login', head: users.lastSignIn, cell: (user) => <Time at={user.last_login_at} never={users.never} /> },
+    { key: 'created', head: users.created, sort: 'created_at', cell: (user) => <Time at={user.created_at} /> },
+  ];
+}
+
+/** Two lines: the name, and what the user signs in with. */
+function Identity({ user }: { user: User }) {
+  const { users } = useText();
+  const { name, username, email, phone } = user;
+  const identities = [username, email].filter((value) => value !== null && value !== name);
+  return (
+    <div className={styles.identity}>
+      {name === '' ? <span className={styles.noName}>{users.noName}</span> : <Cut strong of={name} />}
+      <Cut quiet of={identities.length > 0 ? identities.join(' · ') : (phone ?? user.id)} />
+    </div>
+  );
+}
+
+/** What is not normal has a badge. */
+function State({ user: { status, lock, guess_locks: guesses } }: { user: User }) {
+  const { users } = useText();
+  if (status === 'deactivated') return <Badge kind="off">{users.deactivated}</Badge>;
+  if (lock?.permanent) return <Badge kind="forGood">{users.lockedForGood}</Badge>;
+  if (lock) {
+    return (
+      <Badge kind="until">
+        {users.lockedUntil} <Time at={lock.until} />
+      </Badge>
+    );
+  }
+  if (guesses.length > 0) return <Badge kind="until">{users.lockedByGuesses}</Badge>;
+  return <span className={styles.normal}>{users.active}</span>;
+}
+
+/** On a phone: the state is a third line only if it is not normal. */
+export function CompactUser({ user }: { user: User }) {
+  const isNormal = user.status === 'active' && user.lock === null && user.guess_locks.length === 0;
+  return (
+    <div className={styles.identity}>
+      <Cut strong of={nameOf(user)} />
+      <Cut quiet of={[user.username, user.email, user.phone].find((value) => value !== null) ?? user.id} />
+      {!isNormal && (
+        <div>
+          <State user={user} />
+        </div>
+      )}
+    </div>
+  );
+}

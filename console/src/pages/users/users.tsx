@@ -1,0 +1,254 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { send } from '../../api/client.js';
+import type { BulkAction, GetUserPageResponse } from '../../api/schema.js';
+import { useCan } from '../../app/operator.js';
+import { Button } from '../../components/button/button.js';
+import { FilterBar, type FilterField } from '../../components/filter/filter-bar.js';
+import { Page, Panel } from '../../components/panel/panel.js';
+import { Empty, Loaded, Notice } from '../../components/state/state.js';
+import { BulkBar, Pager, Table } from '../../components/table/table.js';
+import { nameOf } from '../../components/text/values.js';
+import type { Texts } from '../../text/en/index.js';
+import { useText } from '../../text/text.js';
+import { BulkDialog } from './bulk-dialog.js';
+import { CreateUser } from './create-user.js';
+import { filterOf, previousCursor, type UsersQuery } from './query.js';
+import { CompactUser, columnsOf } from './rows.js';
+import type { Chosen } from './run-bulk.js';
+import styles from './users.module.css';
+
+interface Found extends GetUserPageResponse {
+  readonly previous: string | undefined;
+}
+
+/** One page of users. */
+function useUsers(query: UsersQuery) {
+  const { q, sort, cursor } = query;
+  const filter = filterOf(query);
+  return useQuery({
+    queryKey: ['users', 'page', q, filter, sort, cursor],
+    async queryFn({ signal }): Promise<Found> {
+      const parameters = { search: q, filter, sort, cursor, limit: 50 };
+      const response = await send('GET', '/admin/v1/users/page', { query: parameters, signal });
+      const page = (await response.json()) as GetUserPageResponse;
+      return { ...page, previous: cursor === undefined ? undefined : previousCursor(response.headers.get('Link')) };
+    },
+    placeholderData: keepPreviousData,
+  });
+}
+
+const bulkActions = [
+  ['lock', 'lock'],
+  ['unlock', 'unlock'],
+  ['logout', 'logout'],
+  ['deactivate', 'ban'],
+  ['activate', 'check'],
+] as const;
+
+/** Finds users, and does one thing to one or many of them. */
+export function Users() {
+  const { users } = useText();
+  const can = useCan();
+  const query = useSearch({ from: '/users' });
+  const navigate = useNavigate({ from: '/users' });
+  const found = useUsers(query);
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const [takesAll, setTakesAll] = useState(false);
+  const [asked, setAsked] = useState<{ readonly action: BulkAction; readonly all: boolean }>();
+  const [isCreating, setIsCreating] = useState(false);
+  const clear = () => {
+    setIds(new Set());
+    setTakesAll(false);
+  };
+  const change = (next: Readonly<Record<string, string | undefined>>, replace = true) => {
+    clear();
+    // Another list starts at its first page.
+    const all: Readonly<Record<string, string | undefined>> = { cursor: undefined, ...next };
+    void navigate({ search: (before) => ({ ...before, ...all }), replace });
+  };
+  const filter = filterOf(query);
+  const list = { ...(query.q !== undefined && { search: query.q }), ...(filter !== undefined && { filter }) };
+  const isFiltered = query.q !== undefined || filter !== undefined;
+  const chosen: Chosen = asked?.all === true ? list : { ids: [...ids] };
+  const shown = found.data?.data ?? [];
+  const isPageSelected = shown.length > 0 && shown.every(({ id }) => ids.has(id));
+  return (
+    <Page
+      title={users.title}
+      actions={
+        <>
+          <Button icon="download" onClick={() => setAsked({ action: 'export', all: true })}>
+            {users.exportAll}
+          </Button>
+          {can('users:write') && (
+            <Button kind="main" icon="plus" onClick={() => setIsCreating(true)}>
+              {users.create}
+            </Button>
+          )}
+        </>
+      }
+    >
+      <FilterBar
+        query={query}
+        onChange={change}
+        fields={fieldsOf(users)}
+        search={{ name: 'q', label: users.search, focused: true }}
+      >
+        {found.data !== undefined && <Total page={found.data.page} isFiltered={isFiltered} />}
+      </FilterBar>
+      <Panel title={users.list} flush>
+        <Loaded query={found} rows={12}>
+          {({ data, page, previous }) => (
+            <>
+              {page.partial !== undefined && (
+                <Notice
+                  kind="warn"
+                  action={
+                    page.next_cursor !== null && (
+                      <Button small onClick={() => change({ cursor: page.next_cursor ?? '' }, false)}>
+                        {users.goOn}
+                      </Button>
+                    )
+                  }
+                >
+                  {page.partial === 'index' ? users.noIndex : users.partial}
+                </Notice>
+              )}
+              {isPageSelected && (page.next_cursor !== null || previous !== undefined) && (
+                <div className={styles.note}>
+                  {takesAll ? (
+                    users.allSelected
+                  ) : (
+                    <Button small onClick={() => setTakesAll(true)}>
+                      {users.allThatMatch}
+                    </Button>
+                  )}
+                </div>
+              )}
+              {data.length === 0 && page.partial === undefined ? (
+                <Nobody isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />
+              ) : (
+                <Table
+                  label={users.list}
+                  columns={columnsOf(users)}
+                  rows={data}
+                  idOf={({ id }) => id}
+                  nameOf={nameOf}
+                  onOpen={({ id }) => void navigate({ to: '/users/$id', params: { id }, search: {} })}
+                  {...(can('users:write') && {
+                    selection: {
+                      ids,
+                      onChange: (next: ReadonlySet<string>) => {
+                        setTakesAll(false);
+                        setIds(next);
+                      },
+                    },
+                  })}
+                  sort={{ by: query.sort ?? 'created_at:desc', onChange: (sort) => change({ sort }) }}
+                  compact={(user) => <CompactUser user={user} />}
+                />
+              )}
+              <Pager
+                onNewer={previous === undefined ? undefined : () => change({ cursor: previous }, false)}
+                onOlder={
+                  page.next_cursor === null ? undefined : () => change({ cursor: page.next_cursor ?? '' }, false)
+                }
+              />
+            </>
+          )}
+        </Loaded>
+      </Panel>
+      <BulkBar count={ids.size} onClear={clear}>
+        {bulkActions.map(([action, icon]) => (
+          <Button key={action} kind="ghost" small icon={icon} onClick={() => setAsked({ action, all: takesAll })}>
+            {users.actions[action]}…
+          </Button>
+        ))}
+        <Button kind="ghost" small icon="download" onClick={() => setAsked({ action: 'export', all: takesAll })}>
+          {users.actions.export}
+        </Button>
+        <Button kind="danger" small icon="trash" onClick={() => setAsked({ action: 'delete', all: takesAll })}>
+          {users.actions.delete}…
+        </Button>
+      </BulkBar>
+      {asked !== undefined && (
+        <BulkDialog
+          action={asked.action}
+          chosen={chosen}
+          people={shown.filter(({ id }) => ids.has(id))}
+          onClose={() => setAsked(undefined)}
+          onStarted={() => {
+            setAsked(undefined);
+            clear();
+          }}
+        />
+      )}
+      {isCreating && <CreateUser onClose={() => setIsCreating(false)} />}
+    </Page>
+  );
+}
+
+function fieldsOf(users: Texts['users']): readonly FilterField[] {
+  return [
+    {
+      name: 'status',
+      label: users.state,
+      values: [
+        ['active', users.active],
+        ['deactivated', users.deactivated],
+      ],
+    },
+    {
+      name: 'lock',
+      label: users.lock,
+      values: [
+        ['operator', users.locks.operator],
+        ['guesses', users.locks.guesses],
+        ['none', users.locks.none],
+      ],
+    },
+    {
+      name: 'role',
+      label: users.role,
+      values: [
+        ['user', users.roles.user],
+        ['support', users.roles.support],
+        ['operator', users.roles.operator],
+      ],
+    },
+    {
+      name: 'factor',
+      label: users.factor,
+      values: [
+        ['totp', users.kinds.totp],
+        ['passkey', users.kinds.passkey],
+        ['none', users.kinds.none],
+      ],
+    },
+    { name: 'from', label: users.createdFrom, type: 'date' },
+    { name: 'until', label: users.createdUntil, type: 'date' },
+    { name: 'since', label: users.signedInSince, type: 'date' },
+    { name: 'notSince', label: users.notSince, type: 'date' },
+  ];
+}
+
+/** How many match. They are counted to a thousand. */
+function Total({ page, isFiltered }: { page: GetUserPageResponse['page']; isFiltered: boolean }) {
+  const { users } = useText();
+  if (page.total_is_exact) return <span>{users.total(page.total)}</span>;
+  if (page.partial === undefined && page.total >= 1000) return <span>{users.moreThan(page.total)}</span>;
+  return isFiltered ? <span>{users.atLeast(page.total)}</span> : null;
+}
+
+/** Why the list is empty, and the next step. */
+function Nobody({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+  const { users } = useText();
+  if (!isFiltered) return <Empty title={users.nobodyYet}>{users.nobodyYetWhy}</Empty>;
+  return (
+    <Empty title={users.nobody} action={<Button onClick={onClear}>{users.clear}</Button>}>
+      {users.nobodyWhy}
+    </Empty>
+  );
+}

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { User } from '../../../src/contract/user.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { launchBrowser } from '../../support/browser.js';
+import { createConsolePages } from '../../support/console-pages.js';
+import { eventually } from '../../support/eventually.js';
+import { testSql } from '../../support/sql.js';
+import { createUser } from '../../support/users.js';
+
+let postern: TestApp;
+let browser: Browser;
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0' });
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await postern?.close();
+});
+
+const { open, admin, operator } = createConsolePages(
+  () => postern,
+  () => browser,
+);
+const getUser = async (id: string) => (await admin<User>('GET', `/users/${id}`)).body;
+const row = (page: Page, name: string) => page.getByRole('row', { name, exact: true });
+
+describe.each([
+  ['light', 1280],
+  ['dark', 390],
+] as const)('in the %s theme at %i px', (theme, width) => {
+  test('the list shows hostile names as text, and has no finding of axe-core and no report', async () => {
+    const hostile = ['<img src=x onerror=alert(1)>', '\u202etxet', 'W'.repeat(255)];
+    for (const name of hostile) await createUser(postern, { name });
+    const { page, isClean, isAccessible } = await open('/console/users', { as: await operator(), theme, width });
+    for (const name of hostile) await page.locator('bdi:visible').getByText(name, { exact: true }).first().waitFor();
+    await isAccessible();
+    await isClean();
+  });
+});
+
+describe('the list of users', () => {
+  test('finds a user by a part of the name, keeps the search in the URL, and explains an empty list', async () => {
+    const name = `Grace ${randomUUID()}`;
+    await createUser(postern, { name });
+    await createUser(postern, { name: 'Somebody else' });
+    const { page, isClean } = await open('/console/users', { as: await operator() });
+    await row(page, 'Somebody else').waitFor();
+    await page.getByRole('searchbox').fill(name.slice(3).toUpperCase());
+    await row(page, 'Somebody else').waitFor({ state: 'detached' });
+    await row(page, name).waitFor();
+    expect(new URL(page.url()).searchParams.get('q')).toBe(name.slice(3).toUpperCase());
+    await page.getByRole('searchbox').fill('nobody at all');
+    await page.getByText('Nobody matches').waitFor();
+    await page.getByRole('button', { name: 'Clear search and filters' }).click();
+    await row(page, 'Somebody else').click();
+    await page.getByRole('heading', { level: 1, name: 'Somebody else' }).waitFor();
+    await isClean();
+  });
+
+  test('filters by the URL, and pages in both directions', async () => {
+    const family = `Page ${randomUUID()}`;
+    await postern.database.everyone.query(
+      testSql(
+        `insert into users (id, name, status, created_at, updated_at)
+         select gen_random_uuid(), $1 || ' ' || lpad(n::text, 3, '0'),
+                case when n <= 120 then 'deactivated' else 'active' end, now() - n * interval '1 minute', now()
+         from generate_series(1, 130) n`,
+        [family],
+      ),
+    );
+    const query = new URLSearchParams({ q: family, status: 'deactivated' });
+    const { page, isClean } = await open(`/console/users?${query}`, { as: await operator() });
+    await row(page, `${family} 001`).waitFor();
+    await page.getByText('120 users').waitFor();
+    for (const first of ['051', '101']) {
+      await page.getByRole('button', { name: 'Older' }).click();
+      await row(page, `${family} ${first}`).waitFor();
+    }
+    expect(await page.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Newer' }).click();
+    await row(page, `${family} 051`).waitFor();
+    await isClean();
+  });
+});
+
+describe('many users at once', () => {
+  test('are locked after a question, with the effect in the API and a file of the results', async () => {
+    const family = `Lock ${randomUUID()}`;
+    const users = await Promise.all(['a', 'b', 'c'].map((name) => createUser(postern, { name: `${family} ${name}` })));
+    const { page, isClean, isAccessible } = await open(`/console/users?q=${family}`, { as: await operator() });
+    await row(page, `${family} a`).waitFor();
+    await page.getByLabel('Select this page').check({ force: true });
+    await page.getByRole('button', { name: 'Lock…', exact: true }).click();
+    await page.getByText('Lock 3 users?').waitFor();
+    await isAccessible();
+    await page.getByLabel('Reason').fill('Stolen');
+    await page.getByRole('dialog').getByRole('button', { name: 'Lock', exact: true }).click();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Result file' }).click();
+    expect((await saved).suggestedFilename()).toBe('lock.ndjson');
+    for (const { id } of users) {
+      expect((await getUser(id)).lock).toEqual({ permanent: true, until: null, reason: 'Stolen' });
+    }
+    await page.getByText('Locked for good').first().waitFor();
+    await isClean();
+  });
+
+  test('are deleted only after their number was typed', async () => {
+    const family = `Delete ${randomUUID()}`;
+    const users = await Promise.all(['a', 'b'].map((name) => createUser(postern, { name: `${family} ${name}` })));
+    const { page, isClean } = await open(`/console/users?q=${family}`, { as: await operator() });
+    await row(page, `${family} a`).waitFor();
+    await page.getByLabel('Select this page').check({ force: true });
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    const action = page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true });
+    expect(await action.isDisabled()).toBe(true);
+    await page.getByLabel('Type 2 to confirm').fill('2');
+    await action.click();
+    await page.getByText('2 done').waitFor();
+    await page.getByText('Nobody matches').waitFor();
+    for (const { id } of users) expect((await admin('GET', `/users/${id}`)).status).toBe(404);
+    await isClean();
+  });
+
+  test('are all that match, if the operator says so', async () => {
+    const family = `All ${randomUUID()}`;
+    await postern.database.everyone.query(
+      testSql(
+        `insert into users (id, username, name, created_at, updated_at)
+         select gen_random_uuid(), gen_random_uuid(), $1, now() - n * interval '1 minute', now() from generate_series(1, 130) n`,
+        [family],
+      ),
+    );
+    const { page, isClean } = await open(`/console/users?q=${family}`, { as: await operator() });
+    await row(page, family).first().waitFor();
+    await page.getByLabel('Select this page').check({ force: true });
+    await page.getByRole('button', { name: 'Select all that match' }).click();
+    await page.getByRole('button', { name: 'Deactivate…' }).click();
+    await page.getByLabel('Type Deactivate to confirm').fill('Deactivate');
+    await page.getByRole('dialog').getByRole('button', { name: 'Deactivate', exact: true }).click();
+    await page.getByText('130 done').waitFor();
+    const rows = await postern.database.everyone.query(
+      testSql(`select 1 as one from users where name = $1 and status = 'deactivated'`, [family]),
+    );
+    expect(rows.length).toBe(130);
+    await isClean();
+  });
+});
+
+test('a user is created in a dialog, and errors stand at their fields', async () => {
+  const taken = await createUser(postern);
+  const { page, isClean } = await open('/console/users', { as: await operator() });
+  await page.getByRole('button', { name: 'Create user' }).click();
+  await page.getByLabel('Username', { exact: true }).fill(taken.username ?? '');
+  const submit = page.getByRole('dialog').getByRole('button', { name: 'Create user' });
+  await submit.click();
+  await page.getByText('Another user has this value.').waitFor();
+  const username = `made.${randomUUID().slice(0, 8)}`;
+  await page.getByLabel('Username', { exact: true }).fill(username);
+  await submit.click();
+  await page.getByText(`${username} was created`).waitFor();
+  const created = await eventually('the user exists', async () => {
+    const { body } = await admin<User[]>('GET', `/users?filter=username:${username}`);
+    return body[0];
+  });
+  expect(created.has_password).toBe(false);
+  await isClean();
+});
