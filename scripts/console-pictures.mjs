@@ -32,8 +32,20 @@ const pictures = (link) => [
   { name: 'palette', path: '/console', prepare: (page) => page.keyboard.press('Control+k') },
   { name: 'shortcuts', path: '/console', prepare: (page) => page.keyboard.press('?') },
   { name: 'keys', path: '/console/keys' },
+  { name: 'users', path: '/console/users' },
+  { name: 'user', path: '/console/users?q=grace', prepare: openFirstRow },
+  { name: 'messages', path: '/console/messages' },
+  { name: 'audit', path: '/console/audit' },
+  { name: 'keys', path: '/console/keys' },
+  { name: 'system', path: '/console/system' },
   { name: 'parts', path: '/console/parts' },
 ];
+
+/** @param {import('playwright-core').Page} page */
+async function openFirstRow(page) {
+  await page.locator('tbody tr').first().press('Enter');
+  await page.waitForURL(/users\/[0-9a-f-]{36}/);
+}
 
 /** @param {import('playwright-core').Page} page */
 async function openSecondFactor(page) {

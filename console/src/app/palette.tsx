@@ -1,22 +1,14 @@
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import { Icon, type IconName } from '../components/icon/icon.js';
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { Icon } from '../components/icon/icon.js';
 import { toast } from '../components/toast/toasts.js';
 import { cx } from '../lib/cx.js';
 import { language, languages, theme, themes } from '../lib/preferences.js';
 import { useText } from '../text/text.js';
 import type { NavigationEntry } from './navigation.js';
 import styles from './palette.module.css';
+import { type Entry, useUserEntries } from './palette-users.js';
 import { signOut } from './sign-out.js';
-
-interface Entry {
-  readonly id: string;
-  readonly group: string;
-  readonly name: string;
-  readonly icon: IconName;
-  readonly end?: ReactNode;
-  readonly run: () => void;
-}
 
 interface PaletteProps {
   readonly pages: readonly NavigationEntry[];
@@ -24,14 +16,15 @@ interface PaletteProps {
   readonly onClose: () => void;
 }
 
-/** Finds pages and actions by parts of their names. */
+/** Finds users, and pages and actions by parts of their names. */
 export function Palette({ pages, onHelp, onClose }: PaletteProps) {
   const text = useText();
   const [query, setQuery] = useState('');
   const [chosen, setChosen] = useState(0);
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  const entries = useEntries(pages, onHelp).filter(({ name }) => matches(name, query));
+  const users = useUserEntries(query);
+  const entries = [...useEntries(pages, onHelp).filter(({ name }) => matches(name, query)), ...users];
   const current = entries[Math.min(chosen, entries.length - 1)];
   useEffect(() => {
     const before = document.activeElement;
@@ -116,7 +109,7 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
                 onPointerMove={() => setChosen(entries.indexOf(entry))}
               >
                 <Icon name={entry.icon} />
-                <span className={styles.name}>{entry.name}</span>
+                <bdi className={styles.name}>{entry.name}</bdi>
                 {entry.end}
               </div>
             ))}

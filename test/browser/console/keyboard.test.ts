@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
 import { createConsolePages } from '../../support/console-pages.js';
-import { password } from '../../support/users.js';
+import { createUser, password } from '../../support/users.js';
 
 let postern: TestApp;
 let browser: Browser;
@@ -112,5 +112,22 @@ test('a dialog takes the focus, keeps it, and gives it back', async () => {
   await press(page, 'Escape');
   await dialog.waitFor({ state: 'detached' });
   expect(await focused(page)).toBe('Delete…');
+  await isClean();
+});
+
+test('the palette finds a user by a part of the name, and shows all that match', async () => {
+  const user = await createUser(postern, { name: 'Grace <b>Hopper</b>' });
+  const { page, isClean, isAccessible } = await open('/console', { as: await operator() });
+  await press(page, 'Control+k');
+  await page.keyboard.type('hopper');
+  await page.getByRole('option', { name: 'Grace <b>Hopper</b>' }).waitFor();
+  await isAccessible();
+  await press(page, 'Enter');
+  await page.waitForURL(`${postern.url}/console/users/${user.id}`);
+  await press(page, 'Control+k');
+  await page.keyboard.type('hopper');
+  await page.getByRole('option', { name: 'Grace <b>Hopper</b>' }).waitFor();
+  await press(page, 'ArrowUp', 'Enter');
+  await page.waitForURL(`${postern.url}/console/users?q=hopper`);
   await isClean();
 });

@@ -59,9 +59,9 @@ describe('values of users', () => {
 
   test.each([1280, 390] as const)('are shown as text and break nothing at %i px', async (width) => {
     for (const name of hostile) await createUser(postern, { name });
-    const { page, isClean, isAccessible } = await open('/console', { as: await operator(), width });
-    for (const name of hostile) await page.locator('bdi').getByText(name, { exact: true }).first().waitFor();
-    expect(await page.title()).toBe('Overview · Postern');
+    const { page, isClean, isAccessible } = await open('/console/users', { as: await operator(), width });
+    for (const name of hostile) await page.getByRole('row', { name, exact: true }).first().waitFor();
+    expect(await page.title()).toBe('Users · Postern');
     expect(await page.locator('main img').count()).toBe(0);
     await isAccessible();
     await isClean();

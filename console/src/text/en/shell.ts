@@ -40,7 +40,9 @@ export const shell = {
   },
   palette: {
     title: 'Find or do',
-    placeholder: 'A page or an action',
+    placeholder: 'A page, an action, a user',
+    users: 'Users',
+    allUsers: (query: string) => `All users that match “${query}”`,
     pages: 'Pages',
     actions: 'Do',
     nothing: (query: string) => `Nothing matches “${query}”.`,

@@ -42,7 +42,9 @@ export const shell: Texts['shell'] = {
   },
   palette: {
     title: 'Buscar o hacer',
-    placeholder: 'Una página o una acción',
+    placeholder: 'Una página, una acción, un usuario',
+    users: 'Usuarios',
+    allUsers: (query) => `Todos los usuarios que coinciden con «${query}»`,
     pages: 'Páginas',
     actions: 'Hacer',
     nothing: (query) => `Nada coincide con «${query}».`,

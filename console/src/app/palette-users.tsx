@@ -1,0 +1,70 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { request } from '../api/client.js';
+import type { GetUserPageData, GetUserPageResponse, User } from '../api/schema.js';
+import type { IconName } from '../components/icon/icon.js';
+import { Cut, nameOf } from '../components/text/values.js';
+import { useText } from '../text/text.js';
+import { useCan } from './operator.js';
+
+/** A line of the palette. */
+export interface Entry {
+  readonly id: string;
+  readonly group: string;
+  readonly name: string;
+  readonly icon: IconName;
+  readonly end?: ReactNode;
+  readonly run: () => void;
+}
+
+/** Milliseconds after the last key before the users are searched. */
+const pause = 150;
+/** The API searches from this length. */
+const shortest = 2;
+
+/** The users whom the text finds, and the way to all of them. */
+export function useUserEntries(query: string): Entry[] {
+  const { shell } = useText();
+  const navigate = useNavigate();
+  const can = useCan()('users:read');
+  const search = useSettled(query.trim());
+  const isSearch = can && search.length >= shortest;
+  const { data } = useQuery({
+    queryKey: ['users', 'palette', search],
+    queryFn: ({ signal }) => {
+      const call = { query: { search, limit: 6 }, signal };
+      return request<GetUserPageData, GetUserPageResponse>('GET', '/admin/v1/users/page', call);
+    },
+    enabled: isSearch,
+    placeholderData: keepPreviousData,
+  });
+  if (!isSearch) return [];
+  const group = shell.palette.users;
+  const found = (data?.data ?? []).map((user) => ({
+    ...{ id: user.id, group, name: nameOf(user), icon: iconOf(user), end: <Cut quiet of={identityOf(user)} /> },
+    run: () => void navigate({ to: '/users/$id', params: { id: user.id } }),
+  }));
+  const all = {
+    ...{ id: 'all-users', group, name: shell.palette.allUsers(search), icon: 'users' as const },
+    run: () => void navigate({ to: '/users', search: { q: search } }),
+  };
+  return [...found, all];
+}
+
+const iconOf = ({ lock, status }: User): IconName =>
+  status === 'deactivated' ? 'ban' : lock === null ? 'user' : 'lock';
+
+/** An address or username beside the name. */
+const identityOf = (user: User): string =>
+  [user.email, user.username, user.phone].find((value) => value !== null && value !== nameOf(user)) ?? '';
+
+/** A value once it has not changed for a moment. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), pause);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
