@@ -100,13 +100,16 @@ describe.concurrent.each(kinds)('a plug-in $kind', ({ attempt, refused }) => {
     const types = body.map(({ type }) => type);
     expect(types).toEqual(expect.arrayContaining(['login.approved', 'login.rejected']));
   });
+});
 
+// After the concurrent tests: it resets the guess budgets of all accounts.
+describe.each(kinds)('the time of a plug-in $kind', ({ attempt }) => {
   /**
    * Sends all requests in parallel, repeatedly, and compares the fastest of each kind. The plug-in takes 250 ms longer
    * for an existing user than for an unknown one. On a busy machine more rounds find the time of the work.
    */
   test.each(['wrong', 'slow for somebody', 'secret-that-throws-later'])(
-    'takes the same time for %j of a known and an unknown user',
+    'is the same for %j of a known and an unknown user',
     async (secret) => {
       const users = await Promise.all([createUser(postern), createUser(postern), createUser(postern, { pin: '2468' })]);
       const [known, deactivated, withPin] = users;
