@@ -139,7 +139,7 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
   return {
     async items() {
       const { items } = await (await current()).load();
-      return items.toSorted((one, other) => other.sequence - one.sequence);
+      return items.slice().sort((one, other) => other.sequence - one.sequence);
     },
     async sync({ signal } = {}) {
       syncing ??= run(signal).finally(() => {
