@@ -40,8 +40,22 @@ async function totals(...names: Metric[]): Promise<Record<string, Record<string,
   );
 }
 
+const answerUnknown = (postern: TestApp) =>
+  postern.api('POST', '/v1/tokens/3f0b4a52-8f0c-4a27-9f4e-5f8a3b1f0d77/secret', {
+    body: { secret: '123456', pin: '2468' },
+  });
+
+/** Waits until both instances have written all counts so far: a write has every count from before it. */
+async function allWritten() {
+  const count = async () => (await totals('logins.failed'))['logins.failed']?.not_open ?? 0;
+  const before = await count();
+  await Promise.all([one, other].map(answerUnknown));
+  await eventually('the counts of both instances', async () => ((await count()) >= before + 2 ? true : undefined));
+}
+
 /** What `work` adds to the totals, once it is at least `expected`. */
 async function added(work: () => Promise<unknown>, expected: Record<string, Record<string, number>>) {
+  await allWritten();
   const names = Object.keys(expected) as Metric[];
   const before = await totals(...names);
   await work();
@@ -101,9 +115,7 @@ describe('the statistics sum what both instances count:', () => {
         });
         await login(other, locked);
         await one.api('POST', '/v1/tokens', { body: passwordLogin('nobody-has-this') });
-        await one.api('POST', '/v1/tokens/3f0b4a52-8f0c-4a27-9f4e-5f8a3b1f0d77/secret', {
-          body: { secret: '123456', pin: '2468' },
-        });
+        await answerUnknown(one);
       },
       {
         'logins.failed': { all: 7, wrong_secret: 4, locked_by_guesses: 1, locked_by_operator: 1, not_open: 1 },
