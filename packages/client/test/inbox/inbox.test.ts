@@ -67,7 +67,11 @@ describe('a live inbox', () => {
     const { postern, user } = await signedIn(app);
     const { controller, events, ended, isLive } = collect(postern);
     await isLive();
-    const id = await publish(user.id, 'hello');
+    // The stream begins at a position that the service reads after it has answered: only then it shows what is published.
+    const id = await eventually('a notification', async () => {
+      await publish(user.id, 'hello');
+      return events.find((event) => event.type === 'put')?.notification.id;
+    });
     await app.api('DELETE', `/admin/v1/notifications/${id}`, { bearer: app.adminKey });
     await eventually('the deletion', async () => events.find((event) => event.type === 'delete' && event.id === id));
     const reason = new Error('no longer needed');
