@@ -67,11 +67,9 @@ describe('a live inbox', () => {
     const { postern, user } = await signedIn(app);
     const { controller, events, ended, isLive } = collect(postern);
     await isLive();
-    // The stream begins at a position that the service reads after it has answered: only then it shows what is published.
-    const id = await eventually('a notification', async () => {
-      await publish(user.id, 'hello');
-      return events.find((event) => event.type === 'put')?.notification.id;
-    });
+    const id = await publish(user.id, 'hello');
+    // A stream does not show the deletion of what it has not shown.
+    await eventually('the notification', async () => putsOf(events)[0]);
     await app.api('DELETE', `/admin/v1/notifications/${id}`, { bearer: app.adminKey });
     await eventually('the deletion', async () => events.find((event) => event.type === 'delete' && event.id === id));
     const reason = new Error('no longer needed');
