@@ -5,7 +5,7 @@ import { cruise } from 'dependency-cruiser';
 import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcruise-options';
 import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 import { folderCycles } from './lib/folder-cycles.mjs';
-import { layoutFaults } from './lib/layout.mjs';
+import { layoutErrors } from './lib/layout.mjs';
 
 const rules = new URL('../.dependency-cruiser.cjs', import.meta.url);
 const options = await extractDepcruiseOptions(rules.pathname);
@@ -16,16 +16,16 @@ if (typeof output === 'string') throw new Error(output);
 const { violations, totalDependenciesCruised } = output.summary;
 const sources = output.modules.filter(({ source }) => source.startsWith('src/'));
 const cycles = folderCycles(sources);
-const misplaced = layoutFaults(process.cwd());
-const faults = [
+const misplaced = layoutErrors(process.cwd());
+const errors = [
   ...violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`),
   ...cycles.map((cycle) => `no-folder-cycles: ${cycle.join(' -> ')}`),
   ...misplaced,
 ];
-for (const fault of faults) console.error(fault);
+for (const error of errors) console.error(error);
 
 // With an unsupported compiler, dependency-cruiser finds no modules and no violations.
 const vacuous = sources.length === 0 || totalDependenciesCruised === 0;
 if (vacuous) console.error('Nothing was checked.');
-console.log(`${sources.length} modules of src, ${totalDependenciesCruised} imports, ${faults.length} violations`);
-process.exitCode = vacuous || faults.length > 0 ? 1 : 0;
+console.log(`${sources.length} modules of src, ${totalDependenciesCruised} imports, ${errors.length} violations`);
+process.exitCode = vacuous || errors.length > 0 ? 1 : 0;

@@ -65,7 +65,7 @@ ${rows.join('\n')}
 
 401 carries \`WWW-Authenticate\`, 405 \`Allow\`; 409 of a request in progress, 423, 429 and 503 carry \`Retry-After\` in whole seconds.
 
-## Faults of a field
+## Field errors
 
 The codes in \`errors[]\` of a \`validation_failed\` problem; \`field\` says where, such as \`identity.type\` or \`0.user_id\`.
 A \`malformed_request\` has an entry with a \`field\` when a header is wrong: the field names the header.

@@ -13,12 +13,12 @@ const unmirrored = ['acceptance', 'browser', 'clients', 'docs', 'faults', 'scrip
  * @param {string} root the project's folder
  * @returns {string[]} the errors, as sentences
  */
-export function layoutFaults(root) {
+export function layoutErrors(root) {
   const packages = existsSync(join(root, 'packages')) ? readdirSync(join(root, 'packages')) : [];
   return [
-    ...folderFaults(root, 'src'),
-    ...packages.flatMap((name) => folderFaults(root, `packages/${name}/src`)),
-    ...mirrorFaults(root),
+    ...folderErrors(root, 'src'),
+    ...packages.flatMap((name) => folderErrors(root, `packages/${name}/src`)),
+    ...mirrorErrors(root),
   ];
 }
 
@@ -27,7 +27,7 @@ export function layoutFaults(root) {
  * @param {string} folder
  * @returns {string[]}
  */
-function folderFaults(root, folder) {
+function folderErrors(root, folder) {
   const entries = existsSync(join(root, folder)) ? readdirSync(join(root, folder), { withFileTypes: true }) : [];
   const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   const tooMany =
@@ -36,7 +36,7 @@ function folderFaults(root, folder) {
   return [
     ...tooMany,
     ...small.map((name) => `too-small: ${folder}/${name} has under ${fewestLines} lines and defines no type`),
-    ...entries.filter((entry) => entry.isDirectory()).flatMap(({ name }) => folderFaults(root, `${folder}/${name}`)),
+    ...entries.filter((entry) => entry.isDirectory()).flatMap(({ name }) => folderErrors(root, `${folder}/${name}`)),
   ];
 }
 
@@ -49,7 +49,7 @@ function isTooSmall(text) {
  * @param {string} root
  * @returns {string[]}
  */
-function mirrorFaults(root) {
+function mirrorErrors(root) {
   return testsIn(root, 'test')
     .filter((path) => !unmirrored.includes(path.split('/')[1] ?? ''))
     .filter((path) => !hasSource(root, path))

@@ -14,7 +14,7 @@ import type { Database, Queryable, Transaction } from '../database/database.js';
 import { sql, userStatement } from '../database/sql.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
-import { choiceFault, Problem, refuseFaults } from '../lib/problem.js';
+import { choiceError, Problem, throwIfErrors } from '../lib/problem.js';
 import { capabilitiesOf, type RecordedProof, recordSessionProof } from '../sessions/operators.js';
 import { activateRole, readEnrollmentLink } from '../users/enrollment-links.js';
 import type { Users } from '../users/users.js';
@@ -142,7 +142,7 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
     afterwards: (tx: Queryable<'user'>, proven: VerifiedProof) => Promise<unknown> = async () => undefined,
   ): Promise<Account> {
     const { userId, origin } = prover;
-    refuseFaults(await userErrors(change, rules));
+    throwIfErrors(await userErrors(change, rules));
     const proven = await proofs.check(prover, proof, allowed);
     const prepared = await users.prepareChange(userId, change);
     return inTransaction(userId, async (tx) => {
@@ -196,7 +196,7 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
     async activateRole(prover, { proof, enrollment_secret: secret }) {
       const { userId, origin } = prover;
       if (!factorProofs.includes(proof.type)) {
-        refuseFaults([choiceFault('proof.type', factorProofs)]);
+        throwIfErrors([choiceError('proof.type', factorProofs)]);
       }
       const { second_factors } = await users.get(userId);
       if (second_factors.length === 0) throw new Problem('role_not_active');

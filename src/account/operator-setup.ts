@@ -18,7 +18,7 @@ import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { insertFirstAuthentication } from '../login/first-authentication.js';
 import { describeDevice } from '../login/login-request.js';
 import { readSetUpLink, useSetUpLink } from '../sessions/setup-links.js';
@@ -80,7 +80,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     const { secret, factor, ...details } = request;
     const link = await readSetUpLink(database.directory, secret);
     const { identities, errors } = await checkNewUser(newUserOf(details, link.role), rules);
-    refuseFaults(errors);
+    throwIfErrors(errors);
     await refuseTaken(identities);
     const userId = newId();
     const account = details.username ?? details.email ?? '';
@@ -109,7 +109,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
   async function complete(request: SetUpCompletion, origin: Origin): Promise<CompletedSetUp> {
     const { secret, factor_id, code, response, device = {}, ...details } = request;
     const link = await readSetUpLink(database.directory, secret);
-    refuseFaults(answerFaults(request));
+    throwIfErrors(answerErrors(request));
     const owner = await findChallengeOwner(database.spanning, factor_id.toLowerCase());
     if (owner === undefined) throw new Problem('proof_rejected');
     const { userId } = owner;
@@ -178,7 +178,7 @@ function newUserOf({ name, username, email, password, locale }: Details, role: S
   };
 }
 
-function answerFaults({ code, response }: SetUpCompletion): FieldError[] {
+function answerErrors({ code, response }: SetUpCompletion): FieldError[] {
   if (code === undefined && response === undefined) return [{ field: 'code', code: 'required' }];
   if (code === undefined || response === undefined) return [];
   return [{ field: 'response', code: 'conflicting_fields', params: { fields: 'code, response' } }];

@@ -9,7 +9,7 @@ import { type AccountUser, getAccount } from '../identities/accounts.js';
 import { maskAddress } from '../identities/identity.js';
 import { newId, parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import { choiceFault, type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import { choiceError, type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import type { GuessBudget } from '../limits/guess-budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import { validSession } from '../sessions/sessions.js';
@@ -276,13 +276,13 @@ function readProof(
   const counting = methods.filter(({ type }) => allowed.includes(type));
   const method = counting.find(({ type }) => type === proof.type);
   const id = proof.id === undefined ? undefined : parseId(proof.id);
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (method === undefined) {
     const types = counting.map(({ type }) => type);
-    faults.push(choiceFault('proof.type', types));
+    errors.push(choiceError('proof.type', types));
   }
-  if (method?.steps === 2 && id === undefined) faults.push({ field: 'proof.id', code: 'required' });
-  refuseFaults(faults);
-  if (method === undefined) throw new Error('a fault was not refused');
+  if (method?.steps === 2 && id === undefined) errors.push({ field: 'proof.id', code: 'required' });
+  throwIfErrors(errors);
+  if (method === undefined) throw new Error('unreachable: the error was thrown above');
   return { method, secret: proof.secret, id: id ?? '' };
 }

@@ -9,7 +9,7 @@ import { findAccount } from '../identities/accounts.js';
 import { identityDigest } from '../identities/identity.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { forgiveGuesses } from '../limits/guess-budget.js';
 import { findEpochForUpdate } from '../users/queries.js';
 import { type UserRules, userErrors } from '../users/validation.js';
@@ -137,13 +137,13 @@ async function lockRecovered(tx: Queryable<'user' | 'directory'>, { userId, id, 
 
 /** @throws Problem `validation_failed` unless there is exactly one new secret with a valid form */
 async function readAnswer({ password, pin }: RecoveryAnswer, rules: UserRules) {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const params = { fields: 'password, pin' };
-  if (password === undefined && pin === undefined) faults.push({ code: 'one_required', params });
-  if (password !== undefined && pin !== undefined) faults.push({ field: 'pin', code: 'conflicting_fields', params });
+  if (password === undefined && pin === undefined) errors.push({ code: 'one_required', params });
+  if (password !== undefined && pin !== undefined) errors.push({ field: 'pin', code: 'conflicting_fields', params });
   const recovers = password === undefined ? ('pin' as const) : ('password' as const);
   const change = password === undefined ? { ...(pin !== undefined && { pin }) } : { password };
-  faults.push(...(await userErrors(change, rules)));
-  refuseFaults(faults);
+  errors.push(...(await userErrors(change, rules)));
+  throwIfErrors(errors);
   return { recovers, change };
 }

@@ -7,7 +7,7 @@ import { derivedRegistrationId } from '../identities/accounts.js';
 import { identityDigest } from '../identities/identity.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { readIdentities, type UserRules, userErrors } from '../users/validation.js';
 import { toAccount } from './account.js';
 import type { SessionlessDependencies } from './sessionless-codes.js';
@@ -92,8 +92,8 @@ export function createRegistrations(options: RegistrationsOptions): Registration
 
 /** Runs before the code is checked, so that a validation error does not use a guess. */
 async function refuseFaulty(given: Omit<RegistrationAnswer, 'secret'>, rules: UserRules): Promise<void> {
-  const faults: FieldError[] = [];
-  readIdentities(given, rules, faults);
-  faults.push(...(await userErrors(given, rules)));
-  refuseFaults(faults);
+  const errors: FieldError[] = [];
+  readIdentities(given, rules, errors);
+  errors.push(...(await userErrors(given, rules)));
+  throwIfErrors(errors);
 }

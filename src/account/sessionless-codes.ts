@@ -7,7 +7,7 @@ import { canonicalIdentity, type Identity } from '../identities/identity.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import { choiceFault, Problem } from '../lib/problem.js';
+import { choiceError, Problem } from '../lib/problem.js';
 import { type GuessBudget, sessionlessBucket } from '../limits/guess-budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import type { Users } from '../users/users.js';
@@ -105,11 +105,11 @@ export function createSessionlessCodes(options: {
       const identity = canonicalIdentity(type, value, defaultRegion);
       if (!codes.supports(type)) {
         const supported = addressTypes.filter((one) => codes.supports(one));
-        throw new Problem('validation_failed', { errors: [choiceFault('identity.type', supported)] });
+        throw new Problem('validation_failed', { errors: [choiceError('identity.type', supported)] });
       }
       if (identity === undefined) {
-        const fault = { field: 'identity.value', code: 'invalid_identity', params: { type } } as const;
-        throw new Problem('validation_failed', { errors: [fault] });
+        const error = { field: 'identity.value', code: 'invalid_identity', params: { type } } as const;
+        throw new Problem('validation_failed', { errors: [error] });
       }
       return { type, canonical: identity.canonical };
     },

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../lib/json-object.js';
 import { readTextOrFile } from '../lib/push-keys.js';
-import { fault, ok, type Parsed, type Secret, signingSecret } from './parsers.js';
+import { invalid, ok, type Parsed, type Secret, signingSecret } from './parsers.js';
 
 /** A service of the operator that checks secrets. */
 export interface CustomAuthenticator {
@@ -34,14 +34,14 @@ function entriesOf<T>(read: (name: string, settings: Settings) => T | string) {
   return (value: string): Parsed<readonly T[]> => {
     const text = readTextOrFile(value, (json) => json.trimStart().startsWith('{'));
     const parsed = text === undefined ? undefined : parseObject(text);
-    if (parsed === undefined) return fault('must be a JSON object, or the path of a file that contains one');
+    if (parsed === undefined) return invalid('must be a JSON object, or the path of a file that contains one');
     const entries = Object.entries(parsed).map(([key, settings]) => {
       if (!name.test(key)) return `${JSON.stringify(key)}: the name must match ${name.source}`;
       const entry = isJsonObject(settings) ? read(key, settings) : 'must be an object';
       return typeof entry === 'string' ? `${key}: ${entry}` : entry;
     });
-    const faults = entries.filter((entry) => typeof entry === 'string');
-    if (faults.length > 0) return fault(`has errors: ${faults.join('; ')}`);
+    const errors = entries.filter((entry) => typeof entry === 'string');
+    if (errors.length > 0) return invalid(`has errors: ${errors.join('; ')}`);
     return ok(entries.filter((entry): entry is Exclude<typeof entry, string> => typeof entry !== 'string'));
   };
 }
@@ -72,8 +72,8 @@ export const customAuthenticators = entriesOf<CustomAuthenticator>((name, settin
   const others = unknownMembers(settings, ['url', 'secret', 'steps']);
   if (others !== undefined) return others;
   if (!isHttpUrl(url)) return 'url must be a URL that starts with https://';
-  const key = typeof secret === 'string' ? signingSecret(secret) : fault('must be a text');
-  if ('fault' in key) return `secret ${key.fault}`;
+  const key = typeof secret === 'string' ? signingSecret(secret) : invalid('must be a text');
+  if ('error' in key) return `secret ${key.error}`;
   if (steps !== 1 && steps !== 2) return 'steps must be 1 or 2';
   return { name, url, secret: key.value, steps };
 });

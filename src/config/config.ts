@@ -7,9 +7,9 @@ import { formerNames, type SettingValues, settings } from './settings.js';
 
 /** The configuration is not valid. The message has one line for each error, which names the variable. */
 export class ConfigError extends Error {
-  constructor(readonly faults: readonly string[]) {
-    const count = faults.length === 1 ? 'an error' : `${faults.length} errors`;
-    super(`The configuration has ${count}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+  constructor(readonly errors: readonly string[]) {
+    const count = errors.length === 1 ? 'an error' : `${errors.length} errors`;
+    super(`The configuration has ${count}:\n${errors.map((error) => `  ${error}`).join('\n')}`);
   }
 }
 
@@ -32,7 +32,7 @@ const pluginPrefix = 'AUTHENTICATOR_';
  * @throws ConfigError with all errors.
  */
 export function readConfig(env: Environment = readEnvironment()): Config {
-  const { env: current, warnings, faults } = withCurrentNames(env);
+  const { env: current, warnings, errors } = withCurrentNames(env);
   const forPlugins = Object.entries(env).filter(([name]) => name.startsWith(pluginPrefix));
   const values: Record<string, unknown> = {
     pluginVariables: Object.freeze(Object.fromEntries(forPlugins)),
@@ -42,13 +42,13 @@ export function readConfig(env: Environment = readEnvironment()): Config {
     const text = current[name] || setting.fallback;
     if (text === undefined) continue;
     const parsed = setting.parse(text);
-    if ('fault' in parsed) faults.push(`${name} ${parsed.fault}`);
+    if ('error' in parsed) errors.push(`${name} ${parsed.error}`);
     else values[name] = parsed.value;
   }
   const unknown = Object.keys(env).filter((name) => name.startsWith('POSTERN_'));
-  faults.push(...unknown.map((name) => `${name} is not a variable of Postern`));
-  faults.push(...contradictions(values as Partial<Config>));
-  if (faults.length > 0) throw new ConfigError(faults);
+  errors.push(...unknown.map((name) => `${name} is not a variable of Postern`));
+  errors.push(...contradictions(values as Partial<Config>));
+  if (errors.length > 0) throw new ConfigError(errors);
   values.effective = Object.freeze(effectiveSettings(current, values));
   return Object.freeze(values) as Config;
 }
@@ -57,15 +57,15 @@ export function readConfig(env: Environment = readEnvironment()): Config {
 function withCurrentNames(env: Environment) {
   const current: Record<string, string | undefined> = { ...env };
   const warnings: string[] = [];
-  const faults: string[] = [];
+  const errors: string[] = [];
   for (const [former, name] of Object.entries(formerNames)) {
     const value = env[former];
     if (!value) continue;
     warnings.push(`${former} is now called ${name}. The next version does not read the former name`);
-    if (current[name] && current[name] !== value) faults.push(`${name} and its former name ${former} differ`);
+    if (current[name] && current[name] !== value) errors.push(`${name} and its former name ${former} differ`);
     current[name] ||= value;
   }
-  return { env: current, warnings, faults };
+  return { env: current, warnings, errors };
 }
 
 /** The environment of the process, over a `.env` file of the working directory. */

@@ -7,45 +7,45 @@ type Values = Partial<SettingValues>;
 /** The errors of settings that contradict each other. A setting that could not be parsed is missing here. */
 export function contradictions(config: Values): string[] {
   return [
-    ...secretKeyFaults(config),
-    ...smsFaults(config),
-    ...retentionFaults(config),
-    ...lockFaults(config),
-    ...passkeyFaults(config),
-    ...pushFaults(config),
-    ...urlFaults(config),
-    ...breachedPasswordFaults(config),
-    ...codeFaults(config),
-    ...consoleFaults(config),
-    ...mailFaults(config),
+    ...secretKeyErrors(config),
+    ...smsErrors(config),
+    ...retentionErrors(config),
+    ...lockErrors(config),
+    ...passkeyErrors(config),
+    ...pushErrors(config),
+    ...urlErrors(config),
+    ...breachedPasswordErrors(config),
+    ...codeErrors(config),
+    ...consoleErrors(config),
+    ...mailErrors(config),
   ];
 }
 
-function secretKeyFaults({ DATABASE_URL, SECRET_KEY }: Values): string[] {
+function secretKeyErrors({ DATABASE_URL, SECRET_KEY }: Values): string[] {
   if (DATABASE_URL === undefined || SECRET_KEY !== undefined) return [];
   return ['SECRET_KEY is required with DATABASE_URL (at least 32 random characters, the same on every instance)'];
 }
 
-function smsFaults(config: Values): string[] {
+function smsErrors(config: Values): string[] {
   if (config.SMS_PROVIDER !== 'webhook') return [];
   const needed = ['SMS_WEBHOOK_URL', 'SMS_WEBHOOK_SECRET'] as const;
   const missing = needed.filter((name) => config[name] === undefined);
   return missing.map((name) => `${name} is required with SMS_PROVIDER=webhook`);
 }
 
-function retentionFaults({ NOTIFICATION_TYPES: types = [], NOTIFICATION_RETENTION: ages = {} }: Values): string[] {
+function retentionErrors({ NOTIFICATION_TYPES: types = [], NOTIFICATION_RETENTION: ages = {} }: Values): string[] {
   const unknown = Object.keys(ages).filter((type) => type !== '*' && !types.includes(type));
   if (unknown.length === 0) return [];
   return [`NOTIFICATION_RETENTION names types that are not in NOTIFICATION_TYPES: ${unknown.join(', ')}`];
 }
 
-function lockFaults({ GUESS_LOCK: lock, GUESS_LOCK_MAX: max }: Values): string[] {
+function lockErrors({ GUESS_LOCK: lock, GUESS_LOCK_MAX: max }: Values): string[] {
   const isTooLong = lock !== undefined && max !== undefined && lock > max;
   return isTooLong ? ['GUESS_LOCK must not be longer than GUESS_LOCK_MAX'] : [];
 }
 
 /** A passkey works only on its domain and subdomains. Without such an origin, no passkey could be used. */
-function passkeyFaults({ PASSKEY_RP_ID: id, PASSKEY_ORIGINS: origins, PUBLIC_URL: publicUrl }: Values): string[] {
+function passkeyErrors({ PASSKEY_RP_ID: id, PASSKEY_ORIGINS: origins, PUBLIC_URL: publicUrl }: Values): string[] {
   if (origins !== undefined && id === undefined && publicUrl === undefined) {
     return ['PASSKEY_RP_ID or PUBLIC_URL is required with PASSKEY_ORIGINS'];
   }
@@ -62,22 +62,22 @@ const pushGroups = [
   ['APNS_KEY', 'APNS_KEY_ID', 'APNS_TEAM_ID', 'APNS_TOPIC'],
 ] as const;
 
-function pushFaults(config: Values): string[] {
-  const faults: string[] = [];
+function pushErrors(config: Values): string[] {
+  const errors: string[] = [];
   for (const group of pushGroups) {
     const given = group.filter((name) => config[name] !== undefined);
     const missing = group.filter((name) => config[name] === undefined);
-    if (given.length > 0) faults.push(...missing.map((name) => `${name} is required with ${given.join(' and ')}`));
+    if (given.length > 0) errors.push(...missing.map((name) => `${name} is required with ${given.join(' and ')}`));
   }
   const { VAPID_PUBLIC_KEY: publicKey, VAPID_PRIVATE_KEY: privateKey } = config;
   if (publicKey !== undefined && privateKey !== undefined && !isKeyPair(publicKey, privateKey.reveal())) {
-    faults.push('VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY');
+    errors.push('VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY');
   }
-  return faults;
+  return errors;
 }
 
 /** Outgoing calls use https, unless private networks are allowed. */
-function urlFaults(config: Values): string[] {
+function urlErrors(config: Values): string[] {
   if (config.ALLOW_PRIVATE_NETWORK_TARGETS !== false) return [];
   const urls: (readonly [name: string, url: string | undefined])[] = [
     ['FCM_URL', config.FCM_URL],
@@ -97,23 +97,23 @@ function urlFaults(config: Values): string[] {
     .map(([name]) => `${name} must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)`);
 }
 
-function breachedPasswordFaults({ BREACHED_PASSWORDS_FILE: file, BREACHED_PASSWORDS_URL: url }: Values): string[] {
+function breachedPasswordErrors({ BREACHED_PASSWORDS_FILE: file, BREACHED_PASSWORDS_URL: url }: Values): string[] {
   if (file === undefined || url === undefined) return [];
   return ['BREACHED_PASSWORDS_FILE and BREACHED_PASSWORDS_URL exclude each other'];
 }
 
-function codeFaults(config: Values): string[] {
+function codeErrors(config: Values): string[] {
   if (mayPrintCodes(config)) return [];
   return (['SMS_PROVIDER', 'MAIL_PROVIDER'] as const)
     .filter((name) => config[name] === 'console')
     .map((name) => `${name}=console prints codes: it needs a loopback HOST, or ALLOW_CONSOLE_CODES=true`);
 }
 
-function consoleFaults({ CONSOLE, CONSOLE_PORT, PORT }: Values): string[] {
+function consoleErrors({ CONSOLE, CONSOLE_PORT, PORT }: Values): string[] {
   if (CONSOLE_PORT === undefined) return [];
-  const faults = CONSOLE === 'off' ? ['CONSOLE_PORT needs CONSOLE=on'] : [];
-  if (CONSOLE_PORT !== 0 && CONSOLE_PORT === PORT) faults.push('CONSOLE_PORT must not be PORT');
-  return faults;
+  const errors = CONSOLE === 'off' ? ['CONSOLE_PORT needs CONSOLE=on'] : [];
+  if (CONSOLE_PORT !== 0 && CONSOLE_PORT === PORT) errors.push('CONSOLE_PORT must not be PORT');
+  return errors;
 }
 
 /** The console providers need a loopback host: a person who sees the output can log in as any user. */
@@ -128,7 +128,7 @@ export function mailProvider(config: Values): 'console' | 'smtp' | 'none' {
   return mayPrintCodes(config) ? 'console' : 'none';
 }
 
-function mailFaults(config: Values): string[] {
+function mailErrors(config: Values): string[] {
   if (mailProvider(config) !== 'smtp') return [];
   const needed = ['SMTP_URL', 'MAIL_FROM'] as const;
   const missing = needed.filter((name) => config[name] === undefined);

@@ -35,7 +35,7 @@ export class Secret {
 }
 
 /** A value, or an error that completes the sentence "NAME …". */
-export type Parsed<T> = { value: T } | { fault: string };
+export type Parsed<T> = { value: T } | { error: string };
 
 /** A setting: how to read the text of its variable. */
 export interface Setting<T> {
@@ -47,29 +47,29 @@ export interface Setting<T> {
 }
 
 export const ok = <T>(value: T): Parsed<T> => ({ value });
-export const fault = (message: string): { fault: string } => ({ fault: message });
+export const invalid = (message: string): { error: string } => ({ error: message });
 
 export const anyText = (text: string) => ok(text);
 export const choice =
   <const T extends string>(...allowed: readonly T[]) =>
   (text: string): Parsed<T> => {
     const found = allowed.find((value) => value === text);
-    return found === undefined ? fault(`must be one of: ${allowed.join(', ')}`) : ok(found);
+    return found === undefined ? invalid(`must be one of: ${allowed.join(', ')}`) : ok(found);
   };
 export const flag = (text: string): Parsed<boolean> =>
-  text === 'true' || text === 'false' ? ok(text === 'true') : fault('must be true or false');
+  text === 'true' || text === 'false' ? ok(text === 'true') : invalid('must be true or false');
 export const integer =
   (min: number, max: number) =>
   (text: string): Parsed<number> =>
     /^\d{1,10}$/.test(text) && Number(text) >= min && Number(text) <= max
       ? ok(Number(text))
-      : fault(`must be a whole number from ${min} to ${max}`);
+      : invalid(`must be a whole number from ${min} to ${max}`);
 export const duration =
   (min: string, max: string) =>
   (text: string): Parsed<number> => {
     const value = parseDuration(text);
     const inRange = value !== undefined && value >= (parseDuration(min) ?? 0) && value <= (parseDuration(max) ?? 0);
-    return inRange ? ok(value) : fault(`must be a duration from ${min} to ${max}, such as 30s, 15m, 1h or 365d`);
+    return inRange ? ok(value) : invalid(`must be a duration from ${min} to ${max}, such as 30s, 15m, 1h or 365d`);
   };
 /** Accepts `0` too. */
 export const orZero =
@@ -77,30 +77,30 @@ export const orZero =
   (text: string): Parsed<number> => {
     if (text === '0') return ok(0);
     const parsed = parse(text);
-    return 'fault' in parsed ? fault(`${parsed.fault}, or 0`) : parsed;
+    return 'error' in parsed ? invalid(`${parsed.error}, or 0`) : parsed;
   };
 export const url =
   (...protocols: readonly string[]) =>
   (text: string): Parsed<string> =>
     URL.canParse(text) && protocols.includes(new URL(text).protocol)
       ? ok(text)
-      : fault(`must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+      : invalid(`must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
 export const secret =
   (min: number) =>
   (text: string): Parsed<Secret> =>
-    text.length >= min ? ok(new Secret(text)) : fault(`must have at least ${min} characters`);
+    text.length >= min ? ok(new Secret(text)) : invalid(`must have at least ${min} characters`);
 
 export function secretList(text: string): Parsed<readonly Secret[]> {
   const keys = text.split(',').map((key) => key.trim());
   return keys.every((key) => key.length >= 32)
     ? ok(keys.map((key) => new Secret(key)))
-    : fault('must be one key, or several joined by commas (the newest first), each of at least 32 characters');
+    : invalid('must be one key, or several joined by commas (the newest first), each of at least 32 characters');
 }
 
 export function signingSecret(text: string): Parsed<Secret> {
   const encoded = text.startsWith('whsec_') ? text.slice(6) : '';
   const strong = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && Buffer.from(encoded, 'base64').length >= 24;
-  return strong ? ok(new Secret(text)) : fault('must be whsec_ followed by base64 of at least 24 bytes');
+  return strong ? ok(new Secret(text)) : invalid('must be whsec_ followed by base64 of at least 24 bytes');
 }
 
 /** With more workers, the connections would be too many for one database, which several instances may share. */
@@ -109,7 +109,7 @@ export const maxWorkers = 16;
 export function workerCount(text: string): Parsed<number> {
   if (text === 'auto') return ok(Math.min(maxWorkers, availableCores()));
   const count = integer(1, maxWorkers)(text);
-  return 'fault' in count ? fault(`must be auto, or a whole number from 1 to ${maxWorkers}`) : count;
+  return 'error' in count ? invalid(`must be auto, or a whole number from 1 to ${maxWorkers}`) : count;
 }
 
 /** The number of trusted hops, counted from this server, or the addresses of trusted proxies. */
@@ -117,20 +117,20 @@ export function trustProxy(text: string): Parsed<number | readonly string[]> {
   if (/^\d{1,2}$/.test(text)) return ok(Number(text));
   const ranges = text.split(',').map((range) => range.trim());
   const valid = ranges.every((range) => ipaddr.isValid(range) || ipaddr.isValidCIDR(range));
-  return valid ? ok(ranges) : fault('must be a number of hops, or addresses and CIDR ranges joined by commas');
+  return valid ? ok(ranges) : invalid('must be a number of hops, or addresses and CIDR ranges joined by commas');
 }
 
 export function region(text: string): Parsed<string> {
   return isSupportedCountry(text)
     ? ok(text)
-    : fault(`must be one of the regions ${getCountries().slice(0, 3).join(', ')}, …`);
+    : invalid(`must be one of the regions ${getCountries().slice(0, 3).join(', ')}, …`);
 }
 
 export function origins(text: string): Parsed<readonly string[]> {
   const list = text.split(',').map((origin) => origin.trim());
   return list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
     ? ok(list)
-    : fault('must be origins such as https://app.example.com, joined by commas');
+    : invalid('must be origins such as https://app.example.com, joined by commas');
 }
 
 /** Origins of pages and of Android apps, which contain the digest of the app's signing certificate. */
@@ -139,7 +139,7 @@ export function passkeyOrigins(text: string): Parsed<readonly string[]> {
   const isApp = (origin: string) => /^android:apk-key-hash:[A-Za-z0-9_-]{43}$/.test(origin);
   return list.every((origin) => isApp(origin) || 'value' in origins(origin))
     ? ok(list)
-    : fault('must be origins such as https://app.example.com or android:apk-key-hash:…, joined by commas');
+    : invalid('must be origins such as https://app.example.com or android:apk-key-hash:…, joined by commas');
 }
 
 export const factorPolicy = choice(...secondFactorPolicies);
@@ -150,8 +150,8 @@ export function factorPolicyByRole(text: string): Parsed<Readonly<Partial<Record
     const [name, policy = ''] = rule.trim().split(':');
     const role = roles.find((one) => one === name);
     const parsed = factorPolicy(policy);
-    if (role === undefined || role in policies || 'fault' in parsed) {
-      return fault(`must be different roles (${roles.join(', ')}) with a policy each, such as operator:required`);
+    if (role === undefined || role in policies || 'error' in parsed) {
+      return invalid(`must be different roles (${roles.join(', ')}) with a policy each, such as operator:required`);
     }
     policies[role] = parsed.value;
   }
@@ -162,14 +162,14 @@ export function notificationTypes(text: string): Parsed<readonly string[]> {
   const list = text.split(',').map((type) => type.trim());
   return list.every((type) => /^[a-z][a-z0-9_]{0,31}$/.test(type)) && new Set(list).size === list.length
     ? ok(list)
-    : fault('must be different lower-case words joined by commas');
+    : invalid('must be different lower-case words joined by commas');
 }
 
 /** Modules. A path becomes a file URL; any other name is the name of a package. */
 export function modules(text: string): Parsed<readonly string[]> {
   const list = text.split(',').map((module) => module.trim());
   if (list.includes('') || new Set(list).size < list.length) {
-    return fault('must be different paths or package names, joined by commas');
+    return invalid('must be different paths or package names, joined by commas');
   }
   return ok(list.map((module) => (/^\.{0,2}\//.test(module) ? pathToFileURL(resolve(module)).href : module)));
 }
@@ -180,8 +180,8 @@ export function retention(text: string): Parsed<Readonly<Record<string, number>>
   for (const rule of text.split(',')) {
     const [, type = '', age = ''] = /^\s*([a-z][a-z0-9_]{0,31}|\*)\s*:\s*(\w+)\s*$/.exec(rule) ?? [];
     const parsed = duration('1d', '36500d')(age);
-    if (type === '' || Object.hasOwn(ages, type) || 'fault' in parsed) {
-      return fault('must be different types with durations from 1d to 36500d, such as pool:90d,*:365d');
+    if (type === '' || Object.hasOwn(ages, type) || 'error' in parsed) {
+      return invalid('must be different types with durations from 1d to 36500d, such as pool:90d,*:365d');
     }
     ages[type] = parsed.value;
   }
@@ -195,13 +195,14 @@ export function notices(text: string): Parsed<readonly NoticeChannel[]> {
   const list = noticeChannels.filter((channel) => words.includes(channel));
   return list.length === words.length
     ? ok(list)
-    : fault(`must be none, or some of ${noticeChannels.join(', ')}, joined by commas`);
+    : invalid(`must be none, or some of ${noticeChannels.join(', ')}, joined by commas`);
 }
 
 /** The password of the mail server is a secret. The rest may be shown. */
 export function smtpUrl(text: string) {
   const target = parseSmtpUrl(text);
-  if (target === undefined) return fault('must be smtp://… or smtps://[user:password@]host[:port][?tls=required|none]');
+  if (target === undefined)
+    return invalid('must be smtp://… or smtps://[user:password@]host[:port][?tls=required|none]');
   const { password, ...rest } = target;
   return ok({ ...rest, password: password === undefined ? undefined : new Secret(password) });
 }
@@ -213,37 +214,37 @@ export function mailFrom(text: string) {
   const [, name = '', inBrackets, alone] = /^(?:([^\p{Cc}<>"]*)<([^<>]*)>|([^<>]*))$/u.exec(text.trim()) ?? [];
   const address = inBrackets ?? alone ?? '';
   if (!/^[^\s\p{Cc}@,;:"()[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}$/u.test(address)) {
-    return fault('must be an address such as no-reply@example.com, or Example <no-reply@example.com>');
+    return invalid('must be an address such as no-reply@example.com, or Example <no-reply@example.com>');
   }
   return ok({ name: name.trim(), address });
 }
 
 export function vapidPublicKey(text: string): Parsed<string> {
-  return isBase64Url(text, 65) ? ok(text) : fault('must be a public key of 65 bytes in base64url');
+  return isBase64Url(text, 65) ? ok(text) : invalid('must be a public key of 65 bytes in base64url');
 }
 
 export function vapidPrivateKey(text: string): Parsed<Secret> {
-  return isBase64Url(text, 32) ? ok(new Secret(text)) : fault('must be a private key of 32 bytes in base64url');
+  return isBase64Url(text, 32) ? ok(new Secret(text)) : invalid('must be a private key of 32 bytes in base64url');
 }
 
 export function serviceAccount(value: string) {
   const text = readTextOrFile(value, (json) => json.trimStart().startsWith('{'));
-  if (text === undefined) return fault('must be JSON, or the path of a readable file');
+  if (text === undefined) return invalid('must be JSON, or the path of a readable file');
   const account = readServiceAccount(text);
-  return account === undefined ? fault('must be the JSON of a service account with its private key') : ok(account);
+  return account === undefined ? invalid('must be the JSON of a service account with its private key') : ok(account);
 }
 
 export function apnsKey(value: string) {
   const text = readTextOrFile(value, (pem) => pem.includes('-----BEGIN'));
-  if (text === undefined) return fault('must be a key in PEM, or the path of a readable file');
+  if (text === undefined) return invalid('must be a key in PEM, or the path of a readable file');
   const key = readPrivateKey(text, 'ec');
-  return key === undefined ? fault('must be a private key on P-256, as in a .p8 file of Apple') : ok(key);
+  return key === undefined ? invalid('must be a private key on P-256, as in a .p8 file of Apple') : ok(key);
 }
 
 export function hashList(path: string): Parsed<string> {
   return beginsLikeHashList(path)
     ? ok(resolve(path))
-    : fault('must be the path of a file of lines HASH:count, in the order of the SHA-1 hashes');
+    : invalid('must be the path of a file of lines HASH:count, in the order of the SHA-1 hashes');
 }
 
-export const pattern = (form: RegExp, about: string) => (text: string) => (form.test(text) ? ok(text) : fault(about));
+export const pattern = (form: RegExp, about: string) => (text: string) => (form.test(text) ? ok(text) : invalid(about));

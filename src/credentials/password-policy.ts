@@ -21,12 +21,12 @@ export async function passwordErrors(
 ): Promise<FieldError[]> {
   const normalised = password.normalize('NFC');
   const length = [...normalised].length;
-  const fault = (code: FieldError['code'], params = {}): FieldError[] => [{ field: 'password', code, params }];
-  if (/[\0\p{Surrogate}]/u.test(normalised)) return fault('invalid_characters');
-  if (length < passwordMin) return fault('too_short', { min: passwordMin });
-  if (length > maxLength) return fault('too_long', { max: maxLength });
-  if (await isCommon(normalised)) return fault('password_too_common');
-  return (await breached?.contains(normalised)) === true ? fault('password_breached') : [];
+  const invalid = (code: FieldError['code'], params = {}): FieldError[] => [{ field: 'password', code, params }];
+  if (/[\0\p{Surrogate}]/u.test(normalised)) return invalid('invalid_characters');
+  if (length < passwordMin) return invalid('too_short', { min: passwordMin });
+  if (length > maxLength) return invalid('too_long', { max: maxLength });
+  if (await isCommon(normalised)) return invalid('password_too_common');
+  return (await breached?.contains(normalised)) === true ? invalid('password_breached') : [];
 }
 
 /**

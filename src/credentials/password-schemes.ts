@@ -91,13 +91,15 @@ export function schemeProblem(
 ): Problem | undefined {
   if (scheme === currentScheme || inUse.has(scheme)) return undefined;
   if (!mayAdd) return new Problem('insufficient_scope', { params: { scope: 'admin' } });
-  if (inUse.size >= maxSchemes) return fault({ code: 'too_many_schemes', params: { max: maxSchemes } });
+  if (inUse.size >= maxSchemes) return validationProblem({ code: 'too_many_schemes', params: { max: maxSchemes } });
   const cost = schemeCost(scheme);
   const sum = totalSchemeCost([...inUse, scheme]);
-  return sum > costLimit ? fault({ code: 'schemes_too_expensive', params: { cost, sum, max: costLimit } }) : undefined;
+  return sum > costLimit
+    ? validationProblem({ code: 'schemes_too_expensive', params: { cost, sum, max: costLimit } })
+    : undefined;
 }
 
-function fault(error: FieldError): Problem {
+function validationProblem(error: FieldError): Problem {
   return new Problem('validation_failed', { errors: [{ field: 'password_hash', ...error }] });
 }
 

@@ -16,7 +16,7 @@ const totalTimeoutMs = 6000;
 export function createImageDownload(outbound: Outbound, checkUrl: (url: string) => string | undefined): DownloadImage {
   return async (url) => {
     const reason = checkUrl(url);
-    if (reason !== undefined) throw fault({ field: 'url', code: 'invalid_url', params: { reason } });
+    if (reason !== undefined) throw validationProblem({ field: 'url', code: 'invalid_url', params: { reason } });
     try {
       const { status, body } = await outbound.request({
         url,
@@ -29,14 +29,14 @@ export function createImageDownload(outbound: Outbound, checkUrl: (url: string) 
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       if (error.code === 'too_large') {
-        throw fault({ field: 'url', code: 'too_many_bytes', params: { max: maxImageBytes } }, error);
+        throw validationProblem({ field: 'url', code: 'too_many_bytes', params: { max: maxImageBytes } }, error);
       }
-      throw fault({ field: 'url', code: 'unreachable_url' }, error);
+      throw validationProblem({ field: 'url', code: 'unreachable_url' }, error);
     }
-    throw fault({ field: 'url', code: 'unreachable_url' });
+    throw validationProblem({ field: 'url', code: 'unreachable_url' });
   };
 }
 
-function fault(error: FieldError, cause?: OutboundError): Problem {
+function validationProblem(error: FieldError, cause?: OutboundError): Problem {
   return new Problem('validation_failed', { errors: [error], cause });
 }

@@ -2,7 +2,7 @@ import { ECDH } from 'node:crypto';
 import { type PushChannel, type TokenType, tokenTypes, type WebPushSubscription } from '../contract/push.js';
 import type { Database } from '../database/database.js';
 import { isJsonObject } from '../lib/json-object.js';
-import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import { claimPushTokens, type PushTokens } from './push-devices.js';
 
 /** Registers the push tokens of clients, for the device of their session. */
@@ -35,7 +35,7 @@ export function createPushTokens({ database, checkUrl, channels }: PushTokensOpt
     async register({ user_id, device_id }, type, token) {
       const errors: FieldError[] = [];
       const tokens = readToken(type, token, checkUrl, errors);
-      refuseFaults(errors);
+      throwIfErrors(errors);
       const changed = await claimPushTokens(database.spanningFor(user_id), user_id, device_id, tokens);
       if (changed === undefined) throw new Problem('invalid_session_token');
       return changed;

@@ -40,12 +40,12 @@ export class Problem extends Error {
 }
 
 /** The field error of a value that is not one of the choices. It says so if nothing is configured to choose from. */
-export function choiceFault(field: string, choices: readonly string[]): FieldError {
+export function choiceError(field: string, choices: readonly string[]): FieldError {
   if (choices.length === 0) return { field, code: 'none_configured' };
   return { field, code: 'invalid_choice', params: { allowed: choices.join(', ') } };
 }
 
 /** @throws Problem `validation_failed` with all field errors, if there are any */
-export function refuseFaults(faults: readonly FieldError[]): void {
-  if (faults.length > 0) throw new Problem('validation_failed', { errors: faults });
+export function throwIfErrors(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw new Problem('validation_failed', { errors });
 }

@@ -88,7 +88,7 @@ export function parseTime(text: string): Instant | undefined {
  * The field error of a text that `parseTime` does not read, for a field that requires a future time. Uses the clock of this
  * process, because only the message depends on it.
  */
-export function futureTimeFault(text: string): 'time_in_past' | 'invalid_time' {
+export function futureTimeErrorCode(text: string): 'time_in_past' | 'invalid_time' {
   return Date.parse(text) < Date.now() ? 'time_in_past' : 'invalid_time';
 }
 

@@ -1,7 +1,7 @@
 import type { TokenRequest } from '../contract/authentication.js';
 import { canonicalIdentity, type Identity } from '../identities/identity.js';
 import { newId, parseId } from '../lib/ids.js';
-import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
+import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import type { NewAuthentication } from './authentications.js';
 import {
   type Authenticator,
@@ -26,30 +26,30 @@ export function checkRequest(
   const authenticator = authenticators.get(request.authenticator);
   const device = describeDevice(request.device);
   if (authenticator !== undefined && namesUser(authenticator)) return { authenticator, identity: undefined, device };
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (authenticator === undefined) {
     const allowed = [...authenticators.keys()].join(', ');
-    faults.push({ field: 'authenticator', code: 'unknown_authenticator', params: { allowed } });
+    errors.push({ field: 'authenticator', code: 'unknown_authenticator', params: { allowed } });
   }
-  if (authenticator?.steps === 1 && request.secret === undefined) faults.push({ field: 'secret', code: 'required' });
-  const identity = readIdentity(request, defaultRegion, faults);
-  refuseFaults(faults);
-  if (authenticator === undefined || identity === undefined) throw new Error('a fault was not refused');
+  if (authenticator?.steps === 1 && request.secret === undefined) errors.push({ field: 'secret', code: 'required' });
+  const identity = readIdentity(request, defaultRegion, errors);
+  throwIfErrors(errors);
+  if (authenticator === undefined || identity === undefined) throw new Error('unreachable: the error was thrown above');
   return { authenticator, identity, device };
 }
 
 function readIdentity(
   { identity: given }: TokenRequest,
   defaultRegion: string | undefined,
-  faults: FieldError[],
+  errors: FieldError[],
 ): Identity | undefined {
   if (given === undefined) {
-    faults.push({ field: 'identity', code: 'required' });
+    errors.push({ field: 'identity', code: 'required' });
     return undefined;
   }
   const { type, value } = given;
   const identity = canonicalIdentity(type, value, defaultRegion);
-  if (identity === undefined) faults.push({ field: 'identity.value', code: 'invalid_identity', params: { type } });
+  if (identity === undefined) errors.push({ field: 'identity.value', code: 'invalid_identity', params: { type } });
   return identity;
 }
 

@@ -10,7 +10,7 @@ import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newToken } from '../lib/crypto/token-strings.js';
 import { parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import { refuseFaults } from '../lib/problem.js';
+import { throwIfErrors } from '../lib/problem.js';
 import type { Guess, GuessBudget } from '../limits/guess-budget.js';
 import type { RequestLimits } from '../limits/request-limits.js';
 import { createAccountLookup } from './account-lookup.js';
@@ -82,7 +82,7 @@ export function createSecondStep(
     const owner = id === undefined ? undefined : await findAuthenticationOwner(database.spanning, id);
     const checksPin = owner?.factor !== 2 && takesPin(registry.get(owner?.authenticator ?? ''));
     if (checksPin && pinPolicy === 'required' && given.pin === undefined) {
-      refuseFaults([{ field: 'pin', code: 'required', hint: 'pin_policy' }]);
+      throwIfErrors([{ field: 'pin', code: 'required', hint: 'pin_policy' }]);
     }
     if (owner === undefined) {
       // The expensive work is done here too. A small difference in time is harmless: ids are random, and only the

@@ -13,7 +13,7 @@ import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { writePrivateFile } from '../lib/private-file.js';
 import { Problem } from '../lib/problem.js';
-import { futureTimeFault, parseTime } from '../lib/times.js';
+import { futureTimeErrorCode, parseTime } from '../lib/times.js';
 
 /** The holder of an API key. */
 export interface KeyHolder {
@@ -140,7 +140,7 @@ const valuesOf = ({ ids: [id = ''], digest }: ParsedToken): KeyValues => ({ id, 
 async function createKey(tx: Queryable<'directory'>, input: NewApiKey, origin: Origin): Promise<IssuedApiKey> {
   const { name, scopes, expires_at } = input;
   const expiresAt = expires_at === undefined ? null : parseTime(expires_at);
-  if (expiresAt === undefined) throw invalidExpiry(futureTimeFault(expires_at ?? ''));
+  if (expiresAt === undefined) throw invalidExpiry(futureTimeErrorCode(expires_at ?? ''));
   const id = newId();
   const { token, digest } = newToken('key', [id]);
   const [key] = await tx.query(insertKey({ id, name, scopes, digest, expiresAt }));

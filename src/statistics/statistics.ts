@@ -11,7 +11,7 @@ import {
 } from '../contract/operation/statistics.js';
 import type { Database } from '../database/database.js';
 import { everyoneStatement, sql } from '../database/sql.js';
-import { refuseFaults } from '../lib/problem.js';
+import { throwIfErrors } from '../lib/problem.js';
 import { type Instant, instantOfSeconds } from '../lib/times.js';
 
 /** The stored sums of all instances. */
@@ -121,16 +121,18 @@ function spanOf({ from, to, step }: StatisticsRequest, clock: Instant): Span {
   const now = secondsOf(clock);
   const end = to === undefined ? now : secondsOf(to);
   const start = from === undefined ? end - daySeconds : secondsOf(from);
-  if (start >= end) refuseFaults([{ field: 'to', code: 'not_later', params: { field: 'from' } }]);
+  if (start >= end) throwIfErrors([{ field: 'to', code: 'not_later', params: { field: 'from' } }]);
   const fits = (candidate: Step, most: number) =>
     countBuckets(start, end, candidate) <= most && now - start <= kept[resolutionOf[candidate]];
   if (step !== undefined && !fits(step, maxBuckets)) {
     const allowed = stepNames.filter((candidate) => fits(candidate, maxBuckets)).join(', ');
-    refuseFaults([{ field: 'step', code: 'step_too_short', params: { max: maxBuckets, ...(allowed && { allowed }) } }]);
+    throwIfErrors([
+      { field: 'step', code: 'step_too_short', params: { max: maxBuckets, ...(allowed && { allowed }) } },
+    ]);
   }
   const chosen = step ?? stepNames.find((candidate) => fits(candidate, fewBuckets)) ?? '1d';
   if (countBuckets(start, end, chosen) > maxBuckets) {
-    refuseFaults([{ field: 'from', code: 'step_too_short', params: { max: maxBuckets } }]);
+    throwIfErrors([{ field: 'from', code: 'step_too_short', params: { max: maxBuckets } }]);
   }
   const seconds = steps[chosen];
   return { from: floorTo(start, seconds), to: -floorTo(-end, seconds), now, step: chosen };

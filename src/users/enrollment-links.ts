@@ -6,7 +6,7 @@ import { type Parameters, sql, userStatement } from '../database/sql.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import { Problem, refuseFaults } from '../lib/problem.js';
+import { Problem, throwIfErrors } from '../lib/problem.js';
 import { findUserForUpdate } from './queries.js';
 
 /**
@@ -44,7 +44,7 @@ export function createEnrollmentLinks(consoleUrl: () => string): EnrollmentLinks
     async create(tx, userId, origin) {
       const user = await findUserForUpdate(tx, userId);
       if (user === undefined) throw new Problem('not_found');
-      if (user.role === 'user') refuseFaults([{ code: 'no_role' }]);
+      if (user.role === 'user') throwIfErrors([{ code: 'no_role' }]);
       const secret = `psl_${randomBytes(secretBytes).toString('base64url')}`;
       const [link] = await tx.query(putLink({ userId, digest: sha256(secret) }));
       if (link === undefined) throw new Error('the row of a locked user is gone');

@@ -5,7 +5,7 @@ import { directoryStatement, sql } from '../database/sql.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import { choiceFault, Problem } from '../lib/problem.js';
+import { choiceError, Problem } from '../lib/problem.js';
 import type { Notices } from '../messages/notices.js';
 import { findUserForUpdate } from './queries.js';
 
@@ -56,7 +56,7 @@ function demandProvider<Provider extends { readonly name: string }>(
   const found = providers.find((provider) => provider.name === name);
   if (found !== undefined) return found;
   const names = providers.map((provider) => provider.name);
-  throw new Problem('validation_failed', { errors: [choiceFault('provider', names)] });
+  throw new Problem('validation_failed', { errors: [choiceError('provider', names)] });
 }
 
 const digestOf = (issuer: string, subject: string) => sha256(`${issuer}\n${subject}`);

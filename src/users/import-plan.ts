@@ -60,8 +60,9 @@ export function planImport(
         errors: taken.map(({ type: field }) => ({ field, code: 'identity_taken' })),
       });
     }
-    if (known.deletedIds.has(id)) return fault({ field: 'id', code: 'deleted_user' });
-    if (createdAt !== undefined && createdAt > known.now) return fault({ field: 'created_at', code: 'time_in_future' });
+    if (known.deletedIds.has(id)) return validationProblem({ field: 'id', code: 'deleted_user' });
+    if (createdAt !== undefined && createdAt > known.now)
+      return validationProblem({ field: 'created_at', code: 'time_in_future' });
     const refusal = scheme === undefined ? undefined : schemeProblem(scheme, schemes, rules);
     if (refusal !== undefined) return refusal;
     ids.add(id);
@@ -72,6 +73,6 @@ export function planImport(
   return candidates.map(decide);
 }
 
-function fault(error: FieldError): Problem {
+function validationProblem(error: FieldError): Problem {
   return new Problem('validation_failed', { errors: [error] });
 }

@@ -67,17 +67,17 @@ export function createUserImport(options: UserImportOptions): UserImport {
     if (input.role !== undefined && input.role !== 'user' && !isAdmin) {
       return new Problem('insufficient_scope', { params: { scope: 'admin' } });
     }
-    const { identities, errors: faults } = await checkNewUser(input, options);
-    const errors = [...faults, ...historyFaults(input)];
+    const checked = await checkNewUser(input, options);
+    const errors = [...checked.errors, ...historyErrors(input)];
     if (errors.length > 0) return new Problem('validation_failed', { errors });
-    const candidate = toCandidate(input, identitiesToSet(identities));
+    const candidate = toCandidate(input, identitiesToSet(checked.identities));
     let row: Promise<ImportRow> | undefined;
     return {
       candidate,
       row() {
         row ??= hash(async () => {
-          const values = await newUserValues(hashers, candidate.id, input, identities);
-          return { candidate, identities: identitiesToSet(identities), values };
+          const values = await newUserValues(hashers, candidate.id, input, checked.identities);
+          return { candidate, identities: identitiesToSet(checked.identities), values };
         });
         return row;
       },
@@ -108,7 +108,7 @@ export function createUserImport(options: UserImportOptions): UserImport {
 }
 
 /** The errors of the members that only an import has. */
-function historyFaults({ id, created_at: createdAt }: UserToImport): FieldError[] {
+function historyErrors({ id, created_at: createdAt }: UserToImport): FieldError[] {
   const errors: FieldError[] = [];
   if (id !== undefined && parseId(id) === undefined) errors.push({ field: 'id', code: 'invalid_format' });
   if (id === nilId) errors.push({ field: 'id', code: 'reserved_id' });

@@ -9,8 +9,8 @@ import type { Database, Queryable, Transaction } from '../database/database.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
-import { type FieldError, Problem, refuseFaults } from '../lib/problem.js';
-import { futureTimeFault, parseTime } from '../lib/times.js';
+import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
+import { futureTimeErrorCode, parseTime } from '../lib/times.js';
 import { clearGuesses } from '../limits/guess-budget.js';
 import type { NoticeKind } from '../messages/kinds.js';
 import { type Notices, noticesOfChange } from '../messages/notices.js';
@@ -170,7 +170,7 @@ export function createUsers(options: UsersOptions): Users {
       const lock = readLock(request);
       await found(findUserForUpdate(tx, id));
       if (lock.locked_until !== null && !(await isFuture(tx, lock.locked_until))) {
-        refuseFaults([{ field: 'until', code: 'time_in_past' }]);
+        throwIfErrors([{ field: 'until', code: 'time_in_past' }]);
       }
       const user = toUser(await updateUser(tx, id, lock));
       await recordEvent(tx, { userId: id, type: 'user.locked', origin, data: { ...user.lock } });
@@ -201,8 +201,8 @@ export function createUsers(options: UsersOptions): Users {
 }
 
 async function prepareUser(options: UsersOptions, pins: Pins, input: NewUser, id: string): Promise<PreparedUser> {
-  const { identities, errors: faults } = await checkNewUser(input, options);
-  refuseFaults(faults);
+  const { identities, errors } = await checkNewUser(input, options);
+  throwIfErrors(errors);
   return { id, identities, values: await newUserValues({ hasher: options.hasher, pins }, id, input, identities) };
 }
 
@@ -221,7 +221,7 @@ async function prepareChange(
   const errors: FieldError[] = [];
   const identities = readIdentities(change, options, errors);
   errors.push(...(await userErrors(change, options)));
-  refuseFaults(errors);
+  throwIfErrors(errors);
 
   const { name, locale, status, role, password, pin, second_factor, metadata } = change;
   const values = {
@@ -246,7 +246,7 @@ async function changeUser(
   origin: Origin,
 ): Promise<User> {
   const { username, email, phone } = { ...before, ...values };
-  if (username === null && email === null && phone === null) refuseFaults([{ code: 'identity_required' }]);
+  if (username === null && email === null && phone === null) throwIfErrors([{ code: 'identity_required' }]);
   if (Object.keys(values).length === 0) return toUser(before);
   await releaseIdentities(tx, before.id, Object.keys(identities));
   await claim(tx, before.id, identities);
@@ -282,8 +282,8 @@ export function readLock({ permanent, until, reason }: LockRequest): LockValues 
     errors.push({ field: 'until', code: 'conflicting_fields', params: { fields: 'permanent, until' } });
   }
   if (permanent !== true && until === undefined) errors.push({ field: 'until', code: 'required' });
-  if (locked_until === undefined) errors.push({ field: 'until', code: futureTimeFault(until ?? '') });
-  refuseFaults(errors);
+  if (locked_until === undefined) errors.push({ field: 'until', code: futureTimeErrorCode(until ?? '') });
+  throwIfErrors(errors);
   return {
     lock_kind: permanent ? 'permanent' : 'temporary',
     locked_until: locked_until ?? null,

@@ -28,7 +28,7 @@ function faultsOf(env: Record<string, string>): readonly string[] {
     readConfig(env);
     return [];
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.errors;
     throw error;
   }
 }

@@ -127,7 +127,7 @@ describe('TEMPLATES_DIR', () => {
     const started = startTestApp({ TEMPLATES_DIR: folder });
     await expect(started).rejects.toThrow(ConfigError);
     await expect(started).rejects.toMatchObject({
-      faults: ['TEMPLATES_DIR: sms.code.de.txt lacks {code}', 'TEMPLATES_DIR: sms.code.fr.txt lacks {code}'],
+      errors: ['TEMPLATES_DIR: sms.code.de.txt lacks {code}', 'TEMPLATES_DIR: sms.code.fr.txt lacks {code}'],
     });
   });
 });

@@ -5,7 +5,7 @@ export function faultsOf(env: Readonly<Record<string, string>>): readonly string
   try {
     readConfig(env);
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.errors;
     throw error;
   }
   return [];

@@ -20,14 +20,14 @@ export async function loadConfiguredPlugins(
       return { status, headers: received, body: answer.toString() };
     },
   });
-  const { plugins, faults, close } = await loadPlugins({
+  const { plugins, errors, close } = await loadPlugins({
     modules: config.AUTHENTICATORS ?? [],
     contextOf,
-    onFault: (module, what, failure) => log.error({ authenticator: module, ...(failure && { err: failure }) }, what),
+    onError: (module, what, failure) => log.error({ authenticator: module, ...(failure && { err: failure }) }, what),
   });
-  if (faults.length > 0) {
+  if (errors.length > 0) {
     await close();
-    throw new ConfigError(faults.map((fault) => `AUTHENTICATORS names ${fault}`));
+    throw new ConfigError(errors.map((error) => `AUTHENTICATORS names ${error}`));
   }
   return { plugins, close };
 }

@@ -214,8 +214,8 @@ export async function checkMail(config: Config): Promise<Finding> {
 /** The service does not start with invalid texts. */
 export async function checkTemplates({ TEMPLATES_DIR }: Config): Promise<Finding[]> {
   if (TEMPLATES_DIR === undefined) return [ok('templates', 'the built-in texts')];
-  const { texts, errors: faults } = await readCustomTemplates(TEMPLATES_DIR);
-  if (faults.length > 0) return faults.map((fault) => fail('templates', fault));
+  const { texts, errors } = await readCustomTemplates(TEMPLATES_DIR);
+  if (errors.length > 0) return errors.map((error) => fail('templates', error));
   const count = [...texts.values()].reduce((sum, { size }) => sum + size, 0);
   return [ok('templates', `${count} of your own in ${TEMPLATES_DIR}`)];
 }
@@ -229,7 +229,7 @@ export async function checkAuthenticators(config: Config): Promise<Finding[]> {
     return [ok('authenticators', (await tryConfiguredPlugins(config)).join(', '))];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.faults.map((fault) => fail('authenticators', fault));
+    return error.errors.map((detail) => fail('authenticators', detail));
   }
 }
 

@@ -49,8 +49,8 @@ export async function createMessaging(
     email: createMailSender(config, options.print),
   };
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
-  const { texts: own, errors: faults } = await readCustomTemplates(config.TEMPLATES_DIR);
-  if (faults.length > 0) throw new ConfigError(faults.map((fault) => `TEMPLATES_DIR: ${fault}`));
+  const { texts: own, errors } = await readCustomTemplates(config.TEMPLATES_DIR);
+  if (errors.length > 0) throw new ConfigError(errors.map((error) => `TEMPLATES_DIR: ${error}`));
   const templates = createTemplates({ app: config.APP_NAME, own });
   const messages = createMessages({ database, keys, senders, templates, counters });
   const isConfigured = (channel: NoticeChannel) => {

@@ -45,7 +45,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
     config = readConfig(io.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    for (const fault of error.faults) yield fail('configuration', fault);
+    for (const detail of error.errors) yield fail('configuration', detail);
     return;
   }
   yield ok('configuration', 'all variables are valid');

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { ListPage } from '../../contract/common.js';
 import type { Page, RowAnchor } from '../../database/listing.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
-import { refuseFaults } from '../../lib/problem.js';
+import { throwIfErrors } from '../../lib/problem.js';
 import { decodeListCursor, nextCursor, previousCursor } from './list-cursor.js';
 import {
   type ListQuery,
@@ -46,7 +46,7 @@ export function readListQuery<Field extends string>(
   const { cursor: text } = query;
   if (text === undefined) return parsed;
   const cursor = typeof text === 'string' ? decodeListCursor(text, parsed) : undefined;
-  if (cursor === undefined) refuseFaults([{ field: 'cursor', code: 'invalid_cursor' }]);
+  if (cursor === undefined) throwIfErrors([{ field: 'cursor', code: 'invalid_cursor' }]);
   return { ...parsed, ...cursor };
 }
 

@@ -2,7 +2,7 @@ import { maxPage } from '../../contract/common.js';
 import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
 import { collectFilter } from '../../lib/filter/parse.js';
 import { echo, nearest } from '../../lib/nearest.js';
-import { type FieldError, refuseFaults } from '../../lib/problem.js';
+import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import { type Instant, parseTime, TIME_FORMAT } from '../../lib/times.js';
 import type { QueryParameters } from '../requests/parameters.js';
 
@@ -24,8 +24,8 @@ export interface ListQuerySpec<Field extends string = string> {
   readonly readSearch?: ReadSearch;
 }
 
-/** Reads the text of a search. @returns undefined after it has added its fault to `faults` */
-export type ReadSearch = (given: string, faults: FieldError[]) => string | undefined;
+/** Reads the text of a search. @returns undefined after it has added its error to `errors` */
+export type ReadSearch = (given: string, errors: FieldError[]) => string | undefined;
 
 export interface ListQuery<Field extends string = string> {
   /** From 1. */
@@ -56,31 +56,31 @@ export function parseListQuery<Field extends string>(
   query: QueryParameters,
   spec: ListQuerySpec<Field>,
 ): ListQuery<Field> {
-  const faults: FieldError[] = [];
-  const given = onlyOnce(query, faults);
+  const errors: FieldError[] = [];
+  const given = onlyOnce(query, errors);
   if (spec.readSearch === undefined) delete given.search;
   const { page: pageText, limit: limitText, sort: sortText, since: sinceText, filter: filterText } = given;
 
   const page = pageText === undefined ? 1 : wholeNumber(pageText, maxPage);
-  if (page === undefined) faults.push({ field: 'page', code: 'invalid_page', params: { max: maxPage } });
+  if (page === undefined) errors.push({ field: 'page', code: 'invalid_page', params: { max: maxPage } });
 
   const limit = limitText === undefined ? spec.defaultLimit : wholeNumber(limitText, spec.maxLimit);
   if (limit === undefined) {
-    faults.push({ field: 'limit', code: 'invalid_limit', params: { min: 1, max: spec.maxLimit } });
+    errors.push({ field: 'limit', code: 'invalid_limit', params: { min: 1, max: spec.maxLimit } });
   }
 
-  const sort = sortText === undefined ? spec.defaultSort : readSort(sortText, spec.sortable, faults);
+  const sort = sortText === undefined ? spec.defaultSort : readSort(sortText, spec.sortable, errors);
 
   const since = sinceText === undefined ? undefined : parseTime(sinceText);
   if (sinceText !== undefined && since === undefined) {
-    faults.push({ field: 'since', code: 'invalid_since', params: { format: TIME_FORMAT } });
+    errors.push({ field: 'since', code: 'invalid_since', params: { format: TIME_FORMAT } });
   }
 
-  const filter = filterText === undefined ? [] : collectFilter(filterText, spec.filterFields, faults);
+  const filter = filterText === undefined ? [] : collectFilter(filterText, spec.filterFields, errors);
 
-  const search = given.search === undefined ? undefined : spec.readSearch?.(given.search, faults);
+  const search = given.search === undefined ? undefined : spec.readSearch?.(given.search, errors);
 
-  refuseFaults(faults);
+  throwIfErrors(errors);
   // The defaults satisfy the compiler: an undefined value has caused an error.
   return {
     page: page ?? 1,
@@ -95,12 +95,12 @@ export function parseListQuery<Field extends string>(
 
 type Given = Partial<Record<(typeof parameterNames)[number], string>>;
 
-function onlyOnce(query: QueryParameters, faults: FieldError[]): Given {
+function onlyOnce(query: QueryParameters, errors: FieldError[]): Given {
   const given: Given = {};
   for (const field of parameterNames) {
     const value = query[field];
     if (typeof value === 'string') given[field] = value;
-    else if (value !== undefined) faults.push({ field, code: 'repeated_parameter' });
+    else if (value !== undefined) errors.push({ field, code: 'repeated_parameter' });
   }
   return given;
 }
@@ -115,7 +115,7 @@ function wholeNumber(text: string, max: number): number | undefined {
 function readSort<Field extends string>(
   text: string,
   sortable: readonly Field[],
-  faults: FieldError[],
+  errors: FieldError[],
 ): SortKey<Field>[] {
   const keys: SortKey<Field>[] = [];
   for (const piece of text.split(/[,|]/)) {
@@ -128,7 +128,7 @@ function readSort<Field extends string>(
       const suggestion = isNew
         ? `${nearest(name, sortable)}:${nearest(wanted, directions)}`
         : keys.map((key) => `${key.field}:${key.direction}`).join(',');
-      faults.push({
+      errors.push({
         field: 'sort',
         code: 'invalid_sort',
         params: { value: echo(piece), suggestion, allowed: sortable.join(', ') },

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { ListQuery } from '../../contract/common.js';
 import { Notification, NotificationPage } from '../../contract/notification.js';
 import { isUnchanged } from '../../lib/http-headers.js';
-import { choiceFault, type FieldError, refuseFaults } from '../../lib/problem.js';
+import { choiceError, type FieldError, throwIfErrors } from '../../lib/problem.js';
 import { type Cursor, decodeCursor, encodeCursor } from '../../notifications/inbox/cursor.js';
 import type { InboxState, NotificationQuery } from '../../notifications/inbox/list-queries.js';
 import type { InboxPage, Notifications } from '../../notifications/notifications.js';
@@ -171,14 +171,14 @@ export function readInboxQuery(
   const { sort: keys, ...query } = parseListQuery(request.query, spec);
   // All times of a user's notifications are different, so only the first key matters.
   const sort = keys[0] ?? { field: 'created_at', direction: 'desc' };
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const { cursor: cursorText, envelope: envelopeText } = request.query;
   const cursor = typeof cursorText === 'string' ? decodeCursor(cursorText, sort) : undefined;
-  if (cursorText !== undefined && cursor === undefined) faults.push({ field: 'cursor', code: 'invalid_cursor' });
+  if (cursorText !== undefined && cursor === undefined) errors.push({ field: 'cursor', code: 'invalid_cursor' });
   if (envelopeText !== undefined && envelopeText !== 'true' && envelopeText !== 'false') {
-    faults.push(choiceFault('envelope', ['true', 'false']));
+    errors.push(choiceError('envelope', ['true', 'false']));
   }
-  refuseFaults(faults);
+  throwIfErrors(errors);
   const given = { ...query.given, ...(typeof envelopeText === 'string' && { envelope: envelopeText }) };
   return {
     ...query,

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from '../../contract/errors.js';
 import { mapAtPace, type Pace, type Pacer } from '../../lib/pacing.js';
-import { type FieldError, Problem, refuseFaults } from '../../lib/problem.js';
+import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import type { QueryParameters } from '../lists/list-query.js';
-import { queryFaults } from '../plugins/admin-requests.js';
+import { queryErrors } from '../plugins/admin-requests.js';
 import { asProblem } from '../plugins/problems.js';
 import { readDryRun } from '../requests/parameters.js';
 import type { App } from '../requests/route.js';
@@ -59,8 +59,8 @@ export function createNdjsonHandler<Item>(
   app.addHook('preClose', async () => closing.abort());
   return async (request, reply) => {
     const hasIdempotencyKey = request.headers['idempotency-key'] !== undefined;
-    const keyFaults: FieldError[] = hasIdempotencyKey ? [{ field: 'Idempotency-Key', code: 'not_supported' }] : [];
-    refuseFaults([...keyFaults, ...queryFaults(request)]);
+    const keyErrors: FieldError[] = hasIdempotencyKey ? [{ field: 'Idempotency-Key', code: 'not_supported' }] : [];
+    throwIfErrors([...keyErrors, ...queryErrors(request)]);
     const work = begin(request, { dryRun: readDryRun(request.query as QueryParameters) });
     request.removeReceiveTimeout();
     reply.hijack();

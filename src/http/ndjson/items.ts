@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { Problem, refuseFaults } from '../../lib/problem.js';
+import { Problem, throwIfErrors } from '../../lib/problem.js';
 import { parseJson } from '../plugins/json-body.js';
-import { validationFaults } from '../plugins/validation.js';
+import { validationErrors } from '../plugins/validation.js';
 import type { Line } from './line-reader.js';
 
 /** The maximum length of a line, in bytes. */
@@ -17,7 +17,7 @@ export interface Entry<Item> {
 /** Checks one value against a schema. Like Ajv's functions, it sets `errors` on itself. */
 export interface Validate {
   (input: unknown): unknown;
-  errors?: Parameters<typeof validationFaults>[0] | null;
+  errors?: Parameters<typeof validationErrors>[0] | null;
 }
 
 /**
@@ -36,7 +36,7 @@ export function readEntry<Item>(
     if (!isUtf8(bytes)) throw new Problem('malformed_json');
     const text = bytes.toString('utf8');
     const input = parseJson(text);
-    if (validate(input) !== true) refuseFaults(validationFaults(validate.errors ?? []));
+    if (validate(input) !== true) throwIfErrors(validationErrors(validate.errors ?? []));
     return { line, bytes: bytes.length, read: make(input, text) };
   } catch (error) {
     if (error instanceof Problem) return { line, bytes: 0, read: error };

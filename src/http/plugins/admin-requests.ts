@@ -1,9 +1,9 @@
 import type { FastifyRequest, RouteOptions } from 'fastify';
-import { type FieldError, refuseFaults } from '../../lib/problem.js';
+import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import type { QueryParameters } from '../lists/list-query.js';
 import type { App } from '../requests/route.js';
-import { closed, faultsOf, parameterNames, unknownMembers, unknownName, unknownOf } from './known-names.js';
-import { validationFaults } from './validation.js';
+import { closed, errorsOf, parameterNames, unknownMembers, unknownName, unknownOf } from './known-names.js';
+import { validationErrors } from './validation.js';
 
 /**
  * Refuses unknown members and parameters in requests under `/admin/v1`, together with all other errors of form: a
@@ -30,19 +30,19 @@ function closeRoute(route: RouteOptions): void {
 }
 
 async function refuseFaulty(request: FastifyRequest): Promise<void> {
-  const faults = [...bodyFaults(request), ...unknownParameters(request)];
+  const errors = [...bodyErrors(request), ...unknownParameters(request)];
   // If only known parameters are invalid, the handler reports them.
-  if (faults.length > 0) refuseFaults([...faults, ...knownParameterFaults(request)]);
+  if (errors.length > 0) throwIfErrors([...errors, ...knownParameterErrors(request)]);
 }
 
-function bodyFaults({ body, validationError, routeOptions }: FastifyRequest): FieldError[] {
-  if (validationError !== undefined) return validationFaults(validationError.validation);
+function bodyErrors({ body, validationError, routeOptions }: FastifyRequest): FieldError[] {
+  if (validationError !== undefined) return validationErrors(validationError.validation);
   return routeOptions.schema?.body === undefined ? unknownMembers(body, []) : [];
 }
 
 /** All errors of the query of a request. */
-export function queryFaults(request: FastifyRequest): FieldError[] {
-  return [...unknownParameters(request), ...knownParameterFaults(request)];
+export function queryErrors(request: FastifyRequest): FieldError[] {
+  return [...unknownParameters(request), ...knownParameterErrors(request)];
 }
 
 function unknownParameters({ query, routeOptions }: FastifyRequest): FieldError[] {
@@ -51,7 +51,7 @@ function unknownParameters({ query, routeOptions }: FastifyRequest): FieldError[
   return unknown.map((name) => unknownName('unknown_parameter', name, known));
 }
 
-function knownParameterFaults({ query, routeOptions }: FastifyRequest): readonly FieldError[] {
+function knownParameterErrors({ query, routeOptions }: FastifyRequest): readonly FieldError[] {
   const { checkQuery } = routeOptions.config;
-  return checkQuery === undefined ? [] : faultsOf(() => checkQuery(query as QueryParameters));
+  return checkQuery === undefined ? [] : errorsOf(() => checkQuery(query as QueryParameters));
 }

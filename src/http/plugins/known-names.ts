@@ -4,7 +4,7 @@ import { echo, nearestSimilar } from '../../lib/nearest.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
 
 /** The maximum number of errors in one response. */
-export const maxReportedFaults = 100;
+export const maxReportedErrors = 100;
 
 /** The error of a member or parameter that does not exist. It suggests the nearest name, or lists all names. */
 export function unknownName(
@@ -25,9 +25,9 @@ export function unknownMembers(value: unknown, known: readonly string[]): FieldE
   return unknownOf(Object.keys(value), known).map((name) => unknownName('unknown_member', name, known));
 }
 
-/** The names that are not known, at most `maxReportedFaults`. */
+/** The names that are not known, at most `maxReportedErrors`. */
 export function unknownOf(names: readonly string[], known: readonly string[]): string[] {
-  return names.filter((name) => !known.includes(name)).slice(0, maxReportedFaults);
+  return names.filter((name) => !known.includes(name)).slice(0, maxReportedErrors);
 }
 
 /**
@@ -61,7 +61,7 @@ export function parameterNames({ schema }: Pick<RouteOptions, 'schema'>): string
 }
 
 /** The errors of the problem that `check` throws. @throws every other error of `check` */
-export function faultsOf(check: () => unknown): readonly FieldError[] {
+export function errorsOf(check: () => unknown): readonly FieldError[] {
   try {
     check();
     return [];

@@ -4,7 +4,7 @@ import type { ProblemBody } from '../../contract/problem.js';
 import { formatText, preferredLanguage } from '../../lib/language.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
 import type { App } from '../requests/route.js';
-import { validationFaults } from './validation.js';
+import { validationErrors } from './validation.js';
 
 /** The framework's error codes and their codes in this API. */
 const frameworkCodes: Readonly<Record<string, ErrorCode>> = {
@@ -51,14 +51,20 @@ export function problemBody(problem: Problem, requestId: string, language: Langu
   const { code, options } = problem;
   const { status, message } = errors[code];
   const detail = formatText(message, language, options.params);
-  const faults = options.errors ?? [];
+  const fieldErrors = options.errors ?? [];
   return {
     type: `urn:postern:problem:${code}`,
     title: formatText(message, language, options.params),
     status,
-    detail: faults.length === 0 ? detail : `${detail} ${faults.map((fault) => describe(fault, language)).join(' ')}`,
+    detail:
+      fieldErrors.length === 0
+        ? detail
+        : `${detail} ${fieldErrors.map((error) => describe(error, language)).join(' ')}`,
     request_id: requestId,
-    errors: faults.length === 0 ? [{ code, message: detail }] : faults.map((fault) => fieldProblem(fault, language)),
+    errors:
+      fieldErrors.length === 0
+        ? [{ code, message: detail }]
+        : fieldErrors.map((error) => fieldProblem(error, language)),
     ...options.members,
   };
 }
@@ -69,16 +75,16 @@ function fieldProblem({ field, code, params, hint }: FieldError, language: Langu
   return field === undefined ? { code, message } : { field, code, message };
 }
 
-function describe(fault: FieldError, language: Language): string {
-  const { message } = fieldProblem(fault, language);
-  return fault.field === undefined ? message : `${fault.field}: ${message}`;
+function describe(error: FieldError, language: Language): string {
+  const { message } = fieldProblem(error, language);
+  return error.field === undefined ? message : `${error.field}: ${message}`;
 }
 
 /** Any thrown error as a problem. An unexpected error becomes `internal_error`; only the log shows its cause. */
 export function asProblem(error: FastifyError | Error): Problem {
   if (error instanceof Problem) return error;
   const { validation, code, statusCode = 500 } = error as Partial<FastifyError>;
-  if (validation !== undefined) return new Problem('validation_failed', { errors: validationFaults(validation) });
+  if (validation !== undefined) return new Problem('validation_failed', { errors: validationErrors(validation) });
   const known = code === undefined ? undefined : frameworkCodes[code];
   if (known !== undefined) return new Problem(known, { cause: error });
   // A refusal by the framework or a plugin that has no code above, such as one of the API's documentation page.

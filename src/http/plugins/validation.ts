@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type SchemaValidateFunction, type ValidateFuncti
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
 import type { FieldError } from '../../lib/problem.js';
 import type { App } from '../requests/route.js';
-import { maxReportedFaults, unknownName, unknownOf } from './known-names.js';
+import { maxReportedErrors, unknownName, unknownOf } from './known-names.js';
 
 /**
  * Ajv validates bodies: strict types, no coercion, no defaults, all errors at once. Reporting all errors is safe because
@@ -12,7 +12,7 @@ import { maxReportedFaults, unknownName, unknownOf } from './known-names.js';
 export function validationPlugin(app: App): void {
   const ajv = createAjv();
   app.setValidatorCompiler<object>(({ schema, httpPart }) => (httpPart === 'body' ? ajv.compile(schema) : () => true));
-  app.setSchemaErrorFormatter((faults) => Object.assign(new Error('validation'), { validation: faults }));
+  app.setSchemaErrorFormatter((errors) => Object.assign(new Error('validation'), { validation: errors }));
 }
 
 /** Validates a value as `validationPlugin` validates a body, but outside a request. */
@@ -55,23 +55,23 @@ function refuseUnknown(known: readonly string[]): SchemaValidateFunction {
 }
 
 /** Converts Ajv's errors to field errors. A path such as `/identity/type` becomes `identity.type`. */
-export function validationFaults(
+export function validationErrors(
   found: readonly FastifySchemaValidationError[] | readonly ErrorObject[],
 ): FieldError[] {
   // A union reports errors of each branch for the same field: keep the first.
-  const faults = new Map<string | undefined, FieldError>();
+  const errors = new Map<string | undefined, FieldError>();
   for (const error of found) {
     // `if` repeats the errors of the branch that applied.
     if (error.keyword === 'if') continue;
-    const fault = fieldFault(error);
+    const fieldError = fieldErrorOf(error);
     // A value of a wrong type also fails `enum`, and the list of choices is more useful.
-    if (!faults.has(fault.field) || error.keyword === 'enum') faults.set(fault.field, fault);
-    if (faults.size === maxReportedFaults) break;
+    if (!errors.has(fieldError.field) || error.keyword === 'enum') errors.set(fieldError.field, fieldError);
+    if (errors.size === maxReportedErrors) break;
   }
-  return [...faults.values()];
+  return [...errors.values()];
 }
 
-function fieldFault({
+function fieldErrorOf({
   keyword,
   instancePath,
   schemaPath,

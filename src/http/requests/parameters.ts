@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { parseId } from '../../lib/ids.js';
-import { choiceFault, Problem, refuseFaults } from '../../lib/problem.js';
+import { choiceError, Problem, throwIfErrors } from '../../lib/problem.js';
 
 /** A parsed query string. A repeated parameter is an array. */
 export type QueryParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -23,7 +23,7 @@ export const dryRunQuery = (description: string) =>
 
 /** @throws Problem `validation_failed` */
 export function readDryRun({ dry_run: given = 'false' }: QueryParameters): boolean {
-  if (Array.isArray(given)) refuseFaults([{ field: 'dry_run', code: 'repeated_parameter' }]);
-  if (given !== 'true' && given !== 'false') refuseFaults([choiceFault('dry_run', ['true', 'false'])]);
+  if (Array.isArray(given)) throwIfErrors([{ field: 'dry_run', code: 'repeated_parameter' }]);
+  if (given !== 'true' && given !== 'false') throwIfErrors([choiceError('dry_run', ['true', 'false'])]);
   return given === 'true';
 }

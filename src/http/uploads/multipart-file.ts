@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { maxImageBytes } from '../../contract/image.js';
-import { Problem, refuseFaults } from '../../lib/problem.js';
+import { Problem, throwIfErrors } from '../../lib/problem.js';
 
 /** Bytes besides the file: boundaries, headers of parts, and unknown fields. */
 const maxBytesAround = 64 * 1024;
@@ -39,7 +39,7 @@ export async function readMultipartFile(request: FastifyRequest, reply: FastifyR
     throw new Problem('malformed_request', { cause: error });
   }
   if (isCut) throw new Problem('payload_too_large');
-  if (files.length > 1) refuseFaults([{ field: 'file', code: 'too_many_items', params: { max: 1 } }]);
+  if (files.length > 1) throwIfErrors([{ field: 'file', code: 'too_many_items', params: { max: 1 } }]);
   const [file] = files;
   return file === undefined ? {} : { file };
 }

@@ -1,6 +1,6 @@
 import type { FieldErrorCode } from '../../contract/errors.js';
 import { echo, nearest } from '../nearest.js';
-import { type FieldError, refuseFaults } from '../problem.js';
+import { type FieldError, throwIfErrors } from '../problem.js';
 import {
   type FilterClause,
   type FilterField,
@@ -47,25 +47,25 @@ type Fail = (code: FieldErrorCode, at: Piece, params?: Readonly<Record<string, s
  * @throws Problem `validation_failed` with the first error of every clause (see `collectFilter`).
  */
 export function parseFilter(text: string, fields: FilterFields): FilterClause[] {
-  const faults: FieldError[] = [];
-  const clauses = collectFilter(text, fields, faults);
-  refuseFaults(faults);
+  const errors: FieldError[] = [];
+  const clauses = collectFilter(text, fields, errors);
+  throwIfErrors(errors);
   return clauses;
 }
 
 /**
- * Parses a filter and appends the first error of every clause to `faults`, for callers that check other parameters too.
+ * Parses a filter and appends the first error of every clause to `errors`, for callers that check other parameters too.
  * The field of each error is `parameter`. Its `position` is the 1-based position of the invalid piece in UTF-16 code
  * units. Use the clauses only if nothing was appended.
  */
 export function collectFilter(
   text: string,
   fields: FilterFields,
-  faults: FieldError[],
+  errors: FieldError[],
   parameter = 'filter',
 ): FilterClause[] {
   const fail: Fail = (code, at, params) => {
-    faults.push({ field: parameter, code, params: { position: at.start + 1, ...params } });
+    errors.push({ field: parameter, code, params: { position: at.start + 1, ...params } });
     return undefined;
   };
   const whole = { text, start: 0 };

@@ -10,13 +10,13 @@ export interface LoadOptions {
   readonly modules: readonly string[];
   readonly contextOf: (module: string) => PluginContext;
   /** Called for unhandled errors of a module, and for lost threads. */
-  readonly onFault: (module: string, what: string, failure?: Error) => void;
+  readonly onError: (module: string, what: string, failure?: Error) => void;
 }
 
 export interface LoadedPlugins {
   readonly plugins: readonly Plugin[];
   /** The errors of the modules, as texts for the operator. */
-  readonly faults: readonly string[];
+  readonly errors: readonly string[];
   /** Ends the threads. */
   close(): Promise<void>;
 }
@@ -26,30 +26,30 @@ const builtIn: readonly string[] = ['password', 'sms', 'email', 'passkey', 'totp
 const builtInPrefixes = ['custom:', 'oidc:'];
 
 /** Starts external modules, each in its own thread, and checks their exports. It reports all errors of all modules. */
-export async function loadPlugins({ modules, contextOf, onFault }: LoadOptions): Promise<LoadedPlugins> {
+export async function loadPlugins({ modules, contextOf, onError }: LoadOptions): Promise<LoadedPlugins> {
   const plugins: Plugin[] = [];
-  const faults: string[] = [];
+  const errors: string[] = [];
   const threads: SupervisedPlugin[] = [];
   for (const module of modules) {
     try {
       const thread = await supervisePlugin({
         url: resolveModule(module),
         context: contextOf(module),
-        onUnhandled: (failure) => onFault(module, 'a plug-in left an error unhandled', failure),
-        onLost: (reason) => onFault(module, `the thread of a plug-in was lost: ${reason}`),
+        onUnhandled: (failure) => onError(module, 'a plug-in left an error unhandled', failure),
+        onLost: (reason) => onError(module, `the thread of a plug-in was lost: ${reason}`),
       });
       threads.push(thread);
-      const found = [...faultsOf(thread.described), ...clashes(thread.described, plugins)];
-      faults.push(...found.map((fault) => `${module}: ${fault}`));
+      const found = [...errorsOf(thread.described), ...clashes(thread.described, plugins)];
+      errors.push(...found.map((error) => `${module}: ${error}`));
       if (found.length === 0 && thread.described !== undefined) plugins.push(pluginOf(thread, thread.described));
     } catch (error) {
-      faults.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);
+      errors.push(`${module}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   const close = async () => {
     await Promise.all(threads.map((thread) => thread.close()));
   };
-  return { plugins, faults, close };
+  return { plugins, errors, close };
 }
 
 /** A plug-in that calls the module in its thread. @param described without errors */
@@ -74,21 +74,21 @@ function resolveModule(module: string): string {
   }
 }
 
-function faultsOf(described: Described | undefined): string[] {
+function errorsOf(described: Described | undefined): string[] {
   if (described === undefined) {
     return ['the default export is neither an authenticator nor a function that returns one'];
   }
   const { name, steps, namesUser, functions } = described;
-  const faults: string[] = [];
-  if (typeof name !== 'string' || !namePattern.test(name)) faults.push(`name must match ${namePattern.source}`);
-  if (steps !== 1 && steps !== 2) faults.push('steps must be 1 or 2');
-  if (namesUser !== undefined && typeof namesUser !== 'boolean') faults.push('namesUser must be true or false');
-  if (namesUser === true && steps !== 2) faults.push('namesUser needs two steps');
+  const errors: string[] = [];
+  if (typeof name !== 'string' || !namePattern.test(name)) errors.push(`name must match ${namePattern.source}`);
+  if (steps !== 1 && steps !== 2) errors.push('steps must be 1 or 2');
+  if (namesUser !== undefined && typeof namesUser !== 'boolean') errors.push('namesUser must be true or false');
+  if (namesUser === true && steps !== 2) errors.push('namesUser needs two steps');
   const decides = namesUser === true ? 'identify' : 'verify';
   const needed = steps === 2 ? ['begin', decides] : [decides];
   const missing = needed.filter((member) => !functions.includes(member));
-  faults.push(...missing.map((member) => `${member} must be a function`));
-  return faults;
+  errors.push(...missing.map((member) => `${member} must be a function`));
+  return errors;
 }
 
 function clashes(described: Described | undefined, others: readonly Plugin[]): string[] {

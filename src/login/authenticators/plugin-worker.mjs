@@ -8,7 +8,7 @@ import { parentPort } from 'node:worker_threads';
 /** @typedef {(message: FromThread) => void} Send */
 
 /** Characters at most: of a result as JSON, of a log message, and of an error at the start. */
-const maxLength = { answer: 65_536, log: 4096, fault: 1000 };
+const maxLength = { answer: 65_536, log: 4096, failure: 1000 };
 /** Requests that may wait. An endless loop must not fill the memory of the main thread. */
 const maxRequests = 100;
 const maxFrames = 10;
@@ -46,7 +46,7 @@ async function start(url, context, send) {
     send({ type: 'started', described: describe(made) });
     return made;
   } catch (error) {
-    send({ type: 'not started', message: messageOf(error).slice(0, maxLength.fault) });
+    send({ type: 'not started', message: messageOf(error).slice(0, maxLength.failure) });
     return {};
   }
 }

@@ -2,7 +2,7 @@ import type { LoginDiagnosis } from '../../contract/login-diagnosis/login-diagno
 import { findAccount } from '../../identities/accounts.js';
 import { canonicalIdentity, type Identity, type IdentityType } from '../../identities/identity.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
-import { Problem, refuseFaults } from '../../lib/problem.js';
+import { Problem, throwIfErrors } from '../../lib/problem.js';
 import type { Authenticator } from '../authenticators/authenticator.js';
 import { namesUser } from '../authenticators/authenticator.js';
 import { type AccountCheckOptions, type AccountChecks, checkAccount } from './account-checks.js';
@@ -114,8 +114,8 @@ export function createLoginDiagnoses(options: LoginDiagnosesOptions): LoginDiagn
     async ofIdentity({ type, value }, { authenticator, ...view }) {
       const identity = canonicalIdentity(type, value, defaultRegion);
       if (identity === undefined) {
-        refuseFaults([{ field: 'identity.value', code: 'invalid_identity', params: { type } }]);
-        throw new Error('a fault was not refused');
+        throwIfErrors([{ field: 'identity.value', code: 'invalid_identity', params: { type } }]);
+        throw new Error('unreachable: the error was thrown above');
       }
       const { userId } = await findAccount(database.spanning, keys, identity);
       const subject = await readSubject(database.user(userId), userId, view.deviceId);

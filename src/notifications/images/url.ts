@@ -24,7 +24,7 @@ const URI = new RegExp(
 );
 
 /** The error of the URL of an image that is hosted elsewhere, if it has one. */
-export function imageUrlFault(url: string, field: string, checkUrl: CheckUrl): FieldError | undefined {
+export function imageUrlError(url: string, field: string, checkUrl: CheckUrl): FieldError | undefined {
   const reason = checkUrl(url) ?? (URI.test(canonicalUrl(url)) ? undefined : 'not a valid URL');
   return reason === undefined ? undefined : { field, code: 'invalid_url', params: { reason } };
 }

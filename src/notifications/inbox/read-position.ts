@@ -111,8 +111,8 @@ export function createReadPositions(database: Database, changed: (userIds: reado
  */
 async function targetOf(tx: Queryable<'user'>, userId: string, to: MarkerInput): Promise<number> {
   const { last_read_sequence: sequence, last_read_id: id } = to;
-  const refuse = (fault: FieldError): never => {
-    throw new Problem('validation_failed', { errors: [fault] });
+  const refuse = (error: FieldError): never => {
+    throw new Problem('validation_failed', { errors: [error] });
   };
   if (sequence !== undefined && id !== undefined) {
     const params = { fields: 'last_read_sequence, last_read_id' };

@@ -11,12 +11,12 @@ import {
   sql,
   userStatement,
 } from '../../database/sql.js';
-import { Problem, refuseFaults } from '../../lib/problem.js';
+import { Problem, throwIfErrors } from '../../lib/problem.js';
 import { findImages, holdImages, referToImages } from '../images/rows.js';
 import { blockRows } from '../inbox/blocks.js';
 import { lockHead } from '../inbox/heads.js';
 import { type Content, type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
-import { type ContentRules, changedContent, contentFaults, imageIds, imageUrls } from './content.js';
+import { type ContentRules, changedContent, contentErrors, imageIds, imageUrls } from './content.js';
 
 const selectOwner = spanningStatement<{ id: string }, { user_id: string }>(
   'notifications_owner',
@@ -111,7 +111,7 @@ export async function change(
   number: string | undefined,
 ): Promise<Notification> {
   const written = { input, number, path: '' };
-  refuseFaults(contentFaults(written, rules, await holdImages(tx, imageIds([written]), rules.imageUrlsOf)));
+  throwIfErrors(contentErrors(written, rules, await holdImages(tx, imageIds([written]), rules.imageUrlsOf)));
 
   const userId = await lockInboxOf(tx, id);
   const columns = changedContent(written, await referToImages(tx, imageUrls([written])));

@@ -1,7 +1,7 @@
 import type { Image, NotificationChange, NotificationInput } from '../../contract/notification.js';
 import { kinds } from '../../lib/filter/fields.js';
-import { choiceFault, type FieldError } from '../../lib/problem.js';
-import { type CheckUrl, type ImageUrls, imageUrlFault } from '../images/url.js';
+import { choiceError, type FieldError } from '../../lib/problem.js';
+import { type CheckUrl, type ImageUrls, imageUrlError } from '../images/url.js';
 import type { Content } from '../inbox/row.js';
 
 /** The rules of an installation for the content of notifications. */
@@ -20,29 +20,29 @@ export interface InputItem<Input extends NotificationInput | NotificationChange>
   readonly path: string;
 }
 
-/** Faults that the schema does not find. @param images those of `imageIds` that exist */
-export function contentFaults(
+/** Errors that the schema does not find. @param images those of `imageIds` that exist */
+export function contentErrors(
   { input, number, path }: InputItem<NotificationInput | NotificationChange>,
   { types, checkUrl }: ContentRules,
   images: ReadonlyMap<string, Image>,
 ): FieldError[] {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const { notification_type: type, object_data_number: value, image_id: imageId, image: imageUrl } = input;
   if (type !== undefined && !types.includes(type)) {
-    faults.push(choiceFault(`${path}notification_type`, types));
+    errors.push(choiceError(`${path}notification_type`, types));
   }
   if (isGiven(value) && decimal(number ?? String(value)) === undefined) {
-    faults.push({ field: `${path}object_data_number`, code: 'invalid_number' });
+    errors.push({ field: `${path}object_data_number`, code: 'invalid_number' });
   }
   if (isGiven(imageId) && isGiven(imageUrl)) {
-    faults.push({ field: `${path}image`, code: 'conflicting_fields', params: { fields: 'image_id, image' } });
+    errors.push({ field: `${path}image`, code: 'conflicting_fields', params: { fields: 'image_id, image' } });
   }
   if (isGiven(imageId) && !images.has(imageId.toLowerCase())) {
-    faults.push({ field: `${path}image_id`, code: 'unknown_image' });
+    errors.push({ field: `${path}image_id`, code: 'unknown_image' });
   }
-  const urlFault = isGiven(imageUrl) ? imageUrlFault(imageUrl, `${path}image`, checkUrl) : undefined;
-  if (urlFault !== undefined) faults.push(urlFault);
-  return faults;
+  const urlError = isGiven(imageUrl) ? imageUrlError(imageUrl, `${path}image`, checkUrl) : undefined;
+  if (urlError !== undefined) errors.push(urlError);
+  return errors;
 }
 
 /** The ids of the images that these refer to, in lower case. */

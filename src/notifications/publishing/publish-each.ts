@@ -11,10 +11,10 @@ export interface Publication {
 }
 
 /** The ids of the notifications that were published, or why none was. */
-export type Outcome = { readonly ids: readonly string[] } | { readonly faults: readonly FieldError[] };
+export type Outcome = { readonly ids: readonly string[] } | { readonly errors: readonly FieldError[] };
 
 /** The reason why this would not be published; undefined if it would be. */
-export type Forecast = { readonly faults: readonly FieldError[] } | undefined;
+export type Forecast = { readonly errors: readonly FieldError[] } | undefined;
 
 export interface EachPublisherOptions {
   readonly database: Pick<Database, 'spanning'>;
@@ -55,10 +55,10 @@ export async function publishEach(
         published.set(publication, outcome);
       }
     } catch (error) {
-      for (const [place, faults] of faultsByPlace(error)) {
+      for (const [place, errors] of errorsByPlace(error)) {
         const publication = open[place];
         if (publication === undefined) throw error;
-        refused.set(publication, { faults });
+        refused.set(publication, { errors });
       }
     }
   }
@@ -73,7 +73,7 @@ export async function forecastEach(
   const inputs = publications.map(({ input }) => input);
   const numbers = publications.map(({ number }) => number);
   const found = await notifications.validateEach(inputs, numbers);
-  return found.map((faults) => (faults.length === 0 ? undefined : { faults }));
+  return found.map((errors) => (errors.length === 0 ? undefined : { errors }));
 }
 
 async function publishAll(
@@ -92,13 +92,13 @@ async function publishAll(
 }
 
 /** The errors of a refused request, by the place of the item. @throws any other error again */
-function faultsByPlace(error: unknown): Map<number, FieldError[]> {
-  const faults = error instanceof Problem && error.code === 'validation_failed' ? (error.options.errors ?? []) : [];
+function errorsByPlace(error: unknown): Map<number, FieldError[]> {
+  const errors = error instanceof Problem && error.code === 'validation_failed' ? (error.options.errors ?? []) : [];
   const byPlace = new Map<number, FieldError[]>();
-  for (const fault of faults) {
-    const [, place, field] = /^(\d+)\.(.+)$/.exec(fault.field ?? '') ?? [];
+  for (const fieldError of errors) {
+    const [, place, field] = /^(\d+)\.(.+)$/.exec(fieldError.field ?? '') ?? [];
     if (place === undefined || field === undefined) throw error;
-    byPlace.set(Number(place), [...(byPlace.get(Number(place)) ?? []), { ...fault, field }]);
+    byPlace.set(Number(place), [...(byPlace.get(Number(place)) ?? []), { ...fieldError, field }]);
   }
   if (byPlace.size === 0) throw error;
   return byPlace;

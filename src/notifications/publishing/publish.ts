@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Image, Notification, NotificationInput } from '../../contract/notification.js';
 import type { Queryable, Transaction } from '../../database/database.js';
 import { orderedId, orderedIds } from '../../lib/ids.js';
-import { type FieldError, refuseFaults } from '../../lib/problem.js';
+import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import { instantsOfMicroseconds } from '../../lib/times.js';
 import { referToImages } from '../images/rows.js';
 import { countFullBlocks } from '../inbox/block-counts.js';
@@ -13,13 +13,13 @@ import { type Created, type CreatedRow, insertOne, type NewRow } from './publish
 import {
   admitItems,
   type ExactNumbers,
-  faultsOfGroups,
+  errorsOfGroups,
   type Item,
   type PublishRequest,
   readItem,
   readItems,
   refuseItems,
-  requestFaults,
+  requestErrors,
 } from './validation.js';
 
 /** Notifications that are put together in one turn of the event loop: that takes about a millisecond. */
@@ -86,7 +86,7 @@ export async function publishOne(
 ): Promise<Notification> {
   const item = readItem({ input: request, path: '', number: numbers[0] });
   const [delivery] = item.deliveries;
-  if (delivery === undefined || requestFaults([item], rules, noImages).length > 0) {
+  if (delivery === undefined || requestErrors([item], rules, noImages).length > 0) {
     return refuseItems(handle, [item], rules, noImages);
   }
   const { userId } = delivery;
@@ -107,7 +107,7 @@ export async function validateEach(
   numbers: ExactNumbers,
 ): Promise<FieldError[][]> {
   const items = requests.map((input, index) => readItem({ input, path: '', number: numbers[index] }));
-  return faultsOfGroups(
+  return errorsOfGroups(
     handle,
     items.map((item) => [item]),
     rules,
@@ -132,8 +132,8 @@ export async function planNotifications(
   numbers: ExactNumbers,
 ): Promise<PlannedNotification[]> {
   const items = readItems(request, numbers);
-  const [faults = []] = await faultsOfGroups(handle, [items], rules);
-  refuseFaults(faults);
+  const [errors = []] = await errorsOfGroups(handle, [items], rules);
+  throwIfErrors(errors);
   return items.flatMap((item) => {
     const content = contentOf(item, new Map());
     return item.deliveries.map(({ userId }) => ({ id: orderedId(), userId, content }));
@@ -183,7 +183,7 @@ function refuseMissing(
   images: ReadonlyMap<string, Image>,
   made: readonly unknown[],
 ): never {
-  refuseFaults(requestFaults(items, rules, images, usersOf(items, made)));
+  throwIfErrors(requestErrors(items, rules, images, usersOf(items, made)));
   throw new Error('a notification was not inserted, but its user exists');
 }
 

@@ -1,9 +1,9 @@
 import type { Image, NotificationInput } from '../../contract/notification.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, userStatement } from '../../database/sql.js';
-import { type FieldError, refuseFaults } from '../../lib/problem.js';
+import { type FieldError, throwIfErrors } from '../../lib/problem.js';
 import { findImages, holdImages } from '../images/rows.js';
-import { type ContentRules, contentFaults, type InputItem, imageIds } from './content.js';
+import { type ContentRules, contentErrors, type InputItem, imageIds } from './content.js';
 
 /** Notifications that one request may publish. */
 export const maxDeliveries = 10_000;
@@ -16,7 +16,7 @@ export function countDeliveries(item: unknown): number {
 }
 
 /** The error of a request that makes this many notifications, if that is too many. */
-export function deliveryLimitFaults(deliveries: number): FieldError[] {
+export function deliveryLimitErrors(deliveries: number): FieldError[] {
   return deliveries > maxDeliveries ? [{ code: 'too_many_deliveries', params: { max: maxDeliveries } }] : [];
 }
 
@@ -76,7 +76,7 @@ export async function admitItems(
   rules: ContentRules,
 ): Promise<Map<string, Image>> {
   const images = await holdImages(handle, imageIds(items), rules.imageUrlsOf);
-  if (requestFaults(items, rules, images).length > 0) await refuseItems(handle, items, rules, images);
+  if (requestErrors(items, rules, images).length > 0) await refuseItems(handle, items, rules, images);
   return images;
 }
 
@@ -87,12 +87,12 @@ export async function refuseItems(
   rules: ContentRules,
   images: ReadonlyMap<string, Image>,
 ): Promise<never> {
-  refuseFaults(requestFaults(items, rules, images, await existingUsers(handle, items)));
-  throw new Error('items without faults were refused');
+  throwIfErrors(requestErrors(items, rules, images, await existingUsers(handle, items)));
+  throw new Error('items without errors were refused');
 }
 
 /** Validates items that will not be written now. @returns the errors of each group of items, each group by itself */
-export async function faultsOfGroups(
+export async function errorsOfGroups(
   handle: Queryable<'user' | 'directory'>,
   groups: readonly (readonly Item[])[],
   rules: ContentRules,
@@ -100,38 +100,38 @@ export async function faultsOfGroups(
   const items = groups.flat();
   const users = await existingUsers(handle, items);
   const images = await findImages(handle, imageIds(items), rules.imageUrlsOf);
-  return groups.map((group) => requestFaults(group, rules, images, users));
+  return groups.map((group) => requestErrors(group, rules, images, users));
 }
 
 /** @param users those that exist; without them users are not checked */
-export function requestFaults(
+export function requestErrors(
   items: readonly Item[],
   rules: ContentRules,
   images: ReadonlyMap<string, Image>,
   users?: ReadonlySet<string>,
 ): FieldError[] {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const item of items) {
-    faults.push(...recipientFaults(item, users), ...contentFaults(item, rules, images));
+    errors.push(...recipientErrors(item, users), ...contentErrors(item, rules, images));
   }
-  faults.push(...deliveryLimitFaults(items.reduce((sum, { deliveries }) => sum + deliveries.length, 0)));
-  return faults;
+  errors.push(...deliveryLimitErrors(items.reduce((sum, { deliveries }) => sum + deliveries.length, 0)));
+  return errors;
 }
 
-function recipientFaults({ input, path, deliveries }: Item, users: ReadonlySet<string> | undefined): FieldError[] {
-  const faults: FieldError[] = [];
-  if (deliveries.length === 0) faults.push({ field: `${path}user_id`, code: 'required' });
+function recipientErrors({ input, path, deliveries }: Item, users: ReadonlySet<string> | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  if (deliveries.length === 0) errors.push({ field: `${path}user_id`, code: 'required' });
   if (input.user_id !== undefined && input.user_ids !== undefined) {
-    faults.push({ field: `${path}user_ids`, code: 'conflicting_fields', params: { fields: 'user_id, user_ids' } });
+    errors.push({ field: `${path}user_ids`, code: 'conflicting_fields', params: { fields: 'user_id, user_ids' } });
   }
   const seen = new Set<string>();
   for (const { userId, place } of deliveries) {
     const field = () => path + (place === undefined ? 'user_id' : `user_ids.${place}`);
-    if (seen.has(userId)) faults.push({ field: field(), code: 'duplicate_items' });
-    else if (users?.has(userId) === false) faults.push({ field: field(), code: 'unknown_user' });
+    if (seen.has(userId)) errors.push({ field: field(), code: 'duplicate_items' });
+    else if (users?.has(userId) === false) errors.push({ field: field(), code: 'unknown_user' });
     seen.add(userId);
   }
-  return faults;
+  return errors;
 }
 
 async function existingUsers(handle: Queryable<'user'>, items: readonly Item[]): Promise<Set<string>> {

@@ -6,7 +6,7 @@ import type { FilterFields } from '../../lib/filter/fields.js';
 import { matches } from '../../lib/filter/match.js';
 import { collectFilter, parseFilter } from '../../lib/filter/parse.js';
 import { newId } from '../../lib/ids.js';
-import { Problem, refuseFaults } from '../../lib/problem.js';
+import { Problem, throwIfErrors } from '../../lib/problem.js';
 
 /** Filters of a user. A notification that matches one is listed, but not pushed. */
 export interface Mutes {
@@ -65,7 +65,7 @@ export function createMutes(database: Database, fields: FilterFields): Mutes {
         const mutes = await tx.query(selectMutes({ userId }));
         const same = mutes.find((mute) => mute.filter === filter);
         if (same !== undefined) return { mute: same, isNew: false };
-        if (mutes.length >= maxMutes) refuseFaults([{ code: 'too_many_items', params: { max: maxMutes } }]);
+        if (mutes.length >= maxMutes) throwIfErrors([{ code: 'too_many_items', params: { max: maxMutes } }]);
         const [mute] = await tx.query(insertMute({ userId, id: newId(), filter }));
         if (mute === undefined) throw new Error('an insert returned no row');
         return { mute, isNew: true };
@@ -97,9 +97,9 @@ export function isMuted(
   notification: Omit<Notification, 'sequence' | 'image'>,
 ): boolean {
   return filters.some((filter) => {
-    const faults: Parameters<typeof collectFilter>[2] = [];
-    const clauses = collectFilter(filter, fields, faults);
+    const errors: Parameters<typeof collectFilter>[2] = [];
+    const clauses = collectFilter(filter, fields, errors);
     // A filter on a type that the operator has removed since is invalid, and matches nothing.
-    return faults.length === 0 && matches(clauses, notification);
+    return errors.length === 0 && matches(clauses, notification);
   });
 }

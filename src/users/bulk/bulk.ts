@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.js';
 import { compose, sql, userStatement } from '../../database/sql.js';
 import { collectFilter } from '../../lib/filter/parse.js';
 import type { Origin } from '../../lib/origin.js';
-import { type FieldError, Problem, refuseFaults } from '../../lib/problem.js';
+import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import type { UserListRequest } from '../list.js';
 import { isFuture } from '../queries.js';
 import { userFilterFields } from '../search/fields.js';
@@ -195,10 +195,10 @@ async function checkRequest(database: Database, request: BulkRequest): Promise<B
   if (action !== 'lock' && lock !== undefined) errors.push({ field: 'lock', code: 'not_supported' });
   const text = search === undefined ? undefined : readSearch(search, errors);
   const clauses = filter === undefined ? [] : collectFilter(filter, userFilterFields, errors);
-  refuseFaults(errors);
+  throwIfErrors(errors);
   const checkedLock = lock === undefined ? undefined : readLock(lock);
   if (typeof checkedLock?.locked_until === 'string' && !(await isFuture(database.users, checkedLock.locked_until))) {
-    refuseFaults([{ field: 'until', code: 'time_in_past' }]);
+    throwIfErrors([{ field: 'until', code: 'time_in_past' }]);
   }
   return {
     action,

@@ -14,10 +14,10 @@ const around = /^[\p{Z}\p{Cf}\s]+|[\p{Z}\p{Cf}\s]+$/gu;
 /** Control characters and lone surrogates. */
 const refused = /[\p{Cc}\p{Cs}]/u;
 
-/** Reads the text of a search. @returns undefined after it has added its fault to `faults` */
-export function readSearch(given: string, faults: FieldError[]): string | undefined {
+/** Reads the text of a search. @returns undefined after it has added its error to `errors` */
+export function readSearch(given: string, errors: FieldError[]): string | undefined {
   const fail = (code: FieldError['code'], params?: FieldError['params']) => {
-    faults.push({ field: 'search', code, ...(params !== undefined && { params }) });
+    errors.push({ field: 'search', code, ...(params !== undefined && { params }) });
     return undefined;
   };
   if (given.length > maxLength) return fail('too_long', { max: maxLength });

@@ -24,7 +24,7 @@ test('a user who is deleted after validation does not affect the other publicati
     publication(bob),
     publication(randomUUID()),
   ]);
-  const gone = { faults: [{ field: 'user_id', code: 'unknown_user' }] };
+  const gone = { errors: [{ field: 'user_id', code: 'unknown_user' }] };
   const made = { ids: [expect.any(String)] };
   expect(outcomes).toEqual([made, gone, made, gone]);
   expect([await headOf(database, ann), await headOf(database, bob)]).toMatchObject([{ total: 1 }, { total: 1 }]);

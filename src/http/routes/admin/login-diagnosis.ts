@@ -10,7 +10,7 @@ import {
 import { loginReasons, loginVerdicts } from '../../../contract/login-diagnosis/texts.js';
 import { parseId } from '../../../lib/ids.js';
 import { formatText, preferredLanguage } from '../../../lib/language.js';
-import { type FieldError, refuseFaults } from '../../../lib/problem.js';
+import { type FieldError, throwIfErrors } from '../../../lib/problem.js';
 import type { Diagnosis, DiagnosisView, LoginDiagnoses } from '../../../login/diagnosis/diagnosis.js';
 import { IdParams, pathId, type QueryParameters } from '../../requests/parameters.js';
 import type { App } from '../../requests/route.js';
@@ -53,7 +53,7 @@ export function adminLoginDiagnosisRoutes(app: App, { loginDiagnoses }: { loginD
     config: { access: { scope: 'users:read' } },
     async handler(request, reply) {
       const { identity, authenticator, device_id, address } = request.body;
-      refuseFaults(addressFaults(address));
+      throwIfErrors(addressErrors(address));
       const view = { deviceId: device_id == null ? undefined : parseId(device_id), address, authenticator };
       return reply.send(inWords(await loginDiagnoses.ofIdentity(identity, view), request));
     },
@@ -62,23 +62,23 @@ export function adminLoginDiagnosisRoutes(app: App, { loginDiagnoses }: { loginD
 
 /** @throws Problem `validation_failed` */
 function readView(query: QueryParameters): DiagnosisView {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const read = (field: 'device_id' | 'address') => {
     const value = query[field];
     if (typeof value === 'string' || value === undefined) return value;
-    faults.push({ field, code: 'repeated_parameter' });
+    errors.push({ field, code: 'repeated_parameter' });
     return undefined;
   };
   const address = read('address');
   const given = read('device_id');
   const deviceId = given === undefined ? undefined : parseId(given);
-  if (given !== undefined && deviceId === undefined) faults.push({ field: 'device_id', code: 'invalid_format' });
-  if (deviceId !== undefined && isReservedDeviceId(deviceId)) faults.push({ field: 'device_id', code: 'reserved_id' });
-  refuseFaults([...faults, ...addressFaults(address)]);
+  if (given !== undefined && deviceId === undefined) errors.push({ field: 'device_id', code: 'invalid_format' });
+  if (deviceId !== undefined && isReservedDeviceId(deviceId)) errors.push({ field: 'device_id', code: 'reserved_id' });
+  throwIfErrors([...errors, ...addressErrors(address)]);
   return { deviceId, address };
 }
 
-function addressFaults(address: string | undefined): FieldError[] {
+function addressErrors(address: string | undefined): FieldError[] {
   return address === undefined || isIP(address) !== 0 ? [] : [{ field: 'address', code: 'invalid_format' }];
 }
 

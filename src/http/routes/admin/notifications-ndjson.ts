@@ -63,14 +63,14 @@ async function resultsOf(
   }
   const language = preferredLanguage(request.headers['accept-language']);
   const refusal = (problem: Problem): Pick<PublishedItem, 'status' | 'errors'> => {
-    const { status, errors: faults } = problemBody(problem, request.id, language);
-    return { status, errors: faults };
+    const { status, errors } = problemBody(problem, request.id, language);
+    return { status, errors };
   };
   return mapAtPace(pace, entries, ({ line, read }) => {
     const result = results.get(read);
     if (read instanceof Problem) return { line, ...refusal(read) };
     if (result === undefined) return { line, status: 200 };
-    if ('faults' in result) return { line, ...refusal(new Problem('validation_failed', { errors: result.faults })) };
+    if ('errors' in result) return { line, ...refusal(new Problem('validation_failed', { errors: result.errors })) };
     return read.input.user_ids === undefined
       ? { line, status: 201, id: result.ids[0] ?? '' }
       : { line, status: 201, ids: [...result.ids] };

@@ -9,10 +9,10 @@ import {
 import { DryRun } from '../../../contract/push.js';
 import type { Database } from '../../../database/database.js';
 import type { Pacer } from '../../../lib/pacing.js';
-import { Problem, refuseFaults } from '../../../lib/problem.js';
+import { Problem, throwIfErrors } from '../../../lib/problem.js';
 import { exactNumbers } from '../../../notifications/inbox/exact-numbers.js';
 import type { Notifications } from '../../../notifications/notifications.js';
-import { countDeliveries, deliveryLimitFaults } from '../../../notifications/publishing/validation.js';
+import { countDeliveries, deliveryLimitErrors } from '../../../notifications/publishing/validation.js';
 import type { Push } from '../../../notifications/push/push.js';
 import {
   arrayForm,
@@ -213,11 +213,11 @@ function jsonInParts(reply: FastifyReply): { add(part: readonly unknown[]): void
  */
 function refuseExcess(body: unknown): void {
   const items: unknown[] = Array.isArray(body) ? body : [body];
-  if (items.length > maxItems) refuseFaults([{ code: 'too_many_items', params: { max: maxItems } }]);
-  refuseFaults(deliveryLimitFaults(items.reduce<number>((sum, item) => sum + countDeliveries(item), 0)));
+  if (items.length > maxItems) throwIfErrors([{ code: 'too_many_items', params: { max: maxItems } }]);
+  throwIfErrors(deliveryLimitErrors(items.reduce<number>((sum, item) => sum + countDeliveries(item), 0)));
   const bytes = items.reduce<number>((sum, item) => sum + bytesForMany(item), 0);
   if (bytes > maxPublishedBytes) {
-    refuseFaults([{ code: 'too_much_published', params: { max: maxPublishedBytes / 2 ** 20 } }]);
+    throwIfErrors([{ code: 'too_much_published', params: { max: maxPublishedBytes / 2 ** 20 } }]);
   }
 }
 

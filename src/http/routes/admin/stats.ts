@@ -7,7 +7,7 @@ import {
   StatisticsStep,
   stepNames,
 } from '../../../contract/operation/statistics.js';
-import { choiceFault, type FieldError, refuseFaults } from '../../../lib/problem.js';
+import { choiceError, type FieldError, throwIfErrors } from '../../../lib/problem.js';
 import { type Instant, parseTime, TIME_FORMAT } from '../../../lib/times.js';
 import type { StatisticsRequest, Statistics as StoredStatistics } from '../../../statistics/statistics.js';
 import type { QueryParameters } from '../../requests/parameters.js';
@@ -64,34 +64,34 @@ export function adminStatisticsRoutes(app: App, { statistics }: { statistics: St
   });
 }
 
-/** @throws Problem `validation_failed` with all faulty parameters */
+/** @throws Problem `validation_failed` with an error for each invalid parameter */
 function readStatisticsQuery(given: QueryParameters): StatisticsRequest {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const once = (field: (typeof parameters)[number]): string | undefined => {
     const value = given[field];
     if (value === undefined || typeof value === 'string') return value;
-    faults.push({ field, code: 'repeated_parameter' });
+    errors.push({ field, code: 'repeated_parameter' });
     return undefined;
   };
   const time = (field: 'from' | 'to'): Instant | undefined => {
     const text = once(field);
     const read = text === undefined ? undefined : parseTime(text);
     if (text !== undefined && read === undefined) {
-      faults.push({ field, code: 'invalid_since', params: { format: TIME_FORMAT } });
+      errors.push({ field, code: 'invalid_since', params: { format: TIME_FORMAT } });
     }
     return read;
   };
   const names = given.metric === undefined ? undefined : (once('metric') ?? '').split(',');
-  if (names === undefined) faults.push({ field: 'metric', code: 'required' });
+  if (names === undefined) errors.push({ field: 'metric', code: 'required' });
   const chosen = (names ?? []).flatMap((name) => metricNames.find((metric) => metric === name) ?? []);
   if (typeof given.metric === 'string') {
-    if (chosen.length < (names ?? []).length) faults.push(choiceFault('metric', metricNames));
-    else if (new Set(chosen).size < chosen.length) faults.push({ field: 'metric', code: 'duplicate_items' });
+    if (chosen.length < (names ?? []).length) errors.push(choiceError('metric', metricNames));
+    else if (new Set(chosen).size < chosen.length) errors.push({ field: 'metric', code: 'duplicate_items' });
   }
   const [from, to] = [time('from'), time('to')];
   const stepText = once('step');
   const step = stepNames.find((name) => name === stepText);
-  if (stepText !== undefined && step === undefined) faults.push(choiceFault('step', stepNames));
-  refuseFaults(faults);
+  if (stepText !== undefined && step === undefined) errors.push(choiceError('step', stepNames));
+  throwIfErrors(errors);
   return { metrics: chosen, from, to, step };
 }

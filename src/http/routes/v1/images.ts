@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ImageInput, ImageUpload, maxImageBytes } from '../../../contract/image.js';
 import { Image } from '../../../contract/notification.js';
-import { Problem, refuseFaults } from '../../../lib/problem.js';
+import { Problem, throwIfErrors } from '../../../lib/problem.js';
 import type { ImageSource, Images } from '../../../notifications/images/images.js';
 import type { Idempotent } from '../../requests/idempotent.js';
 import type { Access, App } from '../../requests/route.js';
@@ -120,7 +120,7 @@ function sourceOf(body: ImageInput & Partial<ImageUpload> = {}): ImageSource {
   // A JSON body may have an unknown member of this name.
   if (Buffer.isBuffer(file)) return { file };
   const fields = { fields: 'url, encoded, file' };
-  if (url !== undefined && encoded !== undefined) refuseFaults([{ code: 'conflicting_fields', params: fields }]);
+  if (url !== undefined && encoded !== undefined) throwIfErrors([{ code: 'conflicting_fields', params: fields }]);
   if (encoded !== undefined) return { file: decode(encoded) };
   if (url !== undefined) return { url };
   throw new Problem('validation_failed', { errors: [{ code: 'one_required', params: fields }] });
@@ -131,7 +131,7 @@ function decode(encoded: string): Buffer {
   const base64 = encoded.startsWith('data:') ? encoded.slice(encoded.indexOf(';base64,') + 8) : encoded;
   const file = Buffer.from(base64, 'base64');
   const isBase64 = withoutPadding(file.toString('base64')) === withoutPadding(base64) && base64.length % 4 !== 1;
-  if (!isBase64) refuseFaults([{ field: 'encoded', code: 'invalid_format' }]);
+  if (!isBase64) throwIfErrors([{ field: 'encoded', code: 'invalid_format' }]);
   if (file.length > maxImageBytes) throw new Problem('payload_too_large');
   return file;
 }

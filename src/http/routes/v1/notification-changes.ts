@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { Changes } from '../../../contract/changes.js';
 import { ListQuery } from '../../../contract/common.js';
 import { collectFilter } from '../../../lib/filter/parse.js';
-import { type FieldError, refuseFaults } from '../../../lib/problem.js';
+import { type FieldError, throwIfErrors } from '../../../lib/problem.js';
 import { type ChangesQuery, parsePosition } from '../../../notifications/inbox/changes.js';
 import type { Notifications } from '../../../notifications/notifications.js';
 import type { QueryParameters } from '../../lists/list-query.js';
@@ -50,22 +50,22 @@ export function changesRoutes(app: App, { notifications }: { notifications: Noti
 
 /** @throws Problem `validation_failed` with all invalid parameters */
 function readQuery(query: QueryParameters, { filterFields }: Notifications): ChangesQuery {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const given = (field: 'after' | 'limit' | 'filter') => {
     const value = query[field];
-    if (value !== undefined && typeof value !== 'string') faults.push({ field, code: 'repeated_parameter' });
+    if (value !== undefined && typeof value !== 'string') errors.push({ field, code: 'repeated_parameter' });
     return typeof value === 'string' ? value : undefined;
   };
   const position = parsePosition(given('after') ?? '0');
-  if (position === undefined) faults.push({ field: 'after', code: 'invalid_format' });
+  if (position === undefined) errors.push({ field: 'after', code: 'invalid_format' });
 
   const limitText = given('limit') ?? `${limits.usual}`;
   const limit = /^[1-9]\d{0,3}$/.test(limitText) ? Number(limitText) : Number.NaN;
-  if (!(limit <= limits.max)) faults.push({ field: 'limit', code: 'invalid_limit', params: limits });
+  if (!(limit <= limits.max)) errors.push({ field: 'limit', code: 'invalid_limit', params: limits });
 
   const filterText = given('filter');
-  const filter = filterText === undefined ? [] : collectFilter(filterText, filterFields, faults);
-  refuseFaults(faults);
+  const filter = filterText === undefined ? [] : collectFilter(filterText, filterFields, errors);
+  throwIfErrors(errors);
   // The default satisfies the compiler: a missing position has caused an error.
   return { ...(position ?? { after: 0 }), limit, filter };
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { refuseFaults } from '../../../lib/problem.js';
+import { throwIfErrors } from '../../../lib/problem.js';
 import type { Notifications } from '../../../notifications/notifications.js';
 import type { StreamStart } from '../../../notifications/stream/queries.js';
 import type { Streams } from '../../../notifications/stream/streams.js';
@@ -60,7 +60,7 @@ function startOf(
 ): StreamStart {
   if (lastEventId !== undefined && lastEventId !== '') {
     if (typeof lastEventId === 'string' && /^\d{1,15}$/.test(lastEventId)) return { lastEventId: Number(lastEventId) };
-    refuseFaults([{ field: 'Last-Event-ID', code: 'invalid_format' }]);
+    throwIfErrors([{ field: 'Last-Event-ID', code: 'invalid_format' }]);
   }
   return since === undefined ? 'now' : { since, by: sort[0]?.field ?? 'created_at' };
 }
