@@ -23,17 +23,18 @@ const maxOtherJobs = 4;
 export async function startBackgroundWork(base: Base, domains: Domains): Promise<void> {
   const { config, log, lifecycle, resources, target, database, statistics } = base;
   const { messaging, push, notifications } = domains;
-  const lines = [
+  const jobGroups = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
-    ...messaging.lines(resources.jobs),
-    ...push.lines,
+    ...messaging.jobGroups(resources.jobs),
+    ...push.jobGroups,
   ];
-  const started = (task: string, waited: number) => {
+  const onJobStarted = (task: string, waited: number) => {
     statistics.counters.add('queue.jobs', task);
     statistics.counters.add('queue.latency', task, waited);
   };
-  lifecycle.add(await startQueue({ target, log, groups: lines, connections: resources.jobs, started }), (queue) =>
-    queue.stop(),
+  lifecycle.add(
+    await startQueue({ target, log, groups: jobGroups, connections: resources.jobs, onJobStarted }),
+    (queue) => queue.stop(),
   );
   lifecycle.add(push.startRelay(), (relay) => relay.stop());
   lifecycle.add(messaging.startDispatch(), (dispatch) => dispatch.stop());
@@ -54,7 +55,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     startImageCleanup({ database, storage: notifications.storage }, (error) =>
       log.warn({ err: error }, 'images could not be cleaned up'),
     ),
-    (cleaning) => cleaning.stop(),
+    (cleanup) => cleanup.stop(),
   );
 }
 

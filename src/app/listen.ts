@@ -42,18 +42,18 @@ export async function listen(base: Base, services: Services): Promise<Servers> {
     return { app, port: bound, url: httpUrl(host, bound) };
   }
 
-  const consoleAt = (publicUrl: string | undefined) => files && { appName, publicUrl, files };
+  const consoleOptions = (publicUrl: string | undefined) => files && { appName, publicUrl, files };
   const address = { host: HOST, port: PORT, publicUrl: PUBLIC_URL };
   const isSeparate = CONSOLE_PORT !== undefined;
   const main = await open(address, {
     administration: !isSeparate,
-    console: isSeparate ? undefined : consoleAt(PUBLIC_URL),
+    console: isSeparate ? undefined : consoleOptions(PUBLIC_URL),
   });
   Object.assign(listening, { url: main.url, port: main.port });
   if (!isSeparate) return { main, administration: main };
   // PUBLIC_URL leads to the other server.
   const own = { host: CONSOLE_HOST, port: CONSOLE_PORT, publicUrl: undefined };
-  const administration = await open(own, { administration: true, console: consoleAt(undefined) });
+  const administration = await open(own, { administration: true, console: consoleOptions(undefined) });
   listening.consolePort = administration.port;
   return { main, administration };
 }

@@ -83,13 +83,20 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     ...(config.ADMIN_API_KEY && { environmentKey: config.ADMIN_API_KEY.reveal() }),
   });
   const { port: PORT, consolePort: CONSOLE_PORT } = base.listening;
-  const shown = { config: { ...config, PORT, CONSOLE_PORT }, url: main.url, database, log, firstKey, isTerminal };
+  const screenOptions = {
+    config: { ...config, PORT, CONSOLE_PORT },
+    url: main.url,
+    database,
+    log,
+    firstKey,
+    isTerminal,
+  };
   return {
     url: main.url,
     administrationUrl: administration.url,
     app: main.app,
     administrationApp: administration.app,
-    firstScreen: () => firstScreen(shown),
+    firstScreen: () => firstScreen(screenOptions),
     ...{ services, database, close: lifecycle.close },
   };
 }

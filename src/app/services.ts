@@ -12,7 +12,7 @@ import type { Base } from './base/base.js';
 import { createAccountServices } from './domains/account.js';
 import { createConfiguredIdTokens } from './domains/authenticators.js';
 import { createFactors } from './domains/factors.js';
-import { createGuessBudgetOf, createLimitsOf } from './domains/limits.js';
+import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/limits.js';
 import { createLoginServices } from './domains/login.js';
 import { createMessaging, type Messaging } from './domains/messages.js';
 import { createNotificationServices, type NotificationDomain } from './domains/notifications.js';
@@ -38,8 +38,8 @@ export async function createServices(
   const push = await createPushDomain(base);
   const notifications = await createNotificationServices(base, push.published, options.streamTimes);
   const messaging = await createMessaging(base, { pushes: push.published !== undefined, print: options.print });
-  const limits = createLimitsOf(base);
-  const guesses = createGuessBudgetOf(base, messaging.notices);
+  const limits = createConfiguredLimits(base);
+  const guesses = createConfiguredGuessBudget(base, messaging.notices);
   const pins = createPins({ hasher, keys });
   const factors = createFactors(base);
   const idTokens = createConfiguredIdTokens(config, outbound);
@@ -84,13 +84,13 @@ export async function createServices(
     ...account,
     ...login,
     ...notifications.services,
-    ...factors.own({
+    ...factors.createSelfService({
       proofs: account.proofs,
       users: users.users,
       notices: messaging.notices,
       pinRecoveries: account.pinRecoveries,
     }),
-    ...factors.setUp({ users: users.users, rules }),
+    ...factors.createSetUp({ users: users.users, rules }),
   };
   return { services, messaging, push, notifications };
 }

@@ -14,7 +14,7 @@ import type { Io } from './support/io.js';
 
 /** Exit codes: the command failed; the arguments are not valid. */
 const exitFailed = 1;
-const exitMisused = 2;
+const exitUsageError = 2;
 
 /**
  * Runs one command. Never rejects: it writes an error to standard error.
@@ -32,7 +32,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return exitCode;
   } catch (error) {
     // Commander has printed its own errors.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitMisused;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitUsageError;
     io.stderr.write(`${describeFailure(error)}\n`);
     return exitFailed;
   }

@@ -23,7 +23,7 @@ export interface QueueOptions {
    * Called when a job starts. The host's clock and the database's may differ.
    * @param waited seconds since it was due
    */
-  readonly started?: (task: string, waited: number) => void;
+  readonly onJobStarted?: (task: string, waited: number) => void;
 }
 
 /** A group of jobs that depend on the same thing, such as one provider. */
@@ -50,7 +50,9 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
     log.warn({ err: error }, 'a queue connection broke'),
   );
   const names = await keepWorkerNames(target, log);
-  const groups = options.groups.map((group) => keepRunning(group, { pool, names, log, started: options.started }));
+  const groups = options.groups.map((group) =>
+    keepRunning(group, { pool, names, log, onJobStarted: options.onJobStarted }),
+  );
   return {
     async stop() {
       await waitAtMost(timeouts.jobs, Promise.all(groups.map((group) => group.stop())));
@@ -63,7 +65,7 @@ interface Shared {
   readonly pool: pg.Pool;
   readonly names: WorkerNames;
   readonly log: QueueOptions['log'];
-  readonly started: QueueOptions['started'];
+  readonly onJobStarted: QueueOptions['onJobStarted'];
 }
 
 /** Runs the workers of a group, and restarts them when they stop. */
@@ -126,13 +128,13 @@ function stopWhenStuck(events: WorkerEvents, log: QueueOptions['log']): void {
 /** @param created called with the name that locks the runner's jobs, before it takes any */
 function startRunner(
   group: JobGroup,
-  { pool: pgPool, log, started }: Shared,
+  { pool: pgPool, log, onJobStarted }: Shared,
   created: (name: string) => void,
 ): Promise<Runner> {
   const events: WorkerEvents = new EventEmitter();
   events.on('pool:create', ({ workerPool }) => created(workerPool.id));
   events.on('job:start', ({ job }) =>
-    started?.(job.task_identifier, Math.max(0, (Date.now() - job.run_at.getTime()) / 1000)),
+    onJobStarted?.(job.task_identifier, Math.max(0, (Date.now() - job.run_at.getTime()) / 1000)),
   );
   stopWhenStuck(events, log);
   const taskList: TaskList = Object.fromEntries(

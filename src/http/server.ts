@@ -76,8 +76,8 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => {
       // Node only reports that the time of a request is over. This handler decides what happens to the request.
-      const mayGoOn = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && withoutReceiveTimeout.has(socket);
-      if (!mayGoOn) answerBrokenRequest(error, socket);
+      const mayContinue = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && withoutReceiveTimeout.has(socket);
+      if (!mayContinue) answerBrokenRequest(error, socket);
     },
     frameworkErrors: (error, request, reply) => {
       reply.headers({ ...headers, 'Request-ID': request.id });
@@ -112,18 +112,18 @@ export async function buildServer(options: ServerOptions): Promise<App> {
  * that has sent no request. Node does not apply its timeouts to these any more and would wait for them.
  */
 function closeDrainedConnections(app: App): void {
-  const silent = new Set<Socket>();
+  const unusedSockets = new Set<Socket>();
   app.server.on('connection', (socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
+    unusedSockets.add(socket);
+    socket.once('close', () => unusedSockets.delete(socket));
   });
-  app.server.on('request', ({ socket }) => silent.delete(socket));
+  app.server.on('request', ({ socket }) => unusedSockets.delete(socket));
   let timer: NodeJS.Timeout | undefined;
   app.addHook('preClose', async () => {
     const since = performance.now();
     timer = setInterval(() => {
       app.server.closeIdleConnections();
-      if (performance.now() - since > firstRequestTimeoutMs) for (const socket of silent) socket.destroy();
+      if (performance.now() - since > firstRequestTimeoutMs) for (const socket of unusedSockets) socket.destroy();
     }, 100);
   });
   app.addHook('onClose', async () => clearInterval(timer));

@@ -19,14 +19,14 @@ export interface ResourceLimits {
 }
 
 /** The limits of a single process. */
-const single = { connections: 20, jobs: 10, waitingHashes: 128 };
+const singleProcess = { connections: 20, jobs: 10, waitingHashes: 128 };
 /**
  * Connections of all workers together. With up to six workers they fit into the 100 that PostgreSQL allows by default. More
  * connections would only wait for the same cores.
  */
-const connectionsOfAll = 36;
+const totalConnections = 36;
 /** Bytes for a hash: 19 MiB, and the thread that computes it. */
-const memoryOfHash = 35e6;
+const bytesPerHash = 35e6;
 /** The maximum number of parallel hashes of one process. A login takes 1 to 2 ms of the main thread, and 9 ms of a hashing thread. */
 const maxHashes = 8;
 /** With fewer connections, a few users with locked rows would block all others. */
@@ -34,12 +34,12 @@ const minConnections = 5;
 
 /** The limits of one worker, if there are `workers` of them. `memory` is in bytes. */
 export function resourceLimits(workers: number, cores = availableCores(), memory = availableMemory()): ResourceLimits {
-  const hashesInMemory = Math.max(1, Math.floor(memory / 4 / memoryOfHash / workers));
-  const part = (all: number, min: number) => Math.max(min, Math.ceil(all / workers));
+  const hashesInMemory = Math.max(1, Math.floor(memory / 4 / bytesPerHash / workers));
+  const share = (all: number, min: number) => Math.max(min, Math.ceil(all / workers));
   return {
-    connections: workers === 1 ? single.connections : part(connectionsOfAll, minConnections),
-    jobs: part(single.jobs, 1),
-    hashes: Math.min(maxHashes, hashesInMemory, part(cores, 1)),
-    waitingHashes: part(single.waitingHashes, 16),
+    connections: workers === 1 ? singleProcess.connections : share(totalConnections, minConnections),
+    jobs: share(singleProcess.jobs, 1),
+    hashes: Math.min(maxHashes, hashesInMemory, share(cores, 1)),
+    waitingHashes: share(singleProcess.waitingHashes, 16),
   };
 }

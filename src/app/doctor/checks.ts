@@ -136,12 +136,12 @@ export async function checkSchemes(
 
 /**
  * SECRET_KEY contains all keys that stored values were encrypted with. Before the first start there are no values.
- * @param mostRows values of each kind to check; all if absent
+ * @param maxRows values of each kind to check; all if absent
  */
 export async function checkSecrets(
   handle: Queryable<'everyone'>,
   config: Config,
-  mostRows?: number,
+  maxRows?: number,
 ): Promise<Finding[]> {
   const [tables] = await handle.query(
     compose<{ exist: boolean }, 'everyone'>(
@@ -150,7 +150,7 @@ export async function checkSecrets(
     ),
   );
   if (tables?.exist !== true) return [];
-  const found = await countUnreadable(handle, createSecretKeys(await readSecretKeys(config)), mostRows);
+  const found = await countUnreadable(handle, createSecretKeys(await readSecretKeys(config)), maxRows);
   if (found.length > 0) return [fail('encrypted values', describeUnreadableValues(found))];
   return [ok('encrypted values', 'SECRET_KEY decrypts all of them')];
 }

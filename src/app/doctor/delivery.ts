@@ -5,7 +5,7 @@ import { type Finding, ok, warn } from './checks.js';
 /** Buckets that the findings look at: an hour of five minutes each. */
 const buckets = 12;
 /** A provider is reported if at least this part of its messages has failed. */
-const reportedPart = 0.1;
+const reportedShare = 0.1;
 
 const kinds: readonly { readonly name: string; readonly sent: Metric; readonly failed: Metric }[] = [
   { name: 'messages', sent: 'messages.sent', failed: 'messages.failed' },
@@ -22,11 +22,11 @@ export async function deliveryFindings(statistics: Statistics): Promise<Finding[
       total: values.slice(-buckets).reduce((sum, value) => sum + value, 0),
     }));
   return kinds.flatMap(({ name, sent, failed }) => {
-    const bad = labelsOf(failed).flatMap(({ label, total }) => {
+    const warnings = labelsOf(failed).flatMap(({ label, total }) => {
       const accepted = labelsOf(sent).find((other) => other.label === label)?.total ?? 0;
-      const isReported = total > 0 && total >= reportedPart * (total + accepted);
+      const isReported = total > 0 && total >= reportedShare * (total + accepted);
       return isReported ? [warn(name, `${total} of ${total + accepted} by ${label} have failed in the last hour`)] : [];
     });
-    return bad.length > 0 ? bad : [ok(name, 'few or none have failed in the last hour')];
+    return warnings.length > 0 ? warnings : [ok(name, 'few or none have failed in the last hour')];
   });
 }

@@ -21,14 +21,14 @@ export interface Factors {
   readonly secondFactors: SecondFactors;
   readonly proofs: readonly ProofMethod[];
   /** Creates the self-service of factors. It needs the proofs, which need the methods of this object. */
-  own(parts: {
+  createSelfService(parts: {
     readonly proofs: Proofs;
     readonly users: Users;
     readonly notices: Notices;
     readonly pinRecoveries: PinRecoveries;
   }): Pick<Services, 'ownTotp' | 'ownPasskeys'>;
   /** Creates the set-up of operators. */
-  setUp(parts: { readonly users: Users; readonly rules: UserRules }): Pick<Services, 'operatorSetUp'>;
+  createSetUp(parts: { readonly users: Users; readonly rules: UserRules }): Pick<Services, 'operatorSetUp'>;
 }
 
 export function createFactors({ config, database, keys, listening }: Base): Factors {
@@ -45,11 +45,11 @@ export function createFactors({ config, database, keys, listening }: Base): Fact
     authenticator: passkeyAuthenticator({ database, relyingParty }),
     secondFactors: createSecondFactors({ database, keys, relyingParty, policy, policyByRole }),
     proofs: [totpProof({ database, keys }), passkeyProof({ database, relyingParty })],
-    own: ({ proofs, users, notices, pinRecoveries }) => ({
+    createSelfService: ({ proofs, users, notices, pinRecoveries }) => ({
       ownTotp: createOwnTotp({ database, keys, proofs, users, notices, pinRecoveries, issuer }),
       ownPasskeys: createOwnPasskeys({ database, relyingParty, proofs, users, notices, pinRecoveries }),
     }),
-    setUp({ users, rules }) {
+    createSetUp({ users, rules }) {
       const shared = { database, keys, relyingParty, users, rules, appName: issuer };
       return { operatorSetUp: createOperatorSetUp({ ...shared, tokenLifetimeMs: config.AUTHENTICATION_TTL }) };
     },

@@ -4,7 +4,7 @@ import type { Notices } from '../../messages/notices.js';
 import type { Base } from '../base/base.js';
 
 /** The budget of wrong secrets, as configured. */
-export function createGuessBudgetOf(
+export function createConfiguredGuessBudget(
   { config, database, statistics: { counters } }: Base,
   notices: Notices,
 ): GuessBudget {
@@ -18,7 +18,7 @@ export function createGuessBudgetOf(
 }
 
 /** The limits of requests and messages, as configured. */
-export function createLimitsOf({ config, database, keys }: Base): RequestLimits {
+export function createConfiguredLimits({ config, database, keys }: Base): RequestLimits {
   return createRequestLimits({
     database,
     keys,

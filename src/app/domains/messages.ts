@@ -29,7 +29,7 @@ export interface Messaging {
   /** The job of the queue that creates the messages of a notice. */
   noticeTasks(show: ShowNotice): JobGroup['tasks'];
   /** The jobs of each channel. A provider that hangs blocks its own channel only. */
-  lines(concurrency: number): JobGroup[];
+  jobGroups(concurrency: number): JobGroup[];
   /** Call it after a message was written and committed. */
   written(): void;
   /** Starts to move written messages to the queue. */
@@ -69,7 +69,7 @@ export async function createMessaging(
       const send = createNoticeSending({ database, keys, templates, channels: notices.channels, show });
       return { [noticeTask]: (job) => send(job as NoticeJob) };
     },
-    lines: (concurrency) =>
+    jobGroups: (concurrency) =>
       channels.map((channel) => ({
         tasks: { [messageTasks[channel]]: (job) => messages.send(job as MessageJob) },
         concurrency,

@@ -26,7 +26,7 @@ export interface PushDomain {
   /** Pushes a notice about the account itself. */
   pushNotice(tx: Parameters<typeof pushNotice>[0], notice: PushedNotice): Promise<void>;
   /** The jobs of each channel. */
-  readonly lines: readonly JobGroup[];
+  readonly jobGroups: readonly JobGroup[];
   /** Starts the fan-out of published notifications to devices. */
   startRelay(): { stop(): Promise<void> };
 }
@@ -83,7 +83,7 @@ export async function createPushDomain({
       channels,
     }),
     pushNotice: (tx, notice) => pushNotice(tx, options, notice),
-    lines: channels.map((channel) => ({ tasks: taskOf(channel), concurrency })),
+    jobGroups: channels.map((channel) => ({ tasks: taskOf(channel), concurrency })),
     startRelay() {
       if (channels.length === 0) return { stop: async () => undefined };
       relay = startRelay(

@@ -9,9 +9,9 @@ import * as checks from '../doctor/checks.js';
 import { deliveryFindings } from '../doctor/delivery.js';
 
 /** Milliseconds for which the findings are kept: they resolve names and read stored values. */
-const findingsAge = 30_000;
+const findingsMaxAgeMs = 30_000;
 /** Encrypted values of each kind that are checked. */
-const mostValues = 1000;
+const maxCheckedValues = 1000;
 
 const severity = { fail: 0, warn: 1, ok: 2 } as const;
 
@@ -22,12 +22,13 @@ export function createSystemInformation(
   version: string,
 ): SystemInformation {
   const { everyone } = database;
-  let kept: { readonly at: number; readonly findings: Promise<Finding[]> } | undefined;
+  let cached: { readonly examinedAt: number; readonly findings: Promise<Finding[]> } | undefined;
 
   function findings(): Promise<Finding[]> {
     const now = performance.now();
-    if (kept === undefined || now - kept.at > findingsAge) kept = { at: now, findings: examine() };
-    return kept.findings;
+    if (cached === undefined || now - cached.examinedAt > findingsMaxAgeMs)
+      cached = { examinedAt: now, findings: examine() };
+    return cached.findings;
   }
 
   async function examine(): Promise<Finding[]> {
@@ -38,7 +39,7 @@ export function createSystemInformation(
         await checks.checkSchema(everyone),
         await checks.checkClock(everyone),
         ...(await checks.checkSchemes(everyone, config)),
-        ...(await checks.checkSecrets(everyone, config, mostValues)),
+        ...(await checks.checkSecrets(everyone, config, maxCheckedValues)),
       ]),
       attempt('sms', async () => [await checks.checkSms(config)]),
       attempt('mail', async () => [await checks.checkMail(config)]),

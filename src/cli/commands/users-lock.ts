@@ -44,7 +44,7 @@ export function usersLockCommands(users: Command, io: Io): void {
     .argument(...userArgument)
     .option('--json', 'print the user as JSON')
     .action(async (text: string, { json }: { json?: true }) => {
-      const act: Act<User> = (users, tx, id) => users.unlock(tx, id, cliOrigin);
+      const act: UserAction<User> = (users, tx, id) => users.unlock(tx, id, cliOrigin);
       printUser(io, await change(io, text, act), json === true);
     });
   users
@@ -76,7 +76,7 @@ async function lockUser(io: Io, text: string, options: LockOptions): Promise<voi
     throw new CommandError('Give the end of the lock: --until <time>, --for <duration> or --permanent.');
   }
   const user = await change(io, text, async (users, tx, id) => {
-    const end = options.for === undefined ? until : await timeIn(tx, options.for);
+    const end = options.for === undefined ? until : await timeAfter(tx, options.for);
     const request: LockRequest = {
       ...(permanent === true && { permanent }),
       ...(end !== undefined && { until: end }),
@@ -88,7 +88,7 @@ async function lockUser(io: Io, text: string, options: LockOptions): Promise<voi
 }
 
 /** The time after so many milliseconds, by the database's clock, which also ends the lock. */
-async function timeIn(handle: Queryable<'user'>, milliseconds: number): Promise<string | undefined> {
+async function timeAfter(handle: Queryable<'user'>, milliseconds: number): Promise<string | undefined> {
   const [row] = await handle.query(
     compose<{ at: string }, 'user'>(
       'user',
@@ -98,9 +98,9 @@ async function timeIn(handle: Queryable<'user'>, milliseconds: number): Promise<
   return row?.at;
 }
 
-type Act<T> = (users: Users, tx: Transaction<'user'>, id: string) => Promise<T>;
+type UserAction<T> = (users: Users, tx: Transaction<'user'>, id: string) => Promise<T>;
 
-function change<T>(io: Io, text: string, act: Act<T>): Promise<T> {
+function change<T>(io: Io, text: string, act: UserAction<T>): Promise<T> {
   return withDatabase(io, async (database: Database, config) => {
     const users = await openUsers(io, database, config);
     const { id } = await findUser(database, users, config, text);

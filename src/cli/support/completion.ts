@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
 /** The words that may follow a command. */
-interface Place {
+interface CompletionContext {
   /** The names of the commands, such as `keys create`; empty for the program itself. */
   readonly path: string;
   readonly commands: readonly string[];
@@ -16,67 +16,67 @@ interface Place {
 
 /** A completion script for one of `shells`, generated from the commands. */
 export function completionScript(shell: string, program: Command): string {
-  const places = placesOf(program, []);
+  const places = contextsOf(program, []);
   if (shell === 'fish') return fishScript(program.name(), places);
   return shell === 'zsh' ? zshScript(program.name(), places) : bashScript(program.name(), places);
 }
 
-function placesOf(command: Command, path: readonly string[]): Place[] {
+function contextsOf(command: Command, path: readonly string[]): CompletionContext[] {
   const help = command.createHelp();
   const options = help.visibleOptions(command);
   // Commander adds a help command to each command with subcommands.
   const commands = help.visibleCommands(command);
-  const place: Place = {
+  const place: CompletionContext = {
     path: path.join(' '),
     commands: commands.map((each) => each.name()),
     options: options.flatMap(({ long }) => long ?? []),
     words: help.visibleArguments(command).flatMap(({ argChoices }) => argChoices ?? []),
     choices: options.flatMap(({ long, argChoices }) => (long && argChoices ? [[long, argChoices] as const] : [])),
   };
-  return [place, ...commands.flatMap((each) => placesOf(each, [...path, each.name()]))];
+  return [place, ...commands.flatMap((each) => contextsOf(each, [...path, each.name()]))];
 }
 
-const all = ({ commands, words, options }: Place) => [...commands, ...words, ...options].join(' ');
+const wordsIn = ({ commands, words, options }: CompletionContext) => [...commands, ...words, ...options].join(' ');
 /** A `case` of bash and zsh that finds the path of the words before the cursor. */
-const walk = (places: readonly Place[], words: string) => `  for word in ${words}; do
+const pathLoop = (places: readonly CompletionContext[], words: string) => `  for word in ${words}; do
     case "\${at:+$at }$word" in
       ${places.flatMap(({ path }) => (path === '' ? [] : [`"${path}"`])).join('|')}) at="\${at:+$at }$word" ;;
     esac
   done`;
 
 /** The words after each path. After an option with choices, only the choices. */
-function cases(places: readonly Place[], give: (words: string) => string): string {
+function caseBranches(places: readonly CompletionContext[], give: (words: string) => string): string {
   const lines = places.flatMap((place) => [
     ...place.choices.map(([option, words]) => `    "${place.path}:${option}") ${give(words.join(' '))} ;;`),
-    `    "${place.path}:"*) ${give(all(place))} ;;`,
+    `    "${place.path}:"*) ${give(wordsIn(place))} ;;`,
   ]);
   return lines.join('\n');
 }
 
-const bashScript = (name: string, places: readonly Place[]) => `_${name}() {
+const bashScript = (name: string, places: readonly CompletionContext[]) => `_${name}() {
   local at="" word words=""
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}"
-${walk(places, `"\${COMP_WORDS[@]:1:COMP_CWORD - 1}"`)}
+${pathLoop(places, `"\${COMP_WORDS[@]:1:COMP_CWORD - 1}"`)}
   case "$at:$previous" in
-${cases(places, (words) => `words="${words}"`)}
+${caseBranches(places, (words) => `words="${words}"`)}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _${name} ${name}`;
 
-const zshScript = (name: string, places: readonly Place[]) => `#compdef ${name}
+const zshScript = (name: string, places: readonly CompletionContext[]) => `#compdef ${name}
 _${name}() {
   local at="" word previous="\${words[CURRENT-1]}"
   local -a found
-${walk(places, `"\${(@)words[2,CURRENT-1]}"`)}
+${pathLoop(places, `"\${(@)words[2,CURRENT-1]}"`)}
   case "$at:$previous" in
-${cases(places, (words) => `found=(${words})`)}
+${caseBranches(places, (words) => `found=(${words})`)}
   esac
   compadd -- $found || _files
 }
 compdef _${name} ${name}`;
 
-function fishScript(name: string, places: readonly Place[]): string {
+function fishScript(name: string, places: readonly CompletionContext[]): string {
   const lines = places.flatMap((place) => {
     const here = `complete -c ${name} -n '__${name}_at "${place.path}"'`;
     const words = [...place.commands, ...place.words];

@@ -9,12 +9,12 @@ import { Problem } from '../../lib/problem.js';
 export class CommandError extends Error {}
 
 /** Errors with a message for the operator. */
-const explained = [ConfigError, EmbeddedPostgresError, MigrationError, SecretKeyError, CommandError];
+const expectedErrors = [ConfigError, EmbeddedPostgresError, MigrationError, SecretKeyError, CommandError];
 
 /** The message of a failure for the operator. An unexpected failure has its stack, for a report. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (explained.some((kind) => error instanceof kind)) return error.message;
+  if (expectedErrors.some((kind) => error instanceof kind)) return error.message;
   if (error instanceof Problem) return describeProblem(error);
   return describeCode(error) ?? `Unexpected failure, please report it: ${error.stack ?? error.message}`;
 }

@@ -23,7 +23,7 @@ export interface Ended {
   /** It was asked to end. */
   readonly endRequested: boolean;
   /** Milliseconds that it lived. */
-  readonly lived: number;
+  readonly livedMs: number;
   /** Why it could not start, if it has reported that. A message for the operator. */
   readonly reason: string | undefined;
   /** An exit code or the name of a signal. */
@@ -50,9 +50,9 @@ export function startMember(environment: Environment): Member {
   let endRequested = false;
   let url: string | undefined;
   let reason: string | undefined;
-  let announce: (url: string | undefined) => void = () => undefined;
+  let resolveReady: (url: string | undefined) => void = () => undefined;
   const ready = new Promise<string | undefined>((resolve) => {
-    announce = resolve;
+    resolveReady = resolve;
   });
   const send = (order: ToWorker) => {
     // A worker that has just died cannot receive it. Its `exit` event follows.
@@ -63,13 +63,13 @@ export function startMember(environment: Environment): Member {
     else if ('failed' in message) reason = message.failed;
     else {
       url = message.ready;
-      announce(url);
+      resolveReady(url);
     }
   });
   const ended = new Promise<Ended>((resolve) => {
     const end = (how: string) => {
-      announce(undefined);
-      resolve({ wasReady: url !== undefined, endRequested, lived: performance.now() - startedAt, reason, how });
+      resolveReady(undefined);
+      resolve({ wasReady: url !== undefined, endRequested, livedMs: performance.now() - startedAt, reason, how });
     };
     worker.on('exit', (code, signal) => end(signal ?? `exit code ${code}`));
     // The system may have been unable to start the process.
@@ -86,12 +86,12 @@ export function startMember(environment: Environment): Member {
       endRequested = true;
       send(how);
       let inTime = true;
-      const late = setTimeout(() => {
+      const killTimer = setTimeout(() => {
         inTime = false;
         worker.process.kill('SIGKILL');
       }, killAfterMs);
       await ended;
-      clearTimeout(late);
+      clearTimeout(killTimer);
       return inTime;
     },
   };

@@ -35,18 +35,18 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
   const stopping = new AbortController();
   /** The workers that were not asked to end. */
   const serving = new Set<Member>();
-  const living = new Set<Member>();
+  const running = new Set<Member>();
   const listening = new Set<Member>();
   const outcome = createOutcome();
-  let current = environment;
+  let currentEnvironment = environment;
   let earlyEnds = 0;
   let failures = 0;
   let restarting = false;
 
   function add(): Member {
-    const member = startMember(current);
+    const member = startMember(currentEnvironment);
     serving.add(member);
-    living.add(member);
+    running.add(member);
     void member.ready.then((url) => {
       if (url === undefined) return;
       failures = 0;
@@ -55,7 +55,7 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
       if (listening.size === size) outcome.succeed(url);
     });
     void member.ended.then((ended) => {
-      for (const set of [serving, listening, living]) set.delete(member);
+      for (const set of [serving, listening, running]) set.delete(member);
       if (!ended.endRequested && !stopping.signal.aborted) void replace(member, ended);
     });
     return member;
@@ -67,7 +67,7 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
     if (reason !== undefined && !outcome.isReady()) return outcome.fail(reason);
     log.error({ worker, pid, how, ...(reason !== undefined && { reason }) }, 'a worker has ended unexpectedly');
     failures = wasReady ? 0 : failures + 1;
-    earlyEnds = ended.lived < stableAfterMs ? earlyEnds + 1 : 0;
+    earlyEnds = ended.livedMs < stableAfterMs ? earlyEnds + 1 : 0;
     if (failures >= maxFailures) {
       const last = reason ?? how;
       return outcome.fail(`${maxFailures} workers in a row have ended before they were ready. The last one: ${last}`);
@@ -112,14 +112,14 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
         return;
       }
       restarting = true;
-      current = next;
+      currentEnvironment = next;
       await restart().finally(() => {
         restarting = false;
       });
     },
     async stop() {
       stopping.abort();
-      const results = await Promise.all([...living].map((member) => member.end('stop')));
+      const results = await Promise.all([...running].map((member) => member.end('stop')));
       if (results.includes(false)) throw new CommandError('Postern did not stop in time.');
     },
   };

@@ -27,7 +27,15 @@ export interface PrimaryOptions {
 }
 
 /** Settings that a rolling restart does not change. */
-const fixed = ['HOST', 'PORT', 'CONSOLE_HOST', 'CONSOLE_PORT', 'WORKERS', 'DATABASE_URL', 'DATA_DIR'] as const;
+const unchangedSettings = [
+  'HOST',
+  'PORT',
+  'CONSOLE_HOST',
+  'CONSOLE_PORT',
+  'WORKERS',
+  'DATABASE_URL',
+  'DATA_DIR',
+] as const;
 
 /**
  * Serves with several processes until asked to stop. This process migrates the database and creates the first keys. After
@@ -77,19 +85,19 @@ async function serve(parts: {
   const { config, environment, database, log, options, firstKey } = parts;
   const port = config.PORT === 0 ? await findFreePort(config.HOST) : config.PORT;
   const consolePort = config.CONSOLE_PORT === 0 ? await findFreePort(config.CONSOLE_HOST) : config.CONSOLE_PORT;
-  const decided = {
+  const workerEnvironment = {
     ...environment,
     ...{ PORT: String(port), WORKERS: String(config.WORKERS) },
     ...(consolePort !== undefined && { CONSOLE_PORT: String(consolePort) }),
   };
   const pool = startPool({
     size: config.WORKERS,
-    environment: decided,
+    environment: workerEnvironment,
     log,
     whenUsable: (signal) => untilDatabaseAnswers(database, log, signal),
   });
   try {
-    options.onRestart(() => void restart(pool, decided, options, log));
+    options.onRestart(() => void restart(pool, workerEnvironment, options, log));
     const url = await Promise.race([pool.ready, pool.failed, options.stopRequested]);
     if (url === undefined) return;
     log.info({ url }, 'all workers are ready');
@@ -105,8 +113,8 @@ async function serve(parts: {
 /** If the new configuration has errors, the workers keep running with the current one. */
 async function restart(pool: WorkerPool, decided: Environment, options: PrimaryOptions, log: Logger): Promise<void> {
   try {
-    const kept = Object.fromEntries(fixed.map((name) => [name, decided[name]]));
-    const next = { ...options.readEnvironment(), ...kept };
+    const unchanged = Object.fromEntries(unchangedSettings.map((name) => [name, decided[name]]));
+    const next = { ...options.readEnvironment(), ...unchanged };
     readConfig(next);
     await pool.restart(next);
   } catch (error) {

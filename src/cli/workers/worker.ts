@@ -10,7 +10,7 @@ import { waitAtMost } from '../../lib/time-limit.js';
 import { describeFailure } from '../support/failure.js';
 import { type Environment, type FromWorker, stopDeadlineMs, type ToWorker } from './messages.js';
 
-interface Orders {
+interface Commands {
   readonly start: Promise<Environment>;
   /** Resolves with the way to stop. */
   readonly stop: Promise<'stop' | 'retire'>;
@@ -20,7 +20,7 @@ interface Orders {
 const retirement = { clients: 2000, requests: 2000 };
 
 /** Registers the listeners first, so that no message and no signal is lost. */
-function receiveOrders(worker: Worker): Orders {
+function receiveCommands(worker: Worker): Commands {
   let begin: (environment: Environment) => void = () => undefined;
   let end: (how: 'stop' | 'retire') => void = () => undefined;
   const start = new Promise<Environment>((resolve) => {
@@ -45,7 +45,7 @@ function receiveOrders(worker: Worker): Orders {
   return { start, stop };
 }
 
-async function serve(worker: Worker, orders: Orders): Promise<void> {
+async function serve(worker: Worker, orders: Commands): Promise<void> {
   await send(worker, 'here');
   const environment = await Promise.race([orders.start, orders.stop]);
   if (typeof environment === 'string') return;
@@ -71,7 +71,7 @@ async function releaseClients(server: Server): Promise<void> {
   await waitAtMost(retirement.requests, new Promise((resolve) => server.close(resolve)));
 }
 
-async function overdue({ stop }: Orders): Promise<never> {
+async function failAfterDeadline({ stop }: Commands): Promise<never> {
   await stop;
   await wait(stopDeadlineMs, undefined, { ref: false });
   throw new Error('The worker did not stop in time.');
@@ -86,9 +86,9 @@ function send(worker: Worker, message: FromWorker): Promise<void> {
 }
 
 async function run(worker: Worker): Promise<number> {
-  const orders = receiveOrders(worker);
+  const orders = receiveCommands(worker);
   try {
-    await Promise.race([serve(worker, orders), overdue(orders)]);
+    await Promise.race([serve(worker, orders), failAfterDeadline(orders)]);
     return 0;
   } catch (error) {
     await send(worker, { failed: describeFailure(error) });

@@ -52,7 +52,7 @@ export function readListQuery<Field extends string>(
 
 /** Sends a page as a bare array, with the links and counts in headers. `path` is the path of the list. */
 export function sendPage<Item>(reply: FastifyReply, path: string, query: KeysetQuery, page: Page<Item>): FastifyReply {
-  return describe(reply, path, query, page).send(page.items);
+  return setPageHeaders(reply, path, query, page).send(page.items);
 }
 
 /** Sends a page as an object with the items, the page number, the counts and the next cursor. */
@@ -73,14 +73,14 @@ export function sendEnvelope<Item>(
       next_cursor: nextCursor(query, query.page, page),
     },
   };
-  return describe(reply, path, query, page).send(answer);
+  return setPageHeaders(reply, path, query, page).send(answer);
 }
 
 /**
  * The links of a request with a cursor, and of a partial page, have cursors to the neighbouring pages. All other links have
  * page numbers.
  */
-function describe<Item>(reply: FastifyReply, path: string, query: KeysetQuery, page: Page<Item>): FastifyReply {
+function setPageHeaders<Item>(reply: FastifyReply, path: string, query: KeysetQuery, page: Page<Item>): FastifyReply {
   const cursors: { readonly [name in Relation]?: string | null | undefined } =
     query.anchor === undefined && page.partial === undefined
       ? {}

@@ -57,7 +57,7 @@ export function parseListQuery<Field extends string>(
   spec: ListQuerySpec<Field>,
 ): ListQuery<Field> {
   const errors: FieldError[] = [];
-  const given = onlyOnce(query, errors);
+  const given = readSingleValues(query, errors);
   if (spec.readSearch === undefined) delete given.search;
   const { page: pageText, limit: limitText, sort: sortText, since: sinceText, filter: filterText } = given;
 
@@ -93,10 +93,10 @@ export function parseListQuery<Field extends string>(
   };
 }
 
-type Given = Partial<Record<(typeof parameterNames)[number], string>>;
+type SentParameters = Partial<Record<(typeof parameterNames)[number], string>>;
 
-function onlyOnce(query: QueryParameters, errors: FieldError[]): Given {
-  const given: Given = {};
+function readSingleValues(query: QueryParameters, errors: FieldError[]): SentParameters {
+  const given: SentParameters = {};
   for (const field of parameterNames) {
     const value = query[field];
     if (typeof value === 'string') given[field] = value;
@@ -120,13 +120,13 @@ function readSort<Field extends string>(
   const keys: SortKey<Field>[] = [];
   for (const piece of text.split(/[,|]/)) {
     const [name = '', ...more] = piece.split(':');
-    const wanted = more.length === 0 ? 'desc' : more.join(':');
+    const directionText = more.length === 0 ? 'desc' : more.join(':');
     const field = sortable.find((candidate) => candidate === name);
-    const direction = directions.find((candidate) => candidate === wanted);
+    const direction = directions.find((candidate) => candidate === directionText);
     const isNew = keys.every((key) => key.field !== field);
     if (field === undefined || direction === undefined || !isNew) {
       const suggestion = isNew
-        ? `${nearest(name, sortable)}:${nearest(wanted, directions)}`
+        ? `${nearest(name, sortable)}:${nearest(directionText, directions)}`
         : keys.map((key) => `${key.field}:${key.direction}`).join(',');
       errors.push({
         field: 'sort',

@@ -26,15 +26,15 @@ export const NotificationListQuery = Type.Object({
   ),
 });
 
-const { envelope: _, ...ofEveryForm } = NotificationListQuery.properties;
-const FormQuery = Type.Object(ofEveryForm);
+const { envelope: _, ...commonParameters } = NotificationListQuery.properties;
+const FormQuery = Type.Object(commonParameters);
 
 const NotModified = Type.Null({
   description: 'Nothing was created, changed or deleted since the response with this ETag.',
 });
 
 /** The responses of a list, by status: an array, or with `envelope=true` the same envelope as at `/page`. */
-export const NotificationListAnswers = {
+export const notificationListResponses = {
   200: Type.Unsafe<Notification[] | NotificationPage>({
     ...NotificationPage,
     type: ['array', 'object'],
@@ -57,7 +57,7 @@ export const envelopeForm = {
 };
 
 /** The query of a list, and the form of its response. */
-interface GivenQuery extends NotificationQuery {
+interface InboxListQuery extends NotificationQuery {
   /** The parameters that its links keep. */
   readonly given: Readonly<Record<string, string>>;
   readonly isEnveloped: boolean;
@@ -99,27 +99,33 @@ export function createSendInbox(notifications: Pick<Notifications, 'state' | 'fi
     // This key, the user and the state of the inbox determine every byte of a page, because the configuration does not
     // change.
     const key = `${request.raw.url} ${prefersExactCount(request.headers)}`;
-    const isAnswered = pages.has(userId, key);
-    const query = isAnswered ? undefined : readInboxQuery(request, notifications);
-    const known = request.headers['if-none-match'];
-    if (known !== undefined || isAnswered) {
+    const isCached = pages.has(userId, key);
+    const query = isCached ? undefined : readInboxQuery(request, notifications);
+    const ifNoneMatch = request.headers['if-none-match'];
+    if (ifNoneMatch !== undefined || isCached) {
       const state = await notifications.state(userId);
-      if (state !== undefined && isUnchanged(known, etag(userId, state))) {
+      if (state !== undefined && isUnchanged(ifNoneMatch, etag(userId, state))) {
         reply.headers(describeState(userId, state)).code(304).send();
         return true;
       }
-      const answered = state && pages.find(userId, key, state.stamp);
-      if (answered !== undefined) {
-        reply.headers(answered.headers).send(answered.body);
+      const cachedPage = state && pages.find(userId, key, state.stamp);
+      if (cachedPage !== undefined) {
+        reply.headers(cachedPage.headers).send(cachedPage.body);
         return true;
       }
     }
     const asked = query ?? readInboxQuery(request, notifications);
     const page = await list(userId, asked);
     if (page === undefined) return false;
-    const answer = answerOf(reply, { userId, path, query: asked, page, isEnveloped: isEnveloped || asked.isEnveloped });
-    pages.keep(userId, key, page.state.stamp, answer);
-    reply.headers(answer.headers).send(answer.body);
+    const response = responseOf(reply, {
+      userId,
+      path,
+      query: asked,
+      page,
+      isEnveloped: isEnveloped || asked.isEnveloped,
+    });
+    pages.store(userId, key, page.state.stamp, response);
+    reply.headers(response.headers).send(response.body);
     return true;
   };
 }
@@ -133,12 +139,12 @@ function serializerOf(reply: FastifyReply): Serialize {
 }
 
 /** The headers and the body of a page. */
-function answerOf(
+function responseOf(
   reply: FastifyReply,
   options: {
     readonly userId: string;
     readonly path: string;
-    readonly query: GivenQuery;
+    readonly query: InboxListQuery;
     readonly page: InboxPage;
     readonly isEnveloped: boolean;
   },
@@ -160,7 +166,7 @@ function answerOf(
 export function readInboxQuery(
   request: Pick<ListRequest, 'query' | 'headers'>,
   { filterFields }: Pick<Notifications, 'filterFields'>,
-): GivenQuery {
+): InboxListQuery {
   const spec: ListQuerySpec<(typeof sortable)[number]> = {
     sortable,
     defaultSort: [{ field: 'created_at', direction: 'desc' }],
@@ -202,7 +208,7 @@ function cursorTo(page: number, relation: 'first' | 'prev' | 'next' | 'last', { 
   return { mark, page };
 }
 
-function envelope(query: GivenQuery, page: InboxPage): NotificationPage {
+function envelope(query: InboxListQuery, page: InboxPage): NotificationPage {
   const { hasNext, total, totalIsExact } = page;
   const next = hasNext ? encodeCursor(query.sort, cursorTo(query.page + 1, 'next', page)) : null;
   return {

@@ -9,11 +9,11 @@ export interface StoredPage {
  * Caches the pages that this process has sent, each for one state of an inbox. A caller first reads the state from the
  * database, in the same request. A page of another state is not found, so instances need no invalidation messages.
  */
-export interface AnsweredPages {
+export interface PageCache {
   /** Whether there is a page for this request in any state. If not, the caller does not need to read the state. */
   has(userId: string, request: string): boolean;
   find(userId: string, request: string, state: string): StoredPage | undefined;
-  keep(userId: string, request: string, state: string, page: StoredPage): void;
+  store(userId: string, request: string, state: string, page: StoredPage): void;
 }
 
 /** The maximum number of cached pages of a user, and the maximum size of a cached page in bytes. */
@@ -30,7 +30,7 @@ interface Inbox {
  * @param bytes the maximum size of all pages. The cache has two halves. When the newer half is full, the older half is
  *   dropped and the newer half becomes the older one. A page that is found moves to the newer half.
  */
-export function createPageCache(bytes: number): AnsweredPages {
+export function createPageCache(bytes: number): PageCache {
   let recent = createHalf();
   let older = createHalf();
 
@@ -54,7 +54,7 @@ export function createPageCache(bytes: number): AnsweredPages {
       if (page !== undefined && inbox !== recent.inboxes.get(userId)) keep(userId, request, state, page);
       return page;
     },
-    keep,
+    store: keep,
   };
 }
 

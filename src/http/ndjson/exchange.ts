@@ -7,7 +7,7 @@ import { queryErrors } from '../plugins/admin-requests.js';
 import { asProblem } from '../plugins/problems.js';
 import { readDryRun } from '../requests/parameters.js';
 import type { App } from '../requests/route.js';
-import { endAnswer, nextPiece, type ReadEnd, writeAll } from '../requests/streams.js';
+import { endResponse, nextPiece, type ReadEnd, writeAll } from '../requests/streams.js';
 import { type ChunkSize, createChunkBuilder, type Entry, maxLineBytes, readEntry, toLine } from './items.js';
 import { createLineReader, type Line } from './line-reader.js';
 
@@ -20,13 +20,13 @@ const timeoutMs = { pause: 50, idle: 15_000 };
 /** How a route processes the items of one request. */
 export interface NdjsonWork<Item> {
   readonly chunk: ChunkSize;
-  make(input: unknown, text: string): Item;
+  toItem(input: unknown, text: string): Item;
   weightOf(item: Item): number;
   /**
    * @param pace for loops over the entries of this exchange
    * @returns a result for each entry. Its effects are committed by then.
    */
-  settle(entries: readonly Entry<Item>[], pace: Pace): Promise<readonly object[]>;
+  process(entries: readonly Entry<Item>[], pace: Pace): Promise<readonly object[]>;
 }
 
 /** The last line of a response that ends before the body does. */
@@ -64,14 +64,14 @@ export function createNdjsonHandler<Item>(
     const work = begin(request, { dryRun: readDryRun(request.query as QueryParameters) });
     request.removeReceiveTimeout();
     reply.hijack();
-    beginAnswer(reply);
+    startResponse(reply);
     const last = await processItems({ request, reply, work, pace: pacer.begin(), stop: closing.signal });
     if (last !== undefined) await writeAll(reply.raw, toLine(last), timeoutMs.idle);
-    endAnswer(request.raw, reply.raw);
+    endResponse(request.raw, reply.raw);
   };
 }
 
-function beginAnswer(reply: FastifyReply): void {
+function startResponse(reply: FastifyReply): void {
   const { raw } = reply;
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
   raw.setHeader('Content-Type', 'application/x-ndjson; charset=utf-8');
@@ -93,15 +93,15 @@ async function processItems<Item>(exchange: Exchange<Item>): Promise<Ending | un
     return { status, code: problem.code, committed_lines: committed };
   };
   try {
-    for await (const { entries, upTo, because } of chunksOf(exchange)) {
+    for await (const { entries, lastLine, endReason } of chunksOf(exchange)) {
       // The API key may have been revoked since the last check.
       await request.authorized.recheck?.();
-      const results = await work.settle(entries, pace);
-      committed = upTo;
+      const results = await work.process(entries, pace);
+      committed = lastLine;
       const text = (await mapAtPace(pace, results, toLine)).join('');
       if (!(await writeAll(reply.raw, text, timeoutMs.idle))) return undefined;
-      if (because === 'idle') return ended(new Problem('request_timeout'));
-      if (because === 'stopped') return ended(new Problem('shutting_down'));
+      if (endReason === 'idle') return ended(new Problem('request_timeout'));
+      if (endReason === 'stopped') return ended(new Problem('shutting_down'));
     }
     return undefined;
   } catch (error) {
@@ -112,24 +112,24 @@ async function processItems<Item>(exchange: Exchange<Item>): Promise<Ending | un
 interface Chunk<Item> {
   readonly entries: readonly Entry<Item>[];
   /** The number of the last line that is in this chunk or before it. */
-  readonly upTo: number;
+  readonly lastLine: number;
   /** The reason why no chunk follows, if none does. */
-  readonly because?: ReadEnd;
+  readonly endReason?: ReadEnd;
 }
 
 /** The body in chunks. Nothing is read while the caller processes a chunk. */
 async function* chunksOf<Item>({ request, work, pace, stop }: Exchange<Item>): AsyncGenerator<Chunk<Item>> {
   const { ndjson = {} } = request.routeOptions.config;
   const validate = request.compileValidationSchema(ndjson, 'body');
-  const read = (line: Line) => readEntry(line, validate, work.make);
+  const read = (line: Line) => readEntry(line, validate, work.toItem);
   const lines = createLineReader(maxLineBytes);
   const newChunk = () => createChunkBuilder(work.chunk, work.weightOf);
   let chunk = newChunk();
-  let upTo = 0;
-  const take = (because?: ReadEnd): Chunk<Item> => {
+  let lastLine = 0;
+  const take = (endReason?: ReadEnd): Chunk<Item> => {
     const { entries } = chunk;
     chunk = newChunk();
-    return because === undefined ? { entries, upTo } : { entries, upTo, because };
+    return endReason === undefined ? { entries, lastLine } : { entries, lastLine, endReason };
   };
   for (;;) {
     for (let line = lines.next(); line !== undefined && !stop.aborted; line = lines.next()) {
@@ -138,7 +138,7 @@ async function* chunksOf<Item>({ request, work, pace, stop }: Exchange<Item>): A
       const entry = read(line);
       if (!chunk.hasRoomFor(entry)) yield take();
       chunk.add(entry);
-      upTo = line.number;
+      lastLine = line.number;
     }
     const piece = await nextPiece(request.raw, chunk.entries.length > 0 ? timeoutMs.pause : timeoutMs.idle, stop);
     if (piece === 'gone') return;
@@ -147,7 +147,7 @@ async function* chunksOf<Item>({ request, work, pace, stop }: Exchange<Item>): A
       const entry = line === undefined ? undefined : read(line);
       if (!chunk.hasRoomFor(entry)) yield take();
       chunk.add(entry);
-      upTo = line?.number ?? upTo;
+      lastLine = line?.number ?? lastLine;
     }
     if (typeof piece !== 'string') lines.feed(piece);
     // A pause of the sender ends the exchange only if there is nothing to commit.

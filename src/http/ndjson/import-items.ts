@@ -20,11 +20,11 @@ export async function importEntries(
   language: Language,
   pace: Pace = () => undefined,
 ): Promise<ImportedLine[]> {
-  const users = entries.flatMap(({ read }) => (read instanceof Problem ? [] : read));
+  const users = entries.flatMap(({ parsed }) => (parsed instanceof Problem ? [] : parsed));
   const outcomes = await importUsers(users);
   const byUser = new Map(users.map((user, index) => [user, outcomes[index]]));
-  const lines = await mapAtPace(pace, entries, ({ line, read }): ImportedLine | undefined => {
-    const outcome = read instanceof Problem ? read : byUser.get(read);
+  const lines = await mapAtPace(pace, entries, ({ line, parsed }): ImportedLine | undefined => {
+    const outcome = parsed instanceof Problem ? parsed : byUser.get(parsed);
     if (outcome === undefined) return undefined;
     if (!(outcome instanceof Problem)) return { line, ...outcome };
     return { line, result: 'failed', errors: problemBody(outcome, '', language).errors };

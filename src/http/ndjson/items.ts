@@ -11,7 +11,7 @@ export const maxLineBytes = 64 * 1024;
 export interface Entry<Item> {
   readonly line: number;
   readonly bytes: number;
-  readonly read: Item | Problem;
+  readonly parsed: Item | Problem;
 }
 
 /** Checks one value against a schema. Like Ajv's functions, it sets `errors` on itself. */
@@ -37,9 +37,9 @@ export function readEntry<Item>(
     const text = bytes.toString('utf8');
     const input = parseJson(text);
     if (validate(input) !== true) throwIfErrors(validationErrors(validate.errors ?? []));
-    return { line, bytes: bytes.length, read: make(input, text) };
+    return { line, bytes: bytes.length, parsed: make(input, text) };
   } catch (error) {
-    if (error instanceof Problem) return { line, bytes: 0, read: error };
+    if (error instanceof Problem) return { line, bytes: 0, parsed: error };
     throw error;
   }
 }
@@ -64,7 +64,7 @@ export function createChunkBuilder<Item>(max: ChunkSize, weightOf: (item: Item) 
   const entries: Entry<Item>[] = [];
   let weight = 0;
   let bytes = 0;
-  const weigh = ({ read }: Entry<Item>) => (read instanceof Problem ? 0 : weightOf(read));
+  const weigh = ({ parsed }: Entry<Item>) => (parsed instanceof Problem ? 0 : weightOf(parsed));
   return {
     entries,
     hasRoomFor: (entry) =>

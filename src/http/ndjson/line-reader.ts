@@ -31,7 +31,7 @@ export function createLineReader(maxBytes: number): LineReader {
   let length = 0;
   let count = 0;
 
-  function keep(part: Buffer): void {
+  function append(part: Buffer): void {
     length += part.length;
     // One byte more than allowed: it may be the CR of the line end.
     if (length > maxBytes + 1) parts = [];
@@ -55,7 +55,7 @@ export function createLineReader(maxBytes: number): LineReader {
     },
     next() {
       const end = unread.indexOf(lineFeed);
-      keep(end === -1 ? unread : unread.subarray(0, end));
+      append(end === -1 ? unread : unread.subarray(0, end));
       unread = end === -1 ? nothing : unread.subarray(end + 1);
       return end === -1 ? undefined : finish();
     },

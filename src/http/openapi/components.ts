@@ -135,7 +135,7 @@ function headersOf(operation: JsonObject): [string, unknown][] {
 /** Counts how often each value is used. Values that are used more than once become components, and `refer` refers to them. */
 function createComponentCollector() {
   const found = new Map<string, { value: unknown; uses: number }[]>();
-  const chosen = (name: string) => {
+  const mostUsed = (name: string) => {
     const [most] = [...(found.get(name) ?? [])].sort((a, b) => b.uses - a.uses);
     return most !== undefined && most.uses > 1 ? most : undefined;
   };
@@ -148,13 +148,13 @@ function createComponentCollector() {
       found.set(name, variants);
     },
     refer(name: string, value: unknown): unknown {
-      const component = chosen(name);
+      const component = mostUsed(name);
       const isShared = component !== undefined && isSame(component.value, value);
       return isShared ? { $ref: `#/components/headers/${pascalCase(name)}` } : value;
     },
     components(): JsonObject {
-      const names = [...found.keys()].filter((name) => chosen(name) !== undefined).sort();
-      return Object.fromEntries(names.map((name) => [pascalCase(name), chosen(name)?.value]));
+      const names = [...found.keys()].filter((name) => mostUsed(name) !== undefined).sort();
+      return Object.fromEntries(names.map((name) => [pascalCase(name), mostUsed(name)?.value]));
     },
   };
 }

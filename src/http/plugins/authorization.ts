@@ -77,13 +77,13 @@ async function readAuthenticationToken(request: FastifyRequest): Promise<Authori
 
 async function authorizeCaller(verifiers: Verifiers, key: string, scope: Scope): Promise<Authorized> {
   const identify = () => identifyCaller(verifiers, key, scope);
-  const began = await identify();
+  const initial = await identify();
   const authorized: Authorized = {
-    caller: began,
+    caller: initial,
     async recheck() {
       const caller = await identify();
       // A caller that has lost a scope must not continue: the request may have made decisions based on it.
-      for (const had of began.scopes) demandScope(caller, had);
+      for (const had of initial.scopes) demandScope(caller, had);
       authorized.caller = caller;
     },
   };

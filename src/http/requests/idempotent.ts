@@ -5,7 +5,7 @@ import { requesterOf } from './route.js';
 
 const json = 'application/json; charset=utf-8';
 
-export interface Answer {
+export interface IdempotentResponse {
   readonly status: number;
   /** A value that matches the route's schema, or a Buffer with its JSON. */
   readonly body: unknown;
@@ -14,8 +14,8 @@ export interface Answer {
 
 /** Calls `commit` once with the work of the transaction. Does slow work, such as hashing, before that. */
 export type IdempotentWork = (
-  commit: (work: (tx: Transaction<WorkScope>) => Promise<Answer>) => Promise<Answer>,
-) => Promise<Answer>;
+  commit: (work: (tx: Transaction<WorkScope>) => Promise<IdempotentResponse>) => Promise<IdempotentResponse>,
+) => Promise<IdempotentResponse>;
 
 /**
  * Answers a request that is not safe to repeat: runs `work` in a transaction, and only once for each Idempotency-Key.
@@ -49,7 +49,7 @@ export function createIdempotent(database: Database, idempotency: Idempotency): 
       async (commit) => {
         let stored = { status: 0, headers: {}, body: '' };
         await work(async (inTransaction) => {
-          let done: Answer | undefined;
+          let done: IdempotentResponse | undefined;
           stored = await commit(async (tx) => {
             done = await inTransaction(tx);
             const isJson = Buffer.isBuffer(done.body);

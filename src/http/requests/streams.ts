@@ -18,7 +18,8 @@ export async function nextPiece(
     if (piece !== null) return piece;
     if (body.readableEnded) return 'end';
     if (body.destroyed) return 'gone';
-    if (!(await happens(body, ['readable', 'end', 'close', 'error'], timeoutMs, stop)) && !stop.aborted) return 'idle';
+    if (!(await waitForEvent(body, ['readable', 'end', 'close', 'error'], timeoutMs, stop)) && !stop.aborted)
+      return 'idle';
   }
 }
 
@@ -30,7 +31,7 @@ export async function nextPiece(
 export async function writeAll(response: ServerResponse, text: string, timeoutMs: number): Promise<boolean> {
   if (response.destroyed || response.socket === null) return false;
   if (response.write(text)) return true;
-  if (await happens(response, ['drain', 'close', 'error'], timeoutMs)) return !response.destroyed;
+  if (await waitForEvent(response, ['drain', 'close', 'error'], timeoutMs)) return !response.destroyed;
   response.destroy();
   return false;
 }
@@ -42,7 +43,7 @@ const linger = 2000;
  * Ends a response. If the body has not arrived completely, this discards it for a moment instead of closing the
  * connection at once: a reset could lose the last line of the response.
  */
-export function endAnswer(body: IncomingMessage, response: ServerResponse): void {
+export function endResponse(body: IncomingMessage, response: ServerResponse): void {
   response.end();
   if (body.complete || body.destroyed) return;
   body.resume();
@@ -51,7 +52,7 @@ export function endAnswer(body: IncomingMessage, response: ServerResponse): void
 }
 
 /** Whether one of the events happens before the timeout. */
-function happens(
+function waitForEvent(
   emitter: IncomingMessage | ServerResponse,
   events: readonly string[],
   timeoutMs: number,

@@ -20,7 +20,7 @@ export function createUploadGate(): UploadGate {
   const byUser = new Map<string, number>();
   const taken = { users: 0, keys: 0 };
   const works = new WeakMap<FastifyRequest, Promise<unknown>>();
-  const gone = new WeakSet<FastifyRequest>();
+  const disconnected = new WeakSet<FastifyRequest>();
   return {
     async enter(request, reply) {
       const who = requesterOf(request);
@@ -39,13 +39,13 @@ export function createUploadGate(): UploadGate {
       };
       // The response also closes when the client disconnects. Work that has started keeps the slot.
       reply.raw.once('close', () => {
-        gone.add(request);
+        disconnected.add(request);
         void Promise.resolve(works.get(request)).then(leave, leave);
       });
     },
     async during(request, work) {
       // The client has disconnected, and another request may have its slot.
-      if (gone.has(request)) throw new Problem('malformed_request');
+      if (disconnected.has(request)) throw new Problem('malformed_request');
       const running = work();
       works.set(request, running);
       return running;

@@ -15,7 +15,7 @@ describe('the page cache', () => {
   test('returns a page only for its user, its request and its state', () => {
     const pages = createPageCache(1_000_000);
     const page = pageOf(100);
-    pages.keep('a', '/x', 'state 1', page);
+    pages.store('a', '/x', 'state 1', page);
     expect(pages.has('a', '/x')).toBe(true);
     expect(pages.find('a', '/x', 'state 1')).toBe(page);
     expect(pages.find('a', '/x', 'state 2')).toBeUndefined();
@@ -25,16 +25,16 @@ describe('the page cache', () => {
 
   test('drops pages of an earlier state when it stores a page of a later state', () => {
     const pages = createPageCache(1_000_000);
-    pages.keep('a', '/x', 'state 1', pageOf(1));
-    pages.keep('a', '/y', 'state 2', pageOf(1));
+    pages.store('a', '/x', 'state 1', pageOf(1));
+    pages.store('a', '/y', 'state 2', pageOf(1));
     expect([pages.has('a', '/x'), pages.has('a', '/y')]).toEqual([false, true]);
   });
 
   test('keeps at most four pages of a user, and no large page', () => {
     const pages = createPageCache(10_000_000);
-    for (const request of ['1', '2', '3', '4', '5']) pages.keep('a', request, 'state', pageOf(10));
-    pages.keep('b', '1', 'state', pageOf(128 * 1024));
-    pages.keep('c', '1', 'state', { headers: { link: 'x'.repeat(64 * 1024) }, body: '' });
+    for (const request of ['1', '2', '3', '4', '5']) pages.store('a', request, 'state', pageOf(10));
+    pages.store('b', '1', 'state', pageOf(128 * 1024));
+    pages.store('c', '1', 'state', { headers: { link: 'x'.repeat(64 * 1024) }, body: '' });
     expect(['1', '2', '3', '4', '5'].map((request) => pages.has('a', request))).toEqual([
       false,
       true,
@@ -49,7 +49,7 @@ describe('the page cache', () => {
     const pages = createPageCache(1_000_000);
     const users = Array.from({ length: 500 }, (_, nth) => `user ${nth}`);
     for (const user of users) {
-      pages.keep(user, '/x', 'state', pageOf(10_000));
+      pages.store(user, '/x', 'state', pageOf(10_000));
       pages.find('user 0', '/x', 'state');
     }
     const kept = users.filter((user) => pages.has(user, '/x'));

@@ -41,9 +41,9 @@ export function createItemPublisher(
       : (publications) => publishEach(services, publications);
     return {
       chunk,
-      make: (input, text) => ({ input: input as NotificationInput, number: exactNumbers(text)[0] }),
+      toItem: (input, text) => ({ input: input as NotificationInput, number: exactNumbers(text)[0] }),
       weightOf: ({ input }) => countDeliveries(input),
-      settle: (entries, pace) => resultsOf(request, publish, entries, pace),
+      process: (entries, pace) => resultsOf(request, publish, entries, pace),
     };
   });
 }
@@ -55,7 +55,7 @@ async function resultsOf(
   entries: readonly Entry<Publication>[],
   pace: Pace,
 ): Promise<PublishedItem[]> {
-  const publications = entries.flatMap(({ read }) => (read instanceof Problem ? [] : read));
+  const publications = entries.flatMap(({ parsed }) => (parsed instanceof Problem ? [] : parsed));
   const results = new Map<Publication | Problem, Result>();
   for (const [index, result] of (await publish(publications)).entries()) {
     const publication = publications[index];
@@ -66,12 +66,12 @@ async function resultsOf(
     const { status, errors } = problemBody(problem, request.id, language);
     return { status, errors };
   };
-  return mapAtPace(pace, entries, ({ line, read }) => {
-    const result = results.get(read);
-    if (read instanceof Problem) return { line, ...refusal(read) };
+  return mapAtPace(pace, entries, ({ line, parsed }) => {
+    const result = results.get(parsed);
+    if (parsed instanceof Problem) return { line, ...refusal(parsed) };
     if (result === undefined) return { line, status: 200 };
     if ('errors' in result) return { line, ...refusal(new Problem('validation_failed', { errors: result.errors })) };
-    return read.input.user_ids === undefined
+    return parsed.input.user_ids === undefined
       ? { line, status: 201, id: result.ids[0] ?? '' }
       : { line, status: 201, ids: [...result.ids] };
   });

@@ -17,8 +17,8 @@ import type { Push } from '../../../notifications/push/push.js';
 import {
   arrayForm,
   envelopeForm,
-  NotificationListAnswers,
   NotificationListQuery,
+  notificationListResponses,
   readInboxQuery,
   type SendInbox,
 } from '../../lists/notification-list.js';
@@ -215,14 +215,14 @@ function refuseExcess(body: unknown): void {
   const items: unknown[] = Array.isArray(body) ? body : [body];
   if (items.length > maxItems) throwIfErrors([{ code: 'too_many_items', params: { max: maxItems } }]);
   throwIfErrors(deliveryLimitErrors(items.reduce<number>((sum, item) => sum + countDeliveries(item), 0)));
-  const bytes = items.reduce<number>((sum, item) => sum + bytesForMany(item), 0);
+  const bytes = items.reduce<number>((sum, item) => sum + repeatedBytes(item), 0);
   if (bytes > maxPublishedBytes) {
     throwIfErrors([{ code: 'too_much_published', params: { max: maxPublishedBytes / 2 ** 20 } }]);
   }
 }
 
 /** The bytes of an item in the response, if it has several users. For one user the limit of the body is enough. */
-function bytesForMany(item: unknown): number {
+function repeatedBytes(item: unknown): number {
   const users = countDeliveries(item);
   return users < 2 ? 0 : users * Buffer.byteLength(JSON.stringify({ ...Object(item), user_ids: undefined }));
 }
@@ -298,7 +298,7 @@ function inboxRoute(
         tags: ['Administration'],
         params: Params,
         querystring: NotificationListQuery,
-        response: NotificationListAnswers,
+        response: notificationListResponses,
       },
       config: {
         access: { scope: 'users:read' },

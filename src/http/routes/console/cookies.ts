@@ -9,13 +9,13 @@ export interface ConsoleCookies {
   /** The device on which this browser last signed in. */
   device(request: FastifyRequest): string | undefined;
   /** Keeps the token until the browser closes, and its device for longer. */
-  keep(
+  store(
     request: FastifyRequest,
     reply: FastifyReply,
     login: { readonly token: string; readonly deviceId: string },
   ): void;
   /** Removes the token. */
-  forget(request: FastifyRequest, reply: FastifyReply): void;
+  clear(request: FastifyRequest, reply: FastifyReply): void;
 }
 
 /** The header of responses that set or remove cookies, for the OpenAPI document. */
@@ -44,10 +44,10 @@ export function createConsoleCookies(behindTls: boolean): ConsoleCookies {
   return {
     token: (request) => read(request, tokenName),
     device: (request) => parseId(read(request, deviceName) ?? ''),
-    keep(request, reply, { token, deviceId }) {
+    store(request, reply, { token, deviceId }) {
       reply.header('set-cookie', [write(request, tokenName, token), write(request, deviceName, deviceId, deviceAge)]);
     },
-    forget(request, reply) {
+    clear(request, reply) {
       reply.header('set-cookie', write(request, tokenName, '', 0));
     },
   };

@@ -82,7 +82,7 @@ export function consoleSessionRoutes(
       }
       const { authentication_token: token } = request.body;
       const session = await open(token);
-      cookies.keep(request, reply, { token, deviceId: session.device_id });
+      cookies.store(request, reply, { token, deviceId: session.device_id });
       return reply.code(201).send(session);
     },
   });
@@ -103,7 +103,7 @@ export function consoleSessionRoutes(
     async handler(request, reply) {
       const token = parseToken('authentication', cookies.token(request) ?? '');
       if (token !== undefined) await tokens.removeHeld(token, originOf(request)).catch(ignoreEnded);
-      cookies.forget(request, reply);
+      cookies.clear(request, reply);
       return reply.code(204).send(null);
     },
   });

@@ -80,7 +80,7 @@ export function consoleSetUpRoutes(
       const parsed = parseToken('authentication', token);
       if (parsed === undefined) throw new Problem('internal_error');
       const session = await sessions.create(parsed);
-      cookies.keep(request, reply, { token, deviceId: session.device_id });
+      cookies.store(request, reply, { token, deviceId: session.device_id });
       return reply.code(201).send({ session, recovery_codes: [...recoveryCodes] });
     },
   });

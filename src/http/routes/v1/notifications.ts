@@ -7,8 +7,8 @@ import type { Streams } from '../../../notifications/stream/streams.js';
 import {
   arrayForm,
   envelopeForm,
-  NotificationListAnswers,
   NotificationListQuery,
+  notificationListResponses,
   type SendInbox,
 } from '../../lists/notification-list.js';
 import { type App, sessionOf } from '../../requests/route.js';
@@ -46,7 +46,7 @@ export function notificationRoutes(
         'Newest first. Follow the links to get each notification exactly once, even while others arrive. With `envelope=true` the response is that of GET /v1/notifications/page; with `Accept: text/event-stream` it is that of GET /v1/notifications/stream.',
       tags: ['Notifications'],
       querystring: NotificationListQuery,
-      response: NotificationListAnswers,
+      response: notificationListResponses,
     },
     config: {
       access: 'session',

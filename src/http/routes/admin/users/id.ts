@@ -6,7 +6,7 @@ import { IdParams, pathId } from '../../../requests/parameters.js';
 import { type App, callerOf, demandFreshness, demandReach, demandScope, originOf } from '../../../requests/route.js';
 
 /** Members whose change can give access to the account or its role: codes for login go to `email` and `phone`. */
-const openings = ['role', 'password', 'pin', 'second_factor', 'email', 'phone'] as const;
+const accessMembers = ['role', 'password', 'pin', 'second_factor', 'email', 'phone'] as const;
 
 /** Routes that read, change and delete a user. */
 export function adminUserRoutes(
@@ -45,8 +45,9 @@ export function adminUserRoutes(
     config: { access: { scope: 'users:write' }, problems: ['not_found', 'identity_taken', 'fresh_proof_required'] },
     async handler(request, reply) {
       const id = pathId(request.params);
-      const opens = openings.some((member) => request.body[member] !== undefined) || request.body.status === 'active';
-      if (opens) demandFreshness(callerOf(request));
+      const grantsAccess =
+        accessMembers.some((member) => request.body[member] !== undefined) || request.body.status === 'active';
+      if (grantsAccess) demandFreshness(callerOf(request));
       const prepared = await users.prepareChange(id, request.body);
       const changed = await database.spanningFor(id).transaction(async (tx) => {
         const user = await users.change(tx, id, prepared, originOf(request));

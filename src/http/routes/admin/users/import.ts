@@ -23,9 +23,9 @@ export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImp
     const language = preferredLanguage(request.headers['accept-language']);
     return {
       chunk: importChunk,
-      make: (input) => input as UserToImport,
+      toItem: (input) => input as UserToImport,
       weightOf: importWeight,
-      settle(entries, pace) {
+      process(entries, pace) {
         demandFreshness(callerOf(request));
         return importEntries(entries, importUsers, language, pace);
       },

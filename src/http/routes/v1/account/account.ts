@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { OwnAccount } from '../../../../account/account.js';
 import type { Proofs } from '../../../../account/proofs.js';
 import { Account, AccountChange, AccountDetails, ProvenRequest } from '../../../../contract/account.js';
-import { freshProof, proofProblems, proverOf } from '../../../requests/prover.js';
+import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import { type App, sessionOf } from '../../../requests/route.js';
 
 /** Routes that read, change and delete a user's own account. */
@@ -37,7 +37,7 @@ export function accountRoutes(app: App, { account, proofs }: { account: OwnAccou
     },
     config: { access: 'session', problems: [...proofProblems, 'identity_taken'] },
     async handler(request) {
-      return account.change(proverOf(request), request.body);
+      return account.change(callingSessionOf(request), request.body);
     },
   });
 
@@ -54,7 +54,7 @@ export function accountRoutes(app: App, { account, proofs }: { account: OwnAccou
     },
     config: { access: 'session', problems: proofProblems },
     async handler(request, reply) {
-      await account.remove(proverOf(request), request.body.proof);
+      await account.remove(callingSessionOf(request), request.body.proof);
       return reply.code(204).send(null);
     },
   });

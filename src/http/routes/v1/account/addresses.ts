@@ -11,7 +11,7 @@ import {
 } from '../../../../contract/account.js';
 import { parseId } from '../../../../lib/ids.js';
 import { IdParams } from '../../../requests/parameters.js';
-import { freshProof, proofProblems, proverOf } from '../../../requests/prover.js';
+import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import type { App } from '../../../requests/route.js';
 
 const answer = { 200: { ...Account, description: 'The changed account.' } };
@@ -47,7 +47,9 @@ function addressRoutes(
     config: { access: 'session', problems: proofProblems },
     async handler(request, reply) {
       const asked = request.body as { readonly proof: Proof } & Partial<Record<AddressType, string>>;
-      return reply.code(201).send(await addresses.begin(proverOf(request), type, asked[type] ?? '', asked.proof));
+      return reply
+        .code(201)
+        .send(await addresses.begin(callingSessionOf(request), type, asked[type] ?? '', asked.proof));
     },
   });
 
@@ -74,7 +76,7 @@ function addressRoutes(
       ],
     },
     async handler(request) {
-      return addresses.confirm(proverOf(request), type, parseId(request.params.id), request.body.secret);
+      return addresses.confirm(callingSessionOf(request), type, parseId(request.params.id), request.body.secret);
     },
   });
 
@@ -91,7 +93,7 @@ function addressRoutes(
     },
     config: { access: 'session', problems: proofProblems },
     async handler(request) {
-      return addresses.remove(proverOf(request), type, request.body.proof);
+      return addresses.remove(callingSessionOf(request), type, request.body.proof);
     },
   });
 }

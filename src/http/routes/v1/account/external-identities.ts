@@ -4,7 +4,7 @@ import { ProvenRequest } from '../../../../contract/account.js';
 import { BegunExternalIdentity, ExternalIdentity, IdTokenAnswer } from '../../../../contract/external-identity.js';
 import { parseId } from '../../../../lib/ids.js';
 import { pathId } from '../../../requests/parameters.js';
-import { freshProof, proofProblems, proverOf } from '../../../requests/prover.js';
+import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import { type App, sessionOf } from '../../../requests/route.js';
 
 const url = '/v1/account/external-identities';
@@ -48,7 +48,7 @@ export function accountExternalIdentityRoutes(
     },
     config: { access: 'session', problems: [...proofProblems, 'not_found'] },
     async handler(request, reply) {
-      const begun = await identities.begin(proverOf(request), request.params.name, request.body.proof);
+      const begun = await identities.begin(callingSessionOf(request), request.params.name, request.body.proof);
       return reply.code(201).send(begun);
     },
   });
@@ -78,7 +78,7 @@ export function accountExternalIdentityRoutes(
     },
     async handler(request) {
       const { name, id } = request.params;
-      return identities.confirm(proverOf(request), name, parseId(id), request.body.secret);
+      return identities.confirm(callingSessionOf(request), name, parseId(id), request.body.secret);
     },
   });
 
@@ -96,7 +96,12 @@ export function accountExternalIdentityRoutes(
     },
     config: { access: 'session', problems: [...proofProblems, 'not_found', 'last_way_in'] },
     async handler(request, reply) {
-      await identities.remove(proverOf(request), request.params.name, pathId(request.params), request.body.proof);
+      await identities.remove(
+        callingSessionOf(request),
+        request.params.name,
+        pathId(request.params),
+        request.body.proof,
+      );
       return reply.code(204).send(null);
     },
   });

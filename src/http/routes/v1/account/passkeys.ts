@@ -3,7 +3,7 @@ import type { OwnPasskeys } from '../../../../account/own-passkeys.js';
 import { ProvenRequest } from '../../../../contract/account.js';
 import { NewPasskey, Passkey, PasskeyAnswer, PasskeyChange, PasskeyRequest } from '../../../../contract/factors.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { freshProof, proofProblems, proverOf } from '../../../requests/prover.js';
+import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import { type App, sessionOf } from '../../../requests/route.js';
 
 /** Routes for a user's own passkeys. */
@@ -36,7 +36,7 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
     },
     config: { access: 'session', problems: [...proofProblems, 'enrollment_link_rejected'] },
     async handler(request, reply) {
-      return reply.code(201).send(await ownPasskeys.begin(proverOf(request), request.body));
+      return reply.code(201).send(await ownPasskeys.begin(callingSessionOf(request), request.body));
     },
   });
 
@@ -54,7 +54,7 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
     config: { access: 'session', problems: ['proof_rejected', 'not_found', 'enrollment_link_rejected'] },
     async handler(request, reply) {
       const { response } = request.body;
-      return reply.code(201).send(await ownPasskeys.enrol(proverOf(request), pathId(request.params), response));
+      return reply.code(201).send(await ownPasskeys.enrol(callingSessionOf(request), pathId(request.params), response));
     },
   });
 
@@ -89,7 +89,7 @@ export function accountPasskeyRoutes(app: App, { ownPasskeys }: { ownPasskeys: O
     },
     config: { access: 'session', problems: [...proofProblems, 'not_found'] },
     async handler(request, reply) {
-      await ownPasskeys.remove(proverOf(request), pathId(request.params), request.body.proof);
+      await ownPasskeys.remove(callingSessionOf(request), pathId(request.params), request.body.proof);
       return reply.code(204).send(null);
     },
   });

@@ -2,7 +2,7 @@ import type { OwnAccount } from '../../../../account/account.js';
 import type { PinRecoveries } from '../../../../account/pin-recoveries.js';
 import { Account } from '../../../../contract/account.js';
 import type { Database } from '../../../../database/database.js';
-import { proverOf } from '../../../requests/prover.js';
+import { callingSessionOf } from '../../../requests/proven-request.js';
 import type { App } from '../../../requests/route.js';
 
 /** A route that cancels a pending recovery of the user's own PIN. */
@@ -28,7 +28,7 @@ export function accountPinRecoveryRoutes(
     },
     config: { access: 'session', problems: ['not_found'] },
     async handler(request) {
-      const { userId, origin } = proverOf(request);
+      const { userId, origin } = callingSessionOf(request);
       await database.user(userId).transaction((tx) => pinRecoveries.cancel(tx, userId, origin));
       return account.get(userId);
     },

@@ -1,6 +1,6 @@
 import type { Proofs } from '../../../../account/proofs.js';
 import { ProofRequest, StartedProof } from '../../../../contract/account.js';
-import { proverOf } from '../../../requests/prover.js';
+import { callingSessionOf } from '../../../requests/proven-request.js';
 import type { App } from '../../../requests/route.js';
 
 /** A route that starts a re-authentication that needs a challenge. The member `proof` of another request completes it. */
@@ -19,7 +19,7 @@ export function accountProofRoutes(app: App, { proofs }: { proofs: Proofs }): vo
     },
     config: { access: 'session', problems: ['too_many_requests'] },
     async handler(request, reply) {
-      return reply.code(201).send(await proofs.begin(proverOf(request), request.body.type));
+      return reply.code(201).send(await proofs.begin(callingSessionOf(request), request.body.type));
     },
   });
 }

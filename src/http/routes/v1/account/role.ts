@@ -1,7 +1,7 @@
 import type { OwnAccount } from '../../../../account/account.js';
 import { Account, ProvenRequest, RecordedProof } from '../../../../contract/account.js';
 import { RoleActivation } from '../../../../contract/factors.js';
-import { freshProof, proofProblems, proverOf } from '../../../requests/prover.js';
+import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import type { App } from '../../../requests/route.js';
 
 /** Routes for users with a role. */
@@ -19,7 +19,7 @@ export function accountRoleRoutes(app: App, { account }: { account: OwnAccount }
     },
     config: { access: 'session', problems: proofProblems },
     async handler(request) {
-      return account.prove(proverOf(request), request.body.proof);
+      return account.prove(callingSessionOf(request), request.body.proof);
     },
   });
 
@@ -37,7 +37,7 @@ export function accountRoleRoutes(app: App, { account }: { account: OwnAccount }
     },
     config: { access: 'session', problems: [...proofProblems, 'enrollment_link_rejected', 'role_not_active'] },
     async handler(request) {
-      return account.activateRole(proverOf(request), request.body);
+      return account.activateRole(callingSessionOf(request), request.body);
     },
   });
 }

@@ -1,6 +1,6 @@
 import type { OwnAccount } from '../../../../account/account.js';
 import { Account, ChangedPassword, PasswordChange, PinChange, ProvenRequest } from '../../../../contract/account.js';
-import { freshProof, proofProblems, proverOf } from '../../../requests/prover.js';
+import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import type { App } from '../../../requests/route.js';
 
 const answer = { 200: { ...Account, description: 'The changed account.' } };
@@ -21,7 +21,7 @@ export function accountSecretRoutes(app: App, { account }: { account: OwnAccount
     },
     config,
     async handler(request) {
-      return account.setPassword(proverOf(request), request.body);
+      return account.setPassword(callingSessionOf(request), request.body);
     },
   });
 
@@ -39,7 +39,7 @@ export function accountSecretRoutes(app: App, { account }: { account: OwnAccount
     },
     config,
     async handler(request) {
-      return account.setPin(proverOf(request), request.body);
+      return account.setPin(callingSessionOf(request), request.body);
     },
   });
 
@@ -57,7 +57,7 @@ export function accountSecretRoutes(app: App, { account }: { account: OwnAccount
     },
     config,
     async handler(request) {
-      return account.removePin(proverOf(request), request.body.proof);
+      return account.removePin(callingSessionOf(request), request.body.proof);
     },
   });
 }

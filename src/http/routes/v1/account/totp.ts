@@ -3,7 +3,7 @@ import type { OwnTotp } from '../../../../account/own-totp.js';
 import { ProvenRequest } from '../../../../contract/account.js';
 import { EnrollmentRequest, NewTotp, RecoveryCodes, TotpConfirmation } from '../../../../contract/factors.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
-import { freshProof, proofProblems, proverOf } from '../../../requests/prover.js';
+import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import type { App } from '../../../requests/route.js';
 
 /** Routes for a user's own authenticator app and recovery codes. */
@@ -21,7 +21,7 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
     },
     config: { access: 'session', problems: [...proofProblems, 'enrollment_link_rejected'] },
     async handler(request, reply) {
-      return reply.code(201).send(await ownTotp.begin(proverOf(request), request.body));
+      return reply.code(201).send(await ownTotp.begin(callingSessionOf(request), request.body));
     },
   });
 
@@ -45,7 +45,7 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
       problems: ['proof_rejected', 'not_found', 'secret_unreadable', 'enrollment_link_rejected'],
     },
     async handler(request) {
-      return ownTotp.confirm(proverOf(request), pathId(request.params), request.body.secret);
+      return ownTotp.confirm(callingSessionOf(request), pathId(request.params), request.body.secret);
     },
   });
 
@@ -62,7 +62,7 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
     },
     config: { access: 'session', problems: [...proofProblems, 'not_found'] },
     async handler(request, reply) {
-      await ownTotp.remove(proverOf(request), request.body.proof);
+      await ownTotp.remove(callingSessionOf(request), request.body.proof);
       return reply.code(204).send(null);
     },
   });
@@ -81,7 +81,7 @@ export function accountTotpRoutes(app: App, { ownTotp }: { ownTotp: OwnTotp }): 
     },
     config: { access: 'session', problems: [...proofProblems, 'not_found'] },
     async handler(request, reply) {
-      return reply.code(201).send(await ownTotp.renewRecoveryCodes(proverOf(request), request.body.proof));
+      return reply.code(201).send(await ownTotp.renewRecoveryCodes(callingSessionOf(request), request.body.proof));
     },
   });
 }
