@@ -1,3 +1,4 @@
+import { changeOf } from '../audit/changes.js';
 import { recordEvent } from '../audit/events.js';
 import type { Proof } from '../contract/account.js';
 import type { NewPasskey, Passkey, PasskeyRequest } from '../contract/factors.js';
@@ -87,7 +88,8 @@ export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
         if (kept.link !== undefined) await activateRole(tx, userId, kept.link, origin);
         await endChallenges(tx, userId);
         if (kept.proof === 'code') await pinRecoveries.guard(tx, userId, kept.proof);
-        await recordEvent(tx, { userId, type: 'passkey.enrolled', origin, data: { passkey_id: passkey.id } });
+        const changes = changeOf('passkey', null, passkey.name);
+        await recordEvent(tx, { userId, type: 'passkey.enrolled', origin, data: { passkey_id: passkey.id }, changes });
         await notices.notify(tx, { userId, kind: 'passkey_added', origin });
         return passkey;
       });
@@ -102,10 +104,12 @@ export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
       const proven = await proofs.check(prover, proof, defaultProofs);
       await database.user(userId).transaction(async (tx) => {
         await proven.consume(tx);
-        if ((await removePasskeys(tx, userId, id)) === 0) throw new Problem('not_found');
+        const [name] = await removePasskeys(tx, userId, id);
+        if (name === undefined) throw new Problem('not_found');
         await cleanUpAfterLastFactor(tx, userId);
         await endChallenges(tx, userId);
-        await recordEvent(tx, { userId, type: 'passkey.removed', origin, data: { passkey_id: id } });
+        const changes = changeOf('passkey', name, null);
+        await recordEvent(tx, { userId, type: 'passkey.removed', origin, data: { passkey_id: id }, changes });
         await notices.notify(tx, { userId, kind: 'passkey_removed', origin });
       });
     },

@@ -1,3 +1,4 @@
+import type { EventChange } from '../contract/administration.js';
 import type { Queryable } from '../database/database.js';
 import { directoryStatement, type Parameters, sql, userStatement } from '../database/sql.js';
 import { newId, nilId } from '../lib/ids.js';
@@ -69,6 +70,8 @@ export interface ServiceEvent {
 export interface NewEvent extends ServiceEvent {
   /** The user's id; a derived id for an identity without an account. */
   readonly userId: string;
+  /** The changed fields. They are personal data, so they are removed when the user is deleted. No secrets. */
+  readonly changes?: readonly EventChange[];
 }
 
 interface EventValues {
@@ -93,7 +96,9 @@ const insertServiceEvent = directoryStatement<EventValues>('event_insert_service
  * neither does.
  */
 export async function recordEvent(handle: Queryable<'user'>, event: NewEvent): Promise<void> {
-  await handle.query(insertEvent(valuesOf(event, event.userId)));
+  const { userId, changes = [], data } = event;
+  const stored = changes.length === 0 ? event : { ...event, data: { ...data, changes } };
+  await handle.query(insertEvent(valuesOf(stored, userId)));
 }
 
 /** Records an event about no user. The row belongs to the directory, under the nil UUID. */

@@ -80,16 +80,43 @@ export const OutboxMessage = Type.Object(
 );
 export type OutboxMessage = Static<typeof OutboxMessage>;
 
+/** A field that an event changed. */
+export const EventChange = Type.Object(
+  {
+    field: Type.String({ examples: ['email'] }),
+    before: Type.Unknown({ description: 'The value before. Null: none.' }),
+    after: Type.Unknown({ description: 'The value after. Null: none.' }),
+    withheld: Type.Boolean({ description: 'The field is secret, or its values are too long: both are null.' }),
+  },
+  {
+    title: 'AuditEventChange',
+    examples: [{ field: 'email', before: 'ada@example.com', after: 'ada@example.org', withheld: false }],
+  },
+);
+export type EventChange = Static<typeof EventChange>;
+
 /** An event of an account, or an action of an operator. */
 export const Event = Type.Object(
   {
     id: Id,
     user_id: Type.Unsafe<string>({ ...Id, description: 'All zeros for an event that concerns no user.' }),
+    user_name: Type.Unsafe<string | null>({
+      ...NullableString,
+      description:
+        'What the user was called at that time: the name, else the username, mail address or phone number. Null for a deleted user.',
+    }),
     type: Type.String({ examples: ['login.approved'] }),
-    actor: Type.String({ description: 'user, system, cli, or key:<id>.' }),
+    actor: Type.String({ description: 'user (the user of the event), user:<id>, system, cli, or key:<id>.' }),
+    actor_name: Type.Unsafe<string | null>({
+      ...NullableString,
+      description: 'The name of the actor: of a user at that time, or of an API key. Null for all others.',
+    }),
     address: NullableString,
     request_id: NullableString,
-    data: AnyObject('Details of the event. Never a secret.'),
+    changes: Type.Array(EventChange, {
+      description: 'The fields that the event changed. Empty after the user is deleted.',
+    }),
+    data: AnyObject('Further details. Never a secret.'),
     created_at: Time,
   },
   { title: 'AuditEvent' },

@@ -1,3 +1,4 @@
+import { changesBetween } from '../audit/changes.js';
 import { recordEvent } from '../audit/events.js';
 import type { UserDevice } from '../contract/administration.js';
 import type { DeviceDescription } from '../contract/device.js';
@@ -50,24 +51,32 @@ const devicesOf = (userId: string): ListSource<'user'> => ({
   where: sql`user_id = ${bound(userId)}::uuid`,
 });
 
+/** What describes a device. Its screen and its push tokens are left out of the audit trail. */
+const described = ['make', 'model', 'os_name', 'os_version', 'sdk_version'] as const;
+const removed = { make: null, model: null, os_name: null, os_version: null, sdk_version: null };
+
 export function createDevices(database: Database): Devices {
   return {
     list: (userId, request) => readPage<UserDevice, 'user'>(database.user(userId), devicesOf(userId), request),
     get: (userId, id) => found(findDevice(database.user(userId), userId, id)),
     describe: (userId, id, description, origin) =>
       database.user(userId).transaction(async (tx) => {
-        await found(findDeviceForUpdate(tx, userId, id));
-        if (await updateDescription(tx, userId, id, description)) {
-          await recordEvent(tx, { userId, type: 'device.changed', origin, data: { device_id: id } });
+        const before = await found(findDeviceForUpdate(tx, userId, id));
+        const isChanged = await updateDescription(tx, userId, id, description);
+        const after = await found(findDevice(tx, userId, id));
+        if (isChanged) {
+          const changes = changesBetween(described, before, after);
+          await recordEvent(tx, { userId, type: 'device.changed', origin, data: { device_id: id }, changes });
         }
-        return found(findDevice(tx, userId, id));
+        return after;
       }),
     remove: (userId, id, origin) =>
       database.user(userId).transaction(async (tx) => {
-        await found(findDeviceForUpdate(tx, userId, id));
+        const before = await found(findDeviceForUpdate(tx, userId, id));
         await endDeviceLogins(tx, userId, id);
         await deleteDevice(tx, userId, id);
-        await recordEvent(tx, { userId, type: 'device.removed', origin, data: { device_id: id } });
+        const changes = changesBetween(described, before, removed);
+        await recordEvent(tx, { userId, type: 'device.removed', origin, data: { device_id: id }, changes });
       }),
   };
 }

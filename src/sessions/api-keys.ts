@@ -145,7 +145,11 @@ async function createKey(tx: Queryable<'directory'>, input: NewApiKey, origin: O
   const { token, digest } = newToken('key', [id]);
   const [key] = await tx.query(insertKey({ id, name, scopes, digest, expiresAt }));
   if (key === undefined) throw invalidExpiry('time_in_past');
-  await recordServiceEvent(tx, { type: 'key.created', origin, data: { key_id: id, name, scopes } });
+  await recordServiceEvent(tx, {
+    type: 'key.created',
+    origin,
+    data: { key_id: id, name, scopes, expires_at: key.expires_at },
+  });
   return { ...key, token };
 }
 

@@ -1,3 +1,4 @@
+import { eventColumns, eventFilterExpressions, type StoredEvent, withNames } from '../audit/event-list.js';
 import type { ActivityEntry } from '../contract/account.js';
 import type { Event } from '../contract/administration.js';
 import type { Database } from '../database/database.js';
@@ -18,17 +19,6 @@ export interface Activity {
 /** An event for its user, before its text is added. `params` are the values of the text's placeholders. */
 export type OwnEvent = Omit<ActivityEntry, 'text'> & { readonly params: Readonly<Record<string, string>> };
 
-/** The filter fields of the operators' lists of events. */
-export const eventFilterFields: FilterFields = {
-  id: { kind: 'id' },
-  user_id: { kind: 'id' },
-  type: { kind: 'key' },
-  actor: { kind: 'key' },
-  address: { kind: 'key' },
-  request_id: { kind: 'key' },
-  created_at: { kind: 'time' },
-};
-
 /** The filter fields of a user's own list of events. */
 export const ownEventFilterFields: FilterFields = {
   id: { kind: 'id' },
@@ -37,9 +27,9 @@ export const ownEventFilterFields: FilterFields = {
 };
 
 const events = {
-  columns: sql`id, user_id, type, actor, host(address) as address, request_id, data, created_at`,
+  columns: eventColumns,
   from: sql`events`,
-  filterExpressions: { address: sql`host(address)` },
+  filterExpressions: eventFilterExpressions,
 };
 
 const allEvents: ListSource<'everyone'> = { ...events, scope: 'everyone' };
@@ -62,9 +52,14 @@ const ownEventsOf = (userId: string): ListSource<'user'> => ({
 });
 
 export function createActivity(database: Database): Activity {
+  const named = async (page: Page<StoredEvent>): Promise<Page<Event>> => ({
+    ...page,
+    items: await withNames(database, page.items),
+  });
   return {
-    list: (request) => readPage<Event, 'everyone'>(database.everyone, allEvents, request),
-    listOfUser: (userId, request) => readPage<Event, 'user'>(database.user(userId), eventsOf(userId), request),
+    list: async (request) => named(await readPage<StoredEvent, 'everyone'>(database.everyone, allEvents, request)),
+    listOfUser: async (userId, request) =>
+      named(await readPage<StoredEvent, 'user'>(database.user(userId), eventsOf(userId), request)),
     listOwn: (userId, request) => readPage<OwnEvent, 'user'>(database.user(userId), ownEventsOf(userId), request),
   };
 }

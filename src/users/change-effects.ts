@@ -1,10 +1,12 @@
+import { changeOf, changesBetween, memberChanges, secretChange } from '../audit/changes.js';
 import { type EventType, recordEvent } from '../audit/events.js';
+import type { EventChange } from '../contract/administration.js';
 import { endChallenges } from '../credentials/challenges.js';
 import { endPendingPin } from '../credentials/pins/pending-pin.js';
 import type { Queryable } from '../database/database.js';
 import type { Origin } from '../lib/origin.js';
 import { forgiveGuesses } from '../limits/guess-budget.js';
-import type { UserRow, UserValues } from './queries.js';
+import type { NewUserValues, UserRow, UserValues } from './queries.js';
 
 const system: Origin = { actor: 'system' };
 
@@ -47,24 +49,49 @@ export async function invalidateByChange(
 /** Completes a PIN recovery after its PIN took effect: clears the guesses at the old PIN and records the events. */
 export async function finishPinRecovery(tx: Queryable<'user'>, userId: string): Promise<void> {
   await forgiveGuesses(tx, userId, 'pin');
-  await recordEvent(tx, { userId, type: 'user.pin_changed', origin: system });
+  await recordEvent(tx, { userId, type: 'user.pin_changed', origin: system, changes: [secretChange('pin')] });
   await recordEvent(tx, { userId, type: 'recovery.completed', origin: system, data: { recovers: 'pin' } });
 }
 
 interface ChangeEvent {
   readonly type: EventType;
   readonly data?: Readonly<Record<string, unknown>>;
+  readonly changes: readonly EventChange[];
 }
 
-/** The events of a change. They name the fields, but contain neither old nor new values, which are personal data. */
+/** The fields whose values the audit trail shows. `metadata` is shown member by member. */
+const shownFields = ['username', 'email', 'phone', 'name', 'locale', 'role', 'second_factor'] as const;
+
+/** The events of a change. They say that a secret has changed, but not from what to what. */
 export function changeEvents(before: UserRow, values: UserValues): ChangeEvent[] {
   const { password_hash, pin_hash, status, ...others } = values;
   const fields = Object.keys(others);
   const statusEvent = status === 'deactivated' ? 'user.deactivated' : 'user.reactivated';
   const events: ChangeEvent[] = [];
-  if (fields.length > 0) events.push({ type: 'user.changed', data: { fields } });
-  if (password_hash !== undefined) events.push({ type: 'user.password_changed' });
-  if (pin_hash !== undefined) events.push({ type: 'user.pin_changed' });
-  if (status !== undefined && status !== before.status) events.push({ type: statusEvent });
+  if (fields.length > 0) {
+    const changes = [
+      ...changesBetween(shownFields, before, others),
+      ...(others.metadata === undefined ? [] : memberChanges('metadata', before.metadata, membersOf(others.metadata))),
+    ];
+    events.push({ type: 'user.changed', data: { fields }, changes });
+  }
+  if (password_hash !== undefined) events.push({ type: 'user.password_changed', changes: [secretChange('password')] });
+  if (pin_hash !== undefined) events.push({ type: 'user.pin_changed', changes: [secretChange('pin')] });
+  if (status !== undefined && status !== before.status) {
+    events.push({ type: statusEvent, changes: changeOf('status', before.status, status) });
+  }
   return events;
 }
+
+/** The values of a new user. */
+export function creationChanges(values: NewUserValues): EventChange[] {
+  return [
+    ...changesBetween(shownFields, { name: '' }, values),
+    ...(values.password_hash === null ? [] : [secretChange('password')]),
+    ...(values.pin_hash === null ? [] : [secretChange('pin')]),
+    ...memberChanges('metadata', {}, membersOf(values.metadata)),
+  ];
+}
+
+/** @param metadata JSON text of an object */
+const membersOf = (metadata: string) => JSON.parse(metadata) as Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.js';
-import { bound, compose, identifier, sql } from '../database/sql.js';
+import { bound, compose, identifier, sql, userStatement } from '../database/sql.js';
 
 /** A table with rows of users. It has a column `user_id`. */
 export interface UserTable {
@@ -10,7 +10,7 @@ export interface UserTable {
 
 /**
  * The tables of a user, except the user's own row. The head of the inbox is first, because nothing can be published without
- * it. Events stay: they contain only the user's id.
+ * it. Events stay, with the user's id and without the values that they changed.
  */
 const ownTables: readonly UserTable[] = [
   { table: 'inboxes', key: 'user_id' },
@@ -25,9 +25,22 @@ const ownTables: readonly UserTable[] = [
   { table: 'outbox', key: 'id' },
   { table: 'notices', key: 'id' },
   { table: 'guess_budgets', key: 'bucket' },
+  { table: 'former_names', key: 'until' },
 ];
 
 const batchSize = 1000;
+
+/** The changed values, and the reason of a lock, which an operator has written about the user. */
+const eraseChanges = userStatement<{ userId: string; limit: number }, { id: string }>(
+  'event_erase_changes',
+  (p) => sql`
+  update events set data = case type when 'user.locked' then data - 'changes' - 'reason' else data - 'changes' end
+  where user_id = ${p.userId} and id in (
+    select id from events
+    where user_id = ${p.userId} and (data ? 'changes' or type = 'user.locked' and data ? 'reason')
+    limit ${p.limit})
+  returning id`,
+);
 
 /**
  * Deletes the rows of a deleted user: the queue's task `user.erase`. Each batch is a transaction of its own, so that a large
@@ -46,6 +59,9 @@ export async function eraseUser(
     let deleted = batchSize;
     while (deleted === batchSize) deleted = await deleteBatch(database, userId, { table, key });
   }
+  // Last: what still records events of the user holds a lock of a row above.
+  const events = database.user(userId);
+  while ((await events.query(eraseChanges({ userId, limit: batchSize }))).length === batchSize);
   await eraseElsewhere(userId);
 }
 

@@ -1,3 +1,4 @@
+import { changeOf } from '../audit/changes.js';
 import { recordEvent } from '../audit/events.js';
 import { type LockRequest, type NewUser, roles, type User, type UserChange } from '../contract/user.js';
 import { endChallenges } from '../credentials/challenges.js';
@@ -15,7 +16,7 @@ import { clearGuesses } from '../limits/guess-budget.js';
 import type { NoticeKind } from '../messages/kinds.js';
 import { type Notices, noticesOfChange } from '../messages/notices.js';
 import type { Counters } from '../statistics/counters.js';
-import { changeEvents, invalidateByChange } from './change-effects.js';
+import { changeEvents, creationChanges, invalidateByChange } from './change-effects.js';
 import { createUserList, type ListUsers } from './list.js';
 import {
   claimIdentities,
@@ -147,7 +148,7 @@ export function createUsers(options: UsersOptions): Users {
       await noteScheme(tx, values.password_hash, { costLimit: options.hashCostLimit, mayAdd: mayAddScheme });
       const user = await insertUser(tx, id, values);
       await claim(tx, id, identities);
-      await recordEvent(tx, { userId: id, type: 'user.created', origin });
+      await recordEvent(tx, { userId: id, type: 'user.created', origin, changes: creationChanges(values) });
       return toUser(user);
     },
     get: async (id) => toUser(await found(findUser(database.user(id), id))),
@@ -168,21 +169,26 @@ export function createUsers(options: UsersOptions): Users {
     getForUpdate: async (tx, id) => toUser(await found(findUserForUpdate(tx, id))),
     async lock(tx, id, request, origin) {
       const lock = readLock(request);
-      await found(findUserForUpdate(tx, id));
+      const before = toUser(await found(findUserForUpdate(tx, id)));
       if (lock.locked_until !== null && !(await isFuture(tx, lock.locked_until))) {
         throwIfErrors([{ field: 'until', code: 'time_in_past' }]);
       }
       const user = toUser(await updateUser(tx, id, lock));
-      await recordEvent(tx, { userId: id, type: 'user.locked', origin, data: { ...user.lock } });
+      const changes = changeOf('lock', before.lock, user.lock);
+      await recordEvent(tx, { userId: id, type: 'user.locked', origin, data: { ...user.lock }, changes });
       tx.onCommit(() => options.counters?.add('locks', 'operator'));
       return user;
     },
     async unlock(tx, id, origin) {
-      await found(findUserForUpdate(tx, id));
+      const before = toUser(await found(findUserForUpdate(tx, id)));
       await clearGuesses(tx, id);
-      const user = await updateUser(tx, id, { lock_kind: null, locked_until: null, lock_reason: null });
-      await recordEvent(tx, { userId: id, type: 'user.unlocked', origin });
-      return toUser(user);
+      const user = toUser(await updateUser(tx, id, { lock_kind: null, locked_until: null, lock_reason: null }));
+      const changes = [
+        ...changeOf('lock', before.lock, user.lock),
+        ...changeOf('guess_locks', before.guess_locks.length, user.guess_locks.length),
+      ];
+      await recordEvent(tx, { userId: id, type: 'user.unlocked', origin, changes });
+      return user;
     },
     async removeSecondFactors(tx, id, origin) {
       await found(findUserForUpdate(tx, id));

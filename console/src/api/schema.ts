@@ -198,20 +198,48 @@ export type AuditEvent = {
      * All zeros for an event that concerns no user.
      */
     user_id: string;
+    /**
+     * What the user was called at that time: the name, else the username, mail address or phone number. Null for a deleted user.
+     */
+    user_name: string | null;
     type: string;
     /**
-     * user, system, cli, or key:<id>.
+     * user (the user of the event), user:<id>, system, cli, or key:<id>.
      */
     actor: string;
+    /**
+     * The name of the actor: of a user at that time, or of an API key. Null for all others.
+     */
+    actor_name: string | null;
     address: string | null;
     request_id: string | null;
     /**
-     * Details of the event. Never a secret.
+     * The fields that the event changed. Empty after the user is deleted.
+     */
+    changes: Array<AuditEventChange>;
+    /**
+     * Further details. Never a secret.
      */
     data: {
         [key: string]: unknown;
     };
     created_at: string;
+};
+
+export type AuditEventChange = {
+    field: string;
+    /**
+     * The value before. Null: none.
+     */
+    before: unknown;
+    /**
+     * The value after. Null: none.
+     */
+    after: unknown;
+    /**
+     * The field is secret, or its values are too long: both are null.
+     */
+    withheld: boolean;
 };
 
 export type AuditEventPage = {

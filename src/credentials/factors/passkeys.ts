@@ -151,13 +151,17 @@ export async function renamePasskey(
   return passkey;
 }
 
-const remove = userStatement<{ userId: string; id: string | null }>(
+const remove = userStatement<{ userId: string; id: string | null }, { name: string }>(
   'passkey_remove',
   (p) => sql`
-    delete from passkeys where user_id = ${p.userId} and (${p.id}::uuid is null or id = ${p.id}) returning id`,
+    delete from passkeys where user_id = ${p.userId} and (${p.id}::uuid is null or id = ${p.id}) returning name`,
 );
 
-/** @param id of one passkey; undefined: all passkeys. @returns how many were removed */
-export async function removePasskeys(tx: Queryable<'user'>, userId: string, id: string | undefined): Promise<number> {
-  return (await tx.query(remove({ userId, id: id ?? null }))).length;
+/** @param id of one passkey; undefined: all passkeys. @returns the names of those that were removed */
+export async function removePasskeys(
+  tx: Queryable<'user'>,
+  userId: string,
+  id: string | undefined,
+): Promise<readonly string[]> {
+  return (await tx.query(remove({ userId, id: id ?? null }))).map(({ name }) => name);
 }

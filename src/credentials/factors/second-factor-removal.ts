@@ -1,3 +1,4 @@
+import { changeOf } from '../../audit/changes.js';
 import { recordEvent } from '../../audit/events.js';
 import type { Queryable } from '../../database/database.js';
 import type { Origin } from '../../lib/origin.js';
@@ -18,10 +19,12 @@ export async function removeSecondFactors(
   notices?: Pick<Notices, 'notify'>,
 ): Promise<void> {
   const totp = await removeTotp(tx, userId);
-  const passkeys = await removePasskeys(tx, userId, undefined);
+  const names = await removePasskeys(tx, userId, undefined);
+  const passkeys = names.length;
+  const changes = names.flatMap((name) => changeOf('passkey', name, null));
   await cleanUpAfterLastFactor(tx, userId);
   await endChallenges(tx, userId);
-  await recordEvent(tx, { userId, type: 'second_factors.removed', origin, data: { totp, passkeys } });
+  await recordEvent(tx, { userId, type: 'second_factors.removed', origin, data: { totp, passkeys }, changes });
   if (totp) await notices?.notify(tx, { userId, kind: 'totp_removed', origin });
   if (passkeys > 0) await notices?.notify(tx, { userId, kind: 'passkey_removed', origin });
 }

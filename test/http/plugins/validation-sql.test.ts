@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventFilterFields } from '../../../src/audit/event-list.js';
 import { deviceFilterFields } from '../../../src/devices/devices.js';
 import { type FilterFields, kinds } from '../../../src/lib/filter/fields.js';
 import { outboxFilterFields } from '../../../src/messages/outbox.js';
 import { notificationFilterFields } from '../../../src/notifications/inbox/filter-fields.js';
 import { keyFilterFields } from '../../../src/sessions/api-keys.js';
-import { eventFilterFields } from '../../../src/users/activity.js';
 import { sessionFilterFields, tokenFilterFields } from '../../../src/users/details.js';
 import { userFilterFields } from '../../../src/users/search/fields.js';
 import { startTestApp, type TestApp } from '../../support/app.js';

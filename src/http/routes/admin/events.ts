@@ -1,5 +1,6 @@
+import { eventFilterFields } from '../../../audit/event-list.js';
 import { Event } from '../../../contract/administration.js';
-import { type Activity, eventFilterFields } from '../../../users/activity.js';
+import type { Activity } from '../../../users/activity.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import type { App } from '../../requests/route.js';
 

@@ -1,9 +1,10 @@
 import type { TSchema } from 'typebox';
+import { eventFilterFields } from '../../../../audit/event-list.js';
 import { Event, UserDevice, UserSession, UserToken } from '../../../../contract/administration.js';
 import type { ListRequest, Page } from '../../../../database/listing.js';
 import { type Devices, deviceFilterFields } from '../../../../devices/devices.js';
 import type { FilterFields } from '../../../../lib/filter/fields.js';
-import { type Activity, eventFilterFields } from '../../../../users/activity.js';
+import type { Activity } from '../../../../users/activity.js';
 import { sessionFilterFields, tokenFilterFields, type UserDetails } from '../../../../users/details.js';
 import type { Users } from '../../../../users/users.js';
 import { listRoutes } from '../../../lists/list-routes.js';

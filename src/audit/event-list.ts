@@ -1,0 +1,92 @@
+import type { Event } from '../contract/administration.js';
+import type { Database } from '../database/database.js';
+import { directoryStatement, sql, unprepared, userStatement } from '../database/sql.js';
+import type { FilterFields } from '../lib/filter/fields.js';
+import { nilId } from '../lib/ids.js';
+
+/** An event as it is stored: it has ids, but no names. */
+export type StoredEvent = Omit<Event, 'user_name' | 'actor_name'>;
+
+/** The filter fields of the operators' lists of events. */
+export const eventFilterFields: FilterFields = {
+  id: { kind: 'id' },
+  user_id: { kind: 'id' },
+  type: { kind: 'key' },
+  actor: { kind: 'key' },
+  address: { kind: 'key' },
+  request_id: { kind: 'key' },
+  created_at: { kind: 'time' },
+};
+
+/** SQL: the columns of `StoredEvent`. */
+export const eventColumns = sql`
+  id, user_id, type, actor, host(address) as address, request_id, data - 'changes' as data,
+  coalesce(data->'changes', '[]') as changes, created_at`;
+
+/** SQL of the filter fields that are no columns of their own name. */
+export const eventFilterExpressions = { address: sql`host(address)` };
+
+/** Somebody at a time. */
+interface Wanted {
+  readonly id: string;
+  readonly at: string;
+}
+
+/** A user who was deleted has no row, and so no name, also before the job that erases the rest has run. */
+const selectUserNames = unprepared(
+  userStatement<{ ids: readonly string[]; times: readonly string[] }, { nth: number; name: string }>(
+    'event_user_names',
+    (p) => sql`
+    select want.nth::int, coalesce(former.name, user_display_name(u.name, u.username, u.email, u.phone)) as name
+    from unnest(${p.ids}::uuid[], ${p.times}::timestamptz[]) with ordinality as want (id, at, nth)
+      join users u on u.id = want.id
+      left join lateral (
+        select name from former_names where user_id = want.id and until > want.at order by until limit 1) former on true`,
+  ),
+);
+
+const selectKeyNames = unprepared(
+  directoryStatement<{ ids: readonly string[] }, { id: string; name: string }>(
+    'event_key_names',
+    (p) => sql`select id, name from api_keys where id = any(${p.ids}::uuid[])`,
+  ),
+);
+
+/** Adds the names of users at the time of each event, and of API keys. Names of deleted users are null. */
+export async function withNames(database: Database, events: readonly StoredEvent[]): Promise<Event[]> {
+  const [nameOfUser, nameOfKey] = await Promise.all([userNames(database, events), keyNames(database, events)]);
+  return events.map((event) => {
+    const user_name = nameOfUser(event.user_id, event.created_at);
+    const [kind, id = ''] = event.actor.split(':');
+    const actor_name =
+      kind === 'key' ? nameOfKey(id) : event.actor === 'user' ? user_name : nameOfUser(id, event.created_at);
+    return { ...event, user_name, actor_name };
+  });
+}
+
+async function userNames(database: Database, events: readonly StoredEvent[]) {
+  const keyOf = ({ id, at }: Wanted) => `${id} ${at}`;
+  const wanted = new Map<string, Wanted>();
+  for (const { user_id, actor, created_at: at } of events) {
+    const ids = actor.startsWith('user:') ? [user_id, actor.slice(5)] : [user_id];
+    for (const id of ids) if (id !== nilId) wanted.set(keyOf({ id, at }), { id, at });
+  }
+  const all = [...wanted.values()];
+  const names = new Map<string, string>();
+  if (all.length > 0) {
+    const values = { ids: all.map(({ id }) => id), times: all.map(({ at }) => at) };
+    for (const { nth, name } of await database.users.query(selectUserNames(values))) {
+      const found = all[nth - 1];
+      if (found !== undefined) names.set(keyOf(found), name);
+    }
+  }
+  return (id: string, at: string) => names.get(keyOf({ id, at })) ?? null;
+}
+
+/** A revoked key keeps its row. ADMIN_API_KEY has none. */
+async function keyNames(database: Database, events: readonly StoredEvent[]) {
+  const ids = new Set(events.flatMap(({ actor }) => (/^key:[0-9a-f-]{36}$/.test(actor) ? [actor.slice(4)] : [])));
+  const rows = ids.size === 0 ? [] : await database.directory.query(selectKeyNames({ ids: [...ids] }));
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  return (id: string) => names.get(id) ?? null;
+}
