@@ -89,9 +89,9 @@ async function main() {
   if (only.length > 0) return;
   say('pages');
   const pages = await lists({ ...after, rows: large.inbox, rounds });
-  const text = `${shownSizes(small)}; and ${shownSizes(large)}. Medians of ${rounds} rounds of ${seconds} s each with ${connections} connections, after one round to warm up. The two alternate.
+  const text = `${shownSizes(small)}; and ${shownSizes(large)}. Medians of ${rounds} rounds of ${seconds} s each with ${connections} connections, after one round to warm up. The rounds of the two databases alternate.
 ${after.filled}
-"Cost" is the median of the ratios of the rates, small to large: 1 means equal cost. CPU is that of the service and PostgreSQL together, for each request.
+"Cost" is the rate on the small database divided by the rate on the large one: the median of the ratios of all rounds. 1 means equal cost. CPU is the time of the service and PostgreSQL together for each request.
 
 ${table([['Operation', 'a second, small', 'large', 'cost', `< ${wanted}`, 'p50 ms, small', 'large', 'CPU µs, small', 'large', 'cost in CPU'], ...rows])}
 

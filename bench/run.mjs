@@ -84,14 +84,13 @@ async function main() {
   const text = `${sizes.users.toLocaleString('en')} users, ${sizes.notifications.toLocaleString('en')} notifications, ${sizes.inbox.toLocaleString('en')} of them in one inbox. \
 Medians of ${rounds} rounds of ${seconds} s each, after one round to warm up. The measured services alternate. The run took ${minutes} minutes.
 
-"Postern ÷ it" is the median of the ratios of the rounds. "by CPU" is the CPU time of one request in the other service and PostgreSQL, divided by that of Postern. CPU time is that of the serving process and of PostgreSQL, for each
-request (or for each notification, if these are counted). It does not include the load generator, which runs on the same cores.
+"Postern ÷ it" is the rate of Postern divided by the rate in this row: the median of the ratios of all rounds. "wanted" is the lowest acceptable ratio. CPU time is the time of the serving process and of PostgreSQL for each request, or for each notification if the row counts notifications. It does not include the load generator, which runs on the same cores. "by CPU" is the CPU time in this row divided by the CPU time of Postern.
 ${parts.notes}
 ${comparisonTable(rows)}
 
 ### Requests at random times
 
-Requests arrive at this rate, however fast the server is. The time of each counts from its arrival. Up to 1 ms of it belongs to the generator.
+Requests arrive at this rate, even if the server is slower. The time of a request starts when it arrives, and includes up to 1 ms of the generator.
 
 ${open}
 

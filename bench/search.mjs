@@ -83,7 +83,7 @@ async function main() {
     rows.push(row);
     say(row.join(' | '));
   }
-  const text = `${users.toLocaleString('en')} users, 85 % with a mail address, 60 % with a phone number and 40 % with a user name; one request at a time, ${samples} of each kind after ${warmUps} to warm up, with terms drawn at random from the values of random users.
+  const text = `${users.toLocaleString('en')} users, 85 % with a mail address, 60 % with a phone number and 40 % with a username. The requests run one at a time, ${samples} of each kind after ${warmUps} to warm up. Their search terms are random parts of the values of random users.
 Each answer contains up to 20 users and a count up to 1,000.
 ${indexes}
 
@@ -110,7 +110,7 @@ async function buildMissing(target, pool) {
     `select pg_relation_size('users') as users, pg_relation_size('users_by_search_text') as search`,
   );
   const gigabytes = (bytes) => `${(bytes / 2 ** 30).toFixed(1)} GB`;
-  return `Building all ${built.length} late indexes took ${minutes} minutes beside nothing else; that of searches has ${gigabytes(rows[0].search)}, the table ${gigabytes(rows[0].users)}.`;
+  return `Building all ${built.length} indexes after the start took ${minutes} minutes without other load. The index of searches has ${gigabytes(rows[0].search)}, the table ${gigabytes(rows[0].users)}.`;
 }
 
 /** Users at random. */
@@ -144,7 +144,7 @@ function operations(people) {
     ['three letters of a last name', () => search(part(lastName().padEnd(3, 'a'), 3)), fast],
     ['three characters of an address', fragment('email', 3), fast],
     ['three digits of a number', fragment('phone', 3), fast],
-    ['three characters of a user name', fragment('username', 3), fast],
+    ['three characters of a username', fragment('username', 3), fast],
     ['three random letters', () => search(String.fromCharCode(...[0, 0, 0].map(() => 97 + Math.random() * 26))), fast],
     ['four characters of an address', fragment('email', 4), fast],
     ['six characters of an address', fragment('email', 6), fast],

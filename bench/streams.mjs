@@ -27,8 +27,8 @@ const read = Buffer.alloc(16 * 1024);
 try {
   const results = [];
   for (const perUser of shapes) results.push(await measure(perUser, perUser === shapes[0]));
-  say(`${count} streams, ${rounds} publications to all of them after one to warm up. Times count from the start of the publishing request, in
-ms. CPU is in µs for each stream reached, of all work from the request until a second after the last arrival.\n`);
+  say(`${count} streams, ${rounds} publications to all of them after one to warm up. Times are in ms from the start of the publishing
+request. CPU is the CPU time in µs for each stream, from the request until a second after the last arrival.\n`);
   const headings = ['Streams', 'answer', 'half', 'last', 'least', 'most', 'last - answer', 'CPU', 'of PostgreSQL'];
   say(table([headings, ...results]));
 } finally {
