@@ -54,8 +54,9 @@ Every error is \`application/problem+json\` ([RFC 9457](https://www.rfc-editor.o
 }
 \`\`\`
 
-\`errors\` always has an entry, so a program can look at \`errors[0].code\`. Codes are stable; messages are for people and
-follow \`Accept-Language\` (English, Spanish). A part in square brackets appears only when its value is known. \`request_id\` is in the log and in the \`Request-ID\` header.
+\`errors\` always has an entry, so a program can read \`errors[0].code\`. The meaning of a code never changes. Messages are
+for people, in English or Spanish (\`Accept-Language\`). In the tables, a part in square brackets appears only if its value
+is known. \`request_id\` is also in the log and in the header \`Request-ID\`.
 
 ## Problems
 
@@ -63,12 +64,13 @@ follow \`Accept-Language\` (English, Spanish). A part in square brackets appears
 |---|---|---|---|
 ${rows.join('\n')}
 
-401 carries \`WWW-Authenticate\`, 405 \`Allow\`; 409 of a request in progress, 423, 429 and 503 carry \`Retry-After\` in whole seconds.
+401 has the header \`WWW-Authenticate\`, and 405 has \`Allow\`. 423, 429, 503 and 409 \`request_in_progress\` have
+\`Retry-After\`, in whole seconds.
 
 ## Field errors
 
-The codes in \`errors[]\` of a \`validation_failed\` problem; \`field\` says where, such as \`identity.type\` or \`0.user_id\`.
-A \`malformed_request\` has an entry with a \`field\` when a header is wrong: the field names the header.
+A \`validation_failed\` problem has these codes in \`errors[]\`. \`field\` names the field, such as \`identity.type\` or
+\`0.user_id\`. If a header is wrong, the problem is \`malformed_request\`, and \`field\` names the header.
 
 | Code | Message |
 |---|---|
@@ -76,7 +78,7 @@ ${texts(fieldErrors).join('\n')}
 
 ## Codes of an authentication
 
-What an authentication object carries in \`error_code\`; the empty string when there is no error.
+An authentication has one of these codes in \`error_code\`, or the empty string if there is no error.
 
 | Code | Message |
 |---|---|
@@ -84,7 +86,7 @@ ${texts(authenticationErrors).join('\n')}
 
 ## Reasons of a login diagnosis
 
-The codes in \`reasons\` of a [login diagnosis](operations.md#diagnose-a-login).
+A [login diagnosis](operations.md#diagnose-a-login) has these codes in \`reasons\`.
 
 | Code | Message |
 |---|---|
@@ -124,10 +126,11 @@ ${Object.entries(settings).map(row).join('\n')}
 
 Generated from \`src/config/settings.ts\` by \`npm run generate\`.
 
-Postern reads environment variables. A \`.env\` file in the working directory provides those that are not set. Postern checks
-all variables at start and reports all errors at once. A variable that starts with \`POSTERN_\` is an error, because none exists.
+Postern reads environment variables. For variables that are not set, it reads the file \`.env\` in the working directory.
+It checks all variables at the start and reports all errors at once. A variable that starts with \`POSTERN_\` is an error,
+because no setting has such a name.
 
-Durations are a number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`1h\`, \`365d\`. An empty value counts as unset.
+A duration is a number and a unit: \`500ms\`, \`30s\`, \`15m\`, \`1h\`, \`365d\`. An empty value counts as unset.
 
 ${groups.join('\n')}
 ## Former names
@@ -156,16 +159,17 @@ function templatesPage() {
 
 Generated from \`src/messages/\` by \`npm run generate\`.
 
-The texts of codes and notices by SMS, mail and push. Postern has every text in English and Spanish and uses the one of the
-user's \`locale\`: \`es-MX\` uses \`es\`. Without a text in the user's language it uses English.
+This page lists the texts of codes and notices by SMS, mail and push. Postern has each text in English and Spanish, and
+chooses by the user's \`locale\`: a user with \`es-MX\` gets the text for \`es\`. If there is no text in the user's language,
+Postern uses the English one.
 
 To use your own texts or more languages, put template files into a folder and set \`TEMPLATES_DIR\` to that folder:
 
 - The name of a file is \`<kind>.<language>.txt\`, such as \`sms.code.fr.txt\` or \`email.new_device.pt-br.txt\`. Its encoding is
-  UTF-8. For kinds without a file Postern uses the texts below.
+  UTF-8. If a kind has no file, Postern uses the text below.
 - A mail template starts with the line \`Subject: …\` and an empty line. The text follows.
-- A template may contain the placeholders of its kind in braces, and no other braces. An unknown device or network is shown
-  as unknown.
+- A template may contain the placeholders of its kind in braces, and no other braces. If the device or
+  the network is unknown, the text says so.
 - Postern reads all files at start. It reports all errors at once and does not start with an invalid file. \`postern doctor\`
   makes the same checks.
 

@@ -71,7 +71,7 @@ export const pinSettings = {
     parse: orZero(duration('1s', '30d')),
     fallback: '24h',
     about:
-      'The time between the recovery of a PIN with a code and the change of the PIN. Until then it can be cancelled. Recovery codes go to the same addresses as login codes, so without a delay a thief with the SIM card could also set the PIN. 0: no delay.',
+      'The time between the recovery of a PIN with a code and the change of the PIN. Until then, the recovery can be cancelled. Recovery codes go to the same addresses as login codes, so without a delay a thief with the SIM card could also set the PIN. 0: no delay.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 

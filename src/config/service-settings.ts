@@ -98,7 +98,7 @@ export const administrationSettings = {
   CONSOLE_PORT: {
     parse: integer(0, 65_535),
     about:
-      'A port of its own for the console and the admin API. PORT then serves neither. 0: any free port. When unset, PORT serves both.',
+      'A separate port for the console and the admin API. PORT then serves neither. 0: any free port. When unset, PORT serves both.',
   },
   CONSOLE_HOST: {
     parse: anyText,

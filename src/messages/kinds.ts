@@ -8,12 +8,12 @@ export const codeKinds = {
   recovery_code: 'The code that recovers a forgotten password or PIN.',
   registration_code: 'The code of a registration.',
   pin_recovery:
-    'The PIN is being recovered with a code that was sent to another address of the account. Holds the code that cancels the recovery.',
-  registration_taken: 'Somebody tried to register with an address that already has an account. Holds no code.',
+    'The PIN is being recovered with a code that was sent to another address of the account. Contains the code that cancels the recovery.',
+  registration_taken: 'Somebody tried to register with an address that already has an account. Contains no code.',
 } as const;
 export type CodeKind = keyof typeof codeKinds;
 
-/** The facts that users are notified of. */
+/** The events that users are notified of. */
 export const noticeKinds = {
   new_device: 'A login on a device on which the user was never logged in before.',
   account_locked: 'Too many wrong secrets have locked the account.',
@@ -62,7 +62,7 @@ const ofCodes = {
 const ofNotices = {
   app: 'The setting `APP_NAME`.',
   device: 'Make, model and system of the device, if known.',
-  time: 'The time of the fact, in UTC. In `pin_recovery` by SMS and mail, the time at which the new PIN replaces the old one.',
+  time: 'The time of the login, the lock or the change, in UTC. In `pin_recovery` by SMS and mail, the time at which the new PIN replaces the old one.',
   address: 'The network of the client, if known. Never the whole address.',
 };
 const ofPinRecoveries = { app: ofCodes.app, code: ofCodes.code, time: ofNotices.time };
