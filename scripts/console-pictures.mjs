@@ -11,6 +11,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { fillWithExamples } from './lib/console-examples.mjs';
+import { fillWithHistory } from './lib/console-history.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, 'console/pictures');
@@ -31,20 +32,44 @@ const pictures = (link) => [
   { name: 'overview', path: '/console' },
   { name: 'palette', path: '/console', prepare: (page) => page.keyboard.press('Control+k') },
   { name: 'shortcuts', path: '/console', prepare: (page) => page.keyboard.press('?') },
-  { name: 'keys', path: '/console/keys' },
   { name: 'users', path: '/console/users' },
-  { name: 'user', path: '/console/users?q=grace', prepare: openFirstRow },
+  { name: 'users-selected', path: '/console/users?q=garc', prepare: selectRows },
+  { name: 'users-nobody', path: '/console/users?q=nobody%40example.com' },
+  { name: 'user', path: '/console/users?q=grace', prepare: openGrace },
+  { name: 'user-erase', path: '/console/users?q=grace', prepare: askToErase },
   { name: 'messages', path: '/console/messages' },
+  { name: 'message', path: '/console/messages?state=all', prepare: openFirstDetail },
   { name: 'audit', path: '/console/audit' },
+  { name: 'event', path: '/console/audit?type=user.locked', prepare: openFirstDetail },
   { name: 'keys', path: '/console/keys' },
   { name: 'system', path: '/console/system' },
   { name: 'parts', path: '/console/parts' },
 ];
 
 /** @param {import('playwright-core').Page} page */
-async function openFirstRow(page) {
+async function openGrace(page) {
   await page.locator('tbody tr').first().press('Enter');
   await page.waitForURL(/users\/[0-9a-f-]{36}/);
+  await page.getByText('Ada Lovelace paid you 12.50').click();
+}
+
+/** @param {import('playwright-core').Page} page */
+async function askToErase(page) {
+  await openGrace(page);
+  await page.locator('main').getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Erase…' }).click();
+}
+
+/** @param {import('playwright-core').Page} page */
+async function openFirstDetail(page) {
+  await page.locator('tbody tr').first().press('Enter');
+  await page.waitForURL(/open=/);
+}
+
+/** @param {import('playwright-core').Page} page */
+async function selectRows(page) {
+  const rows = page.locator('tbody tr');
+  for (const index of [1, 2, 4]) await rows.nth(index).press('x');
 }
 
 /** @param {import('playwright-core').Page} page */
@@ -170,6 +195,7 @@ const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['
 try {
   const cookies = await setUp(browser, new URL(invite(data), url).href);
   await fillWithExamples(url, key);
+  await fillWithHistory(data);
   for (const picture of pictures(invite(data))) {
     if (only.length > 0 && !only.includes(picture.name)) continue;
     await take(browser, url, picture, cookies);

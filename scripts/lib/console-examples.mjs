@@ -1,12 +1,15 @@
-/** People of all scripts and lengths, and names that try to be markup. */
+import { randomUUID } from 'node:crypto';
+
+/** The users that the pictures show: all scripts and lengths, and names that try to be markup. */
 const people = [
-  { name: 'Ada Lovelace', username: 'ada', phone: '+447700900077', password: 'a battery of horses' },
   {
-    name: 'Grace Hopper',
-    username: 'grace',
-    email: 'grace@example.com',
-    phone: '+15551234567',
-    password: 'a battery of horses',
+    ...{ name: 'Ada Lovelace', username: 'ada', email: 'ada@example.com', phone: '+447700900077' },
+    ...{ password: 'a battery of horses', locale: 'en-GB' },
+  },
+  {
+    ...{ name: 'Grace Hopper', username: 'grace', email: 'grace@example.com', phone: '+15551234567' },
+    ...{ password: 'a battery of horses', pin: '482915', locale: 'en-US' },
+    metadata: { plan: 'family', crm: 'https://crm.example/a/0b0ba41c' },
   },
   { name: 'ليلى عبد الرحمن المنصوري', email: 'layla.mansouri@example.ae', phone: '+971501234567' },
   { name: '<b>Bobby</b> Tables', username: 'bobby', password: 'a battery of horses' },
@@ -24,6 +27,38 @@ const people = [
   { username: 'zz_94817' },
 ];
 
+const firstNames =
+  'Amara Noor Mateo Yuki Ingrid Kwame Priya Lucía Tomás Aoife Wei Fatima Dmitri Chiara Jonas Leila Samuel Ewa Hiroshi Zoë';
+const lastNames =
+  'Okafor Haddad García Tanaka Lindqvist Mensah Sharma Romero Novák Byrne Zhang El-Sayed Ivanov Ricci Weber Farahani Osei Kowalska Sato Papadopoulos';
+
+/** Further people, for lists that have more than one page. @param {number} count */
+function crowd(count) {
+  const first = firstNames.split(' ');
+  const last = lastNames.split(' ');
+  return Array.from({ length: count }, (_, index) => {
+    const given = first[index % first.length] ?? '';
+    const family = last[(index * 7 + Math.floor(index / first.length)) % last.length] ?? '';
+    const plain = (/** @type {string} */ name) =>
+      name
+        .normalize('NFD')
+        .replaceAll(/[^A-Za-z]/g, '')
+        .toLowerCase();
+    return {
+      name: `${given} ${family}`,
+      email: `${plain(given)}.${plain(family)}${index}@example.com`,
+      ...(index % 3 !== 0 && { phone: `+4477009${String(10_000 + index)}` }),
+      created_at: new Date(Date.now() - index ** 2 * 3_600_000 - 7_200_000).toISOString(),
+    };
+  });
+}
+
+const devices = {
+  iphone: { id: randomUUID(), make: 'Apple', model: 'iPhone 15 Pro', os_name: 'iOS', os_version: '18.1' },
+  laptop: { id: randomUUID(), make: 'Lenovo', model: 'ThinkPad X1', os_name: 'Windows', os_version: '11' },
+  pixel: { id: randomUUID(), make: 'Google', model: 'Pixel 9', os_name: 'Android', os_version: '15' },
+};
+
 /**
  * Fills a service through its API, so that every page of the console has something to show.
  *
@@ -31,55 +66,56 @@ const people = [
  * @param {string} key with every scope
  */
 export async function fillWithExamples(url, key) {
+  /** @param {string} method @param {string} path @param {object | string} [body] a text is NDJSON */
+  const send = async (method, path, body) => {
+    const type = typeof body === 'string' ? 'application/x-ndjson' : 'application/json';
+    const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': type }) };
+    const content = typeof body === 'string' ? body : JSON.stringify(body);
+    const response = await fetch(url + path, { method, headers, ...(body && { body: content }) });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response.text();
+  };
   /** @param {string} method @param {string} path @param {object} [body] @returns {Promise<Record<string, string>>} */
   const call = async (method, path, body) => {
-    const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
-    const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    const text = await response.text();
+    const text = await send(method, path, body);
     return text === '' ? {} : JSON.parse(text);
   };
-  /** @param {string} username @param {string} secret @param {object} device */
-  const logIn = (username, secret, device) =>
+  /** @param {string} username @param {object} device */
+  const logIn = (username, device, secret = 'a battery of horses', more = {}) =>
     call('POST', '/v1/tokens', {
       identity: { type: 'username', value: username },
-      authenticator: 'password',
-      secret,
-      device,
+      ...{ authenticator: 'password', secret, device, ...more },
     });
 
+  const lines = crowd(400).map((person) => JSON.stringify(person));
+  await send('POST', '/admin/v1/users/import', lines.join('\n'));
   const users = [];
   for (const person of people) users.push(await call('POST', '/admin/v1/users', person));
-  const named = (/** @type {string} */ username) => users.find((user) => user.username === username)?.id;
+  const idOf = (/** @type {string} */ username) => users.find((user) => user.username === username)?.id ?? '';
 
-  await logIn('ada', 'a battery of horses', {
-    make: 'Apple',
-    model: 'iPhone 15 Pro',
-    os_name: 'iOS',
-    os_version: '18.1',
-  });
-  await logIn('bobby', 'a battery of horses', {
-    make: 'Lenovo',
-    model: 'ThinkPad X1',
-    os_name: 'Windows',
-    os_version: '11',
-  });
-  await logIn('grace', 'a battery of horses', {
-    make: 'Google',
-    model: 'Pixel 9',
-    os_name: 'Android',
-    os_version: '15',
-  });
-  for (let guess = 1; guess <= 5; guess += 1) await logIn('grace', 'not this one', { make: 'Acme', model: 'Terminal' });
+  await logIn('ada', devices.iphone);
+  await logIn('bobby', devices.laptop);
+  for (const device of Object.values(devices)) await logIn('grace', device, 'a battery of horses', { pin: '482915' });
+  const terminal = { make: 'Acme', model: 'Terminal' };
+  for (let guess = 1; guess <= 5; guess += 1) await logIn('grace', terminal, 'not this one', { pin: '482915' });
   const until = new Date(Date.now() + 7 * 86_400_000).toISOString();
-  await call('POST', `/admin/v1/users/${named('edsger')}/lock`, { until, reason: 'Asked by phone' });
-  await call('POST', `/admin/v1/users/${named('joseantonio')}/lock`, { permanent: true, reason: 'Fraud' });
-  await call('PATCH', `/admin/v1/users/${named('zz_94817')}`, { status: 'deactivated' });
+  await call('POST', `/admin/v1/users/${idOf('edsger')}/lock`, { until, reason: 'Asked by phone' });
+  await call('POST', `/admin/v1/users/${idOf('joseantonio')}/lock`, { permanent: true, reason: 'Fraud' });
+  await call('PATCH', `/admin/v1/users/${idOf('zz_94817')}`, { status: 'deactivated' });
   for (const [type, description] of [
-    ['payment', 'Ada Lovelace paid you 12.50'],
     ['pool', 'Linus, the 2nd invites you to a pool'],
     ['request', 'لديك طلب دفع جديد من ليلى المنصوري'],
+    ['payment', 'Ada Lovelace paid you 12.50'],
   ]) {
-    await call('POST', '/admin/v1/notifications', { user_id: named('grace'), notification_type: type, description });
+    await call('POST', '/admin/v1/notifications', { user_id: idOf('grace'), notification_type: type, description });
+  }
+  for (const [name, scopes] of /** @type {const} */ ([
+    ['billing', ['notifications:write']],
+    ['support-desk', ['users:read', 'users:write']],
+    ['session checks of the shop', ['sessions:verify']],
+    ['ledger-old', ['notifications:write']],
+  ])) {
+    const { id } = await call('POST', '/admin/v1/keys', { name, scopes });
+    if (name === 'ledger-old') await call('DELETE', `/admin/v1/keys/${id}`);
   }
 }

@@ -5,6 +5,8 @@ import type { Texts } from './en/index.js';
 export interface Formats {
   /** `15:41:38` today, `yesterday 09:12`, `20 Nov` this year, `19 Oct 2017` before. */
   time(at: string): string;
+  /** `15:41:38`, of any day. */
+  clock(at: string): string;
   /** Date and time to the minute. */
   moment(at: string): string;
   /** A mark of a time axis: `14:00`, or `20 Nov` where the marks are days. */
@@ -37,6 +39,7 @@ export function createFormats(language: Language, text: Texts['common']): Format
       if (days === 1) return text.yesterdayAt(minutes.format(date));
       return (date.getFullYear() === new Date().getFullYear() ? ofThisYear : ofAnyYear).format(date);
     },
+    clock: (at) => clock.format(new Date(at)),
     moment: (at) => full.format(new Date(at)),
     axisTime: (date, areDays) => (areDays ? ofThisYear : minutes).format(date),
     day(at) {

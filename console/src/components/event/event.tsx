@@ -46,14 +46,16 @@ export function useVerb(): (type: string) => string {
 
 /** How it happened: the way in, the cause, the address, who did it. */
 export function useDetail(): (event: AuditEvent) => string {
-  const { events } = useText();
+  const { events, messages } = useText();
   return ({ data, address, actor }) => {
     const named = ['authenticator', 'second_factor', 'error_code', 'reason', 'kind', 'field', 'name'].map(
       (name) => data[name],
     );
     const words = named.filter((value): value is string => typeof value === 'string' && value !== '');
     const by = actor === 'user' ? undefined : (events.actors[actor.split(':', 1)[0] ?? ''] ?? actor);
-    return [...words.map((word) => events.words[word] ?? word), address, by].filter(Boolean).join(' · ');
+    return [...words.map((word) => events.words[word] ?? messages.kinds[word] ?? word), address, by]
+      .filter(Boolean)
+      .join(' · ');
   };
 }
 

@@ -52,6 +52,8 @@ export function Plot(props: PlotProps) {
   const [isTable, setTable] = useState(false);
   const inner = Math.max(0, width - left - right);
   const slot = times.length === 0 ? 0 : inner / times.length;
+  // The last step has not ended yet: a line to its value would look like a fall.
+  const isRunning = Date.parse(times.at(-1) ?? '') + step > Date.now();
   const indexAt = (event: PointerEvent) => {
     const x = event.clientX - event.currentTarget.getBoundingClientRect().left - left;
     return Math.max(0, Math.min(times.length - 1, Math.floor(x / slot)));
@@ -96,7 +98,7 @@ export function Plot(props: PlotProps) {
                 <div className={styles.name}>
                   <strong>{one.name}</strong> {one.note}
                 </div>
-                <Drawing {...{ width, slot, cursor }} series={one} />
+                <Drawing {...{ width, slot, cursor, isRunning }} series={one} />
               </div>
             ))}
           {width > 0 && <Axis {...{ width, times, step }} />}
@@ -141,9 +143,10 @@ interface DrawingProps {
   readonly width: number;
   readonly slot: number;
   readonly cursor: number | undefined;
+  readonly isRunning: boolean;
 }
 
-function Drawing({ series, width, slot, cursor }: DrawingProps) {
+function Drawing({ series, width, slot, cursor, isRunning }: DrawingProps) {
   const { number } = useFormats();
   const { values, before, look, tone, height = look === 'line' ? 150 : 60, limit } = series;
   const known = [...values, ...(before ?? [])].filter((value) => value !== null);
@@ -153,6 +156,9 @@ function Drawing({ series, width, slot, cursor }: DrawingProps) {
   const x = (index: number) => left + (index + 0.5) * slot;
   const marks = height >= 100 ? [0, end / 2, end] : [0, end];
   const value = cursor === undefined ? null : (values[cursor] ?? null);
+  const last = values.length - 1;
+  const running = isRunning && look === 'line' ? (values[last] ?? null) : null;
+  const drawn = running === null ? values : values.slice(0, last);
   return (
     <svg width={width} height={height} aria-hidden="true" className={styles[tone]}>
       {marks.map((mark) => (
@@ -164,7 +170,7 @@ function Drawing({ series, width, slot, cursor }: DrawingProps) {
         </g>
       ))}
       {look === 'line' ? (
-        runsOf(values).map((run) => (
+        runsOf(drawn).map((run) => (
           <g key={run[0]?.[0]}>
             <path className={styles.fill} d={`${lineOf(run, x, y)}V${y(0)}H${x(run[0]?.[0] ?? 0)}Z`} />
             <path className={styles.line} d={lineOf(run, x, y)} />
@@ -173,6 +179,7 @@ function Drawing({ series, width, slot, cursor }: DrawingProps) {
       ) : (
         <path className={styles.bars} d={barsOf(values, slot, x, y)} />
       )}
+      {running !== null && <circle className={styles.running} cx={x(last)} cy={y(running)} r="2.5" />}
       {before !== undefined &&
         runsOf(before).map((run) => <path key={run[0]?.[0]} className={styles.before} d={lineOf(run, x, y)} />)}
       {limit !== undefined && (

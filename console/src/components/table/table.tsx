@@ -3,6 +3,7 @@ import { cx } from '../../lib/cx.js';
 import { useText } from '../../text/text.js';
 import { Checkbox } from '../field/field.js';
 import { Icon } from '../icon/icon.js';
+import { Cut, Time } from '../text/values.js';
 import styles from './table.module.css';
 
 export interface Column<Row> {
@@ -79,77 +80,79 @@ export function Table<Row>(props: TableProps<Row>) {
   }
 
   return (
-    <table className={styles.table} data-rows>
-      <caption className="hidden-text">{label}</caption>
-      <thead>
-        <tr>
-          {selection !== undefined && (
-            <th scope="col" className={styles.tick}>
-              <Checkbox
-                bare
-                label={text.common.selectPage}
-                checked={ids.length > 0 && selectedHere.length === ids.length}
-                some={selectedHere.length > 0 && selectedHere.length < ids.length}
-                onChange={(event) => {
-                  const next = new Set(selection.ids);
-                  for (const id of ids)
-                    if (event.currentTarget.checked) next.add(id);
-                    else next.delete(id);
-                  selection.onChange(next);
+    <div className={styles.fit}>
+      <table className={styles.table} data-rows>
+        <caption className="hidden-text">{label}</caption>
+        <thead>
+          <tr>
+            {selection !== undefined && (
+              <th scope="col" className={styles.tick}>
+                <Checkbox
+                  bare
+                  label={text.common.selectPage}
+                  checked={ids.length > 0 && selectedHere.length === ids.length}
+                  some={selectedHere.length > 0 && selectedHere.length < ids.length}
+                  onChange={(event) => {
+                    const next = new Set(selection.ids);
+                    for (const id of ids)
+                      if (event.currentTarget.checked) next.add(id);
+                      else next.delete(id);
+                    selection.onChange(next);
+                  }}
+                />
+              </th>
+            )}
+            {columns.map((column) => (
+              <Head key={column.key} column={column} sort={sort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {rows.map((row, index) => {
+            const id = idOf(row);
+            const isSelected = selection?.ids.has(id) === true;
+            return (
+              <tr
+                key={id}
+                tabIndex={index === 0 ? 0 : -1}
+                className={cx(styles.row, onOpen !== undefined && styles.opens)}
+                aria-label={nameOf(row)}
+                aria-selected={selection === undefined ? undefined : isSelected}
+                data-selected={isSelected || id === openId || undefined}
+                onKeyDown={(event) => onKeyDown(event, index)}
+                onClick={(event) => {
+                  // A click on a link, a button or a box in the row is theirs, and so is a selection of text.
+                  const isOwn = (event.target as Element).closest('a, button, input, label, select') !== null;
+                  if (isOwn || window.getSelection()?.isCollapsed === false) return;
+                  onOpen?.(row);
                 }}
-              />
-            </th>
-          )}
-          {columns.map((column) => (
-            <Head key={column.key} column={column} sort={sort} />
-          ))}
-        </tr>
-      </thead>
-      <tbody ref={body}>
-        {rows.map((row, index) => {
-          const id = idOf(row);
-          const isSelected = selection?.ids.has(id) === true;
-          return (
-            <tr
-              key={id}
-              tabIndex={index === 0 ? 0 : -1}
-              className={cx(styles.row, onOpen !== undefined && styles.opens)}
-              aria-label={nameOf(row)}
-              aria-selected={selection === undefined ? undefined : isSelected}
-              data-selected={isSelected || id === openId || undefined}
-              onKeyDown={(event) => onKeyDown(event, index)}
-              onClick={(event) => {
-                // A click on a link, a button or a box in the row is theirs, and so is a selection of text.
-                const isOwn = (event.target as Element).closest('a, button, input, label, select') !== null;
-                if (isOwn || window.getSelection()?.isCollapsed === false) return;
-                onOpen?.(row);
-              }}
-            >
-              {selection !== undefined && (
-                <td className={styles.tick}>
-                  <Checkbox
-                    bare
-                    tabIndex={-1}
-                    label={text.common.select(nameOf(row))}
-                    checked={isSelected}
-                    onChange={() => undefined}
-                    onClick={(event) => toggle(index, event.shiftKey)}
-                  />
+              >
+                {selection !== undefined && (
+                  <td className={styles.tick}>
+                    <Checkbox
+                      bare
+                      tabIndex={-1}
+                      label={text.common.select(nameOf(row))}
+                      checked={isSelected}
+                      onChange={() => undefined}
+                      onClick={(event) => toggle(index, event.shiftKey)}
+                    />
+                  </td>
+                )}
+                {columns.map((column) => (
+                  <td key={column.key} className={classOf(column)}>
+                    {column.cell(row)}
+                  </td>
+                ))}
+                <td className={styles.compact} colSpan={columns.length}>
+                  {compact(row)}
                 </td>
-              )}
-              {columns.map((column) => (
-                <td key={column.key} className={classOf(column)}>
-                  {column.cell(row)}
-                </td>
-              ))}
-              <td className={styles.compact} colSpan={columns.length}>
-                {compact(row)}
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
@@ -192,24 +195,38 @@ export function focusFirstRow(): void {
   document.querySelector<HTMLElement>('[data-rows] tbody tr')?.focus();
 }
 
+/** The first line of a row on a phone: the name, and when. */
+export function CompactHead({ name, at, never }: { name: string; at: string | null; never?: string }) {
+  return (
+    <div className={styles.first}>
+      <Cut strong of={name} />
+      <Time at={at} {...(never !== undefined && { never })} />
+    </div>
+  );
+}
+
 interface PagerProps {
   readonly onNewer?: (() => void) | undefined;
   readonly onOlder?: (() => void) | undefined;
   readonly children?: ReactNode;
 }
 
-/** Below a table: which rows these are, and the pages before and after. */
+/** Below a table: which rows these are, and the pages before and after, if there are any. */
 export function Pager({ onNewer, onOlder, children }: PagerProps) {
   const text = useText();
   return (
     <nav className={styles.pager} aria-label={text.common.pages}>
       <span className={styles.where}>{children}</span>
-      <button type="button" className={styles.page} disabled={onNewer === undefined} onClick={onNewer}>
-        {text.common.newer}
-      </button>
-      <button type="button" className={styles.page} disabled={onOlder === undefined} onClick={onOlder}>
-        {text.common.older}
-      </button>
+      {(onNewer ?? onOlder) !== undefined && (
+        <>
+          <button type="button" className={styles.page} disabled={onNewer === undefined} onClick={onNewer}>
+            {text.common.newer}
+          </button>
+          <button type="button" className={styles.page} disabled={onOlder === undefined} onClick={onOlder}>
+            {text.common.older}
+          </button>
+        </>
+      )}
     </nav>
   );
 }

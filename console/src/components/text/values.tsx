@@ -4,14 +4,23 @@ import { Button } from '../button/button.js';
 import { useCopy } from './id.js';
 import styles from './text.module.css';
 
-/** A time of the service, in local time. Hover and focus show it in UTC with microseconds. `null` is shown as a dash. */
-export function Time({ at, never, focusable = false }: { at: string | null; never?: string; focusable?: boolean }) {
-  const { time } = useFormats();
+interface TimeProps {
+  readonly at: string | null;
+  /** For `null`, in place of a dash. */
+  readonly never?: string;
+  readonly focusable?: boolean;
+  /** Without the day, which a heading says. */
+  readonly ofDay?: boolean;
+}
+
+/** A time of the service, in local time. Hover and focus show it in UTC with microseconds. */
+export function Time({ at, never, focusable = false, ofDay = false }: TimeProps) {
+  const { time, clock } = useFormats();
   if (at === null) return <None word={never} />;
   const utc = `${at.replace('T', ' ').replace('Z', '')} UTC`;
   return (
     <time className={styles.time} dateTime={at} title={utc} data-utc={utc} tabIndex={focusable ? 0 : undefined}>
-      {time(at)}
+      {ofDay ? clock(at) : time(at)}
     </time>
   );
 }

@@ -31,7 +31,7 @@ export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
             {ofDay.map((entry) => (
               <li key={entry.id} className={styles.entry}>
                 <span className={styles.at}>
-                  <Time at={entry.at} />
+                  <Time at={entry.at} ofDay />
                 </span>
                 <span className={styles[entry.tone]}>
                   <Icon name={entry.icon} />

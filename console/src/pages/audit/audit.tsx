@@ -8,7 +8,7 @@ import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Menu } from '../../components/menu/menu.js';
 import { Facts, MasterDetail, Page, Panel } from '../../components/panel/panel.js';
 import { Empty, Loaded } from '../../components/state/state.js';
-import { type Column, Pager, Table } from '../../components/table/table.js';
+import { type Column, CompactHead, Pager, Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { Cut, None, nameOf, Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
@@ -166,7 +166,7 @@ export function Audit() {
                     openId={search.open}
                     compact={(event) => (
                       <>
-                        <Cut strong of={userOf(event)} /> <Time at={event.created_at} />
+                        <CompactHead name={userOf(event)} at={event.created_at} />
                         <Cut quiet of={verbOf(event)} />
                       </>
                     )}

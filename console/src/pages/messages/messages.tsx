@@ -16,11 +16,12 @@ import { Segments } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Facts, MasterDetail, Page, Panel } from '../../components/panel/panel.js';
 import { Empty, Loaded } from '../../components/state/state.js';
-import { type Column, Pager, Table } from '../../components/table/table.js';
+import { type Column, CompactHead, Pager, Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { Cut, None, Num, nameOf, Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useText } from '../../text/text.js';
+import styles from './messages.module.css';
 
 const badges: Readonly<Record<OutboxMessage['state'], BadgeKind | undefined>> = {
   queued: 'waiting',
@@ -87,13 +88,6 @@ export function Messages() {
     { key: 'user', head: messages.user, size: 'low', cell: (message) => <Cut of={userOf(message)} /> },
     { key: 'kind', head: messages.kind, size: 'low', cell: ({ kind }) => messages.kinds[kind] ?? kind },
     { key: 'why', head: messages.why, size: 'wide', cell: (message) => <Cut quiet of={why(message)} /> },
-    {
-      key: 'attempts',
-      head: messages.attempts,
-      number: true,
-      size: 'low',
-      cell: ({ attempts }) => <Num of={attempts} />,
-    },
     { key: 'at', head: messages.changed, cell: ({ updated_at }) => <Time at={updated_at} /> },
     {
       key: 'retry',
@@ -174,10 +168,12 @@ export function Messages() {
                     openId={search.open}
                     compact={(message) => (
                       <>
-                        <Cut strong of={message.recipient ?? userOf(message)} /> <Time at={message.updated_at} />
+                        <CompactHead name={message.recipient ?? userOf(message)} at={message.updated_at} />
                         <Cut quiet of={why(message)} />
-                        {stateOf(message)}
-                        {message.state === 'failed' && can('users:write') && <Retry message={message} />}
+                        <div className={styles.act}>
+                          {stateOf(message)}
+                          {message.state === 'failed' && can('users:write') && <Retry message={message} />}
+                        </div>
                       </>
                     )}
                   />

@@ -142,7 +142,7 @@ export function Queue({ figures: { of, times, step } }: { figures: Figures }) {
         series={[
           {
             ...{ key: 'age', name: overview.oldestJob, note: overview.longest(number(total)), unit: 's', values },
-            ...{ look: 'line', tone: 'accent', height: 130 },
+            ...{ look: 'line', tone: 'accent', height: 190 },
             ...(total > 5 && { limit: { at: 5, name: overview.tooLong } }),
           },
         ]}

@@ -8,7 +8,11 @@ export function Figures({ of, before }: Values) {
   const { number, percent } = useFormats();
   const approved = of('logins.approved').total;
   const failed = of('logins.failed').total;
-  const change = before === undefined || before.total === 0 ? undefined : approved / before.total - 1;
+  // In tenths of a percent, so that a tiny change is "0%", not "-0%".
+  const change =
+    before === undefined || before.total === 0
+      ? undefined
+      : Math.round((approved / before.total - 1) * 1000) / 1000 || 0;
   const streams = of('streams.open').values;
   const locks = of('locks');
   const byOperator = locks.labels.find(({ label }) => label === 'operator')?.total ?? 0;
@@ -17,7 +21,9 @@ export function Figures({ of, before }: Values) {
     [
       overview.signedIn,
       number(approved, 'figure'),
-      change === undefined ? overview.noComparison : overview.change(`${change > 0 ? '+' : ''}${percent(change)}`),
+      change === undefined || before === undefined
+        ? overview.noComparison
+        : overview.change(`${change > 0 ? '+' : ''}${percent(change)}`, number(before.total, 'figure')),
     ],
     [
       overview.refused,
@@ -42,10 +48,23 @@ export function Figures({ of, before }: Values) {
       {figures.map(([name, value, more]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd className={styles.figure}>{value}</dd>
+          <dd className={styles.figure}>
+            <Figure of={value} />
+          </dd>
           <dd className={styles.quiet}>{more}</dd>
         </div>
       ))}
     </dl>
+  );
+}
+
+/** A number with its unit after it, smaller: "214.6 million". */
+function Figure({ of }: { of: string }) {
+  const [, value, unit] = /^(.*?)(?:\s(\D+))?$/.exec(of) ?? [];
+  return (
+    <>
+      {value}
+      {unit !== undefined && <span className={styles.unit}> {unit}</span>}
+    </>
   );
 }

@@ -31,7 +31,7 @@ export function SignIns({ figures, span }: { figures: Figures; span: Span }) {
           {
             ...{ key: 'approved', name: overview.signedIn, note: noteOf(approved), values: approved.values },
             ...(before !== undefined && { before: before.values }),
-            ...{ look: 'line', tone: 'accent' },
+            ...{ look: 'line', tone: 'accent', height: 210 },
           },
           {
             ...{
@@ -41,6 +41,7 @@ export function SignIns({ figures, span }: { figures: Figures; span: Span }) {
               values: failed.values,
               look: 'bars',
               tone: 'bad',
+              height: 84,
             },
           },
           {
@@ -51,7 +52,7 @@ export function SignIns({ figures, span }: { figures: Figures; span: Span }) {
               values: locks.values,
               look: 'bars',
               tone: 'warn',
-              height: 48,
+              height: 56,
             },
           },
         ]}

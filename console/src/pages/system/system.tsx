@@ -8,6 +8,7 @@ import { Facts, Page, Panel, Rows } from '../../components/panel/panel.js';
 import { Plot } from '../../components/plot/plot.js';
 import { Loaded } from '../../components/state/state.js';
 import { None, Num, Time } from '../../components/text/values.js';
+import { cx } from '../../lib/cx.js';
 import { useFormats, useText } from '../../text/text.js';
 import styles from './system.module.css';
 
@@ -53,7 +54,8 @@ function Findings({ of }: { of: System['findings'] }) {
               <Icon name={icons[level]} />
               <span className="hidden-text">{system.levels[level]}</span>
             </span>
-            <strong>{what}</strong> <bdi className={styles.detail}>{detail}</bdi>
+            <strong className={styles.what}>{what}</strong>
+            <bdi className={styles.detail}>{detail}</bdi>
           </li>
         ))}
       </Rows>
@@ -61,12 +63,20 @@ function Findings({ of }: { of: System['findings'] }) {
   );
 }
 
-function Grid({ label, heads, children }: { label: string; heads: readonly string[]; children: ReactNode }) {
+interface GridProps {
+  readonly label: string;
+  readonly heads: readonly string[];
+  /** All columns but the first are numbers. */
+  readonly numbers?: boolean;
+  readonly children: ReactNode;
+}
+
+function Grid({ label, heads, numbers = false, children }: GridProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys scroll it
     <div role="group" className={styles.scroll} aria-label={label} tabIndex={0}>
-      <table className={styles.grid}>
+      <table className={cx(styles.grid, numbers && styles.numbers)}>
         <caption className="hidden-text">{label}</caption>
         <thead>
           <tr>
@@ -146,33 +156,35 @@ function Storage({ of: { database } }: { of: System }) {
   const values = (growth.data?.metrics[0]?.values ?? []).map((bytes) => (bytes === 0 ? null : mebibytes(bytes)));
   return (
     <Panel title={system.database} note={`PostgreSQL ${database.version}`}>
-      <Facts
-        of={[
-          [system.size, size(database.bytes)],
-          [system.connections, system.of(number(database.connections), number(database.max_connections))],
-        ]}
-      />
-      {growth.data !== undefined && (
-        <Plot
-          label={system.growthLabel(size(database.bytes))}
-          times={growth.data.buckets}
-          step={day}
-          series={[
-            { key: 'size', name: system.growth, unit: 'MiB', values, look: 'bars', tone: 'accent', height: 110 },
+      <div className={styles.storage}>
+        <Facts
+          of={[
+            [system.size, size(database.bytes)],
+            [system.connections, system.of(number(database.connections), number(database.max_connections))],
           ]}
         />
-      )}
-      <Grid label={system.tables} heads={[system.table, system.size, system.rows]}>
-        {database.tables.map((table) => (
-          <tr key={table.name}>
-            <th scope="row">{table.name}</th>
-            <td>{size(table.bytes)}</td>
-            <td>
-              <Num of={table.rows} />
-            </td>
-          </tr>
-        ))}
-      </Grid>
+        {growth.data !== undefined && (
+          <Plot
+            label={system.growthLabel(size(database.bytes))}
+            times={growth.data.buckets}
+            step={day}
+            series={[
+              { key: 'size', name: system.growth, unit: 'MiB', values, look: 'bars', tone: 'accent', height: 110 },
+            ]}
+          />
+        )}
+        <Grid numbers label={system.tables} heads={[system.table, system.size, system.rows]}>
+          {database.tables.map((table) => (
+            <tr key={table.name}>
+              <th scope="row">{table.name}</th>
+              <td>{size(table.bytes)}</td>
+              <td>
+                <Num of={table.rows} />
+              </td>
+            </tr>
+          ))}
+        </Grid>
+      </div>
     </Panel>
   );
 }

@@ -100,21 +100,25 @@ function Trace({ user, notification }: { user: string; notification: string }) {
           <>
             <p>{explanation}</p>
             <ul>
-              <li className={styles.row}>
-                <Icon name="circleCheck" />
-                <span>{inbox.published}</span>
-                <Time at={listed_at} />
+              <li className={styles.step}>
+                <Icon name="circleCheck" className={styles.good} />
+                <div className={styles.stepHead}>
+                  <span>{inbox.published}</span>
+                  <Time at={listed_at} />
+                </div>
               </li>
               {push.map((one) => (
-                <li key={one.device_id} className={styles.row}>
-                  <Icon name="phone" />
+                <li key={one.device_id} className={styles.step}>
+                  <Icon name="phone" className={toneOf(one.state)} />
                   <div>
-                    <Cut strong of={names.get(one.device_id) ?? text.unnamed} />
+                    <div className={styles.stepHead}>
+                      <Cut strong of={names.get(one.device_id) ?? text.unnamed} />
+                      <Time at={one.updated_at} />
+                    </div>
                     {one.explanation}
                     {one.error !== null && <div className={styles.bad}>{one.error}</div>}
                     <div className={styles.quiet}>{inbox.attempts(one.attempts)}</div>
                   </div>
-                  <Time at={one.updated_at} />
                 </li>
               ))}
             </ul>
@@ -124,6 +128,9 @@ function Trace({ user, notification }: { user: string; notification: string }) {
     </div>
   );
 }
+
+const toneOf = (state: string) =>
+  state === 'sent' ? styles.good : ['failed', 'expired', 'gone'].includes(state) ? styles.bad : undefined;
 
 /** The codes and notices that were sent to the user. */
 export function Messages({ id, mayChange }: { id: string; mayChange: boolean }) {
@@ -149,9 +156,9 @@ export function Messages({ id, mayChange }: { id: string; mayChange: boolean }) 
 }
 
 function MessageRow({ user, message, mayChange }: { user: string; message: OutboxMessage; mayChange: boolean }) {
-  const text = useText().user;
+  const { user: text, messages } = useText();
   const client = useQueryClient();
-  const { id, kind, recipient, state, last_error, updated_at } = message;
+  const { id, channel, kind, recipient, state, last_error, updated_at } = message;
   const hasFailed = state === 'failed' || state === 'expired';
   async function retry(): Promise<void> {
     try {
@@ -165,9 +172,10 @@ function MessageRow({ user, message, mayChange }: { user: string; message: Outbo
   }
   return (
     <li className={styles.row}>
-      <Icon name="message" />
+      <Icon name={channel === 'email' ? 'mail' : 'message'} />
       <div className={styles.who}>
-        <Cut of={`${kind} · ${recipient ?? '—'}`} />
+        <Cut of={messages.kinds[kind] ?? kind} />
+        <Cut quiet of={recipient ?? '—'} />
         {last_error !== null && <div className={styles.quiet}>{last_error}</div>}
       </div>
       <span className={styles.end}>

@@ -98,7 +98,7 @@ export function Users() {
       >
         {found.data !== undefined && <Total page={found.data.page} isFiltered={isFiltered} />}
       </FilterBar>
-      <Panel title={users.list} flush>
+      <Panel flush>
         <Loaded query={found} rows={12}>
           {({ data, page, previous }) => (
             <>

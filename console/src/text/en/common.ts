@@ -7,7 +7,7 @@ export const common = {
   copy: 'Copy',
   copied: 'Copied',
   copyThe: (name: string) => `Copy ${name}`,
-  id: 'id',
+  id: 'Id',
   request: 'Request',
   none: 'none',
   messages: 'Messages',

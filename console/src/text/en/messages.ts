@@ -1,5 +1,32 @@
 type Names = Readonly<Record<string, string>>;
 
+/** The purposes of messages. A kind is a channel and a purpose, such as `sms.code`. */
+const purposes: Readonly<Record<string, string>> = {
+  code: 'Code',
+  proof_code: 'Code to confirm',
+  address_code: 'Code for a new address',
+  recovery_code: 'Recovery code',
+  registration_code: 'Code to register',
+  registration_taken: 'Notice that an account exists',
+  new_device: 'Notice of a new device',
+  account_locked: 'Notice of a lock',
+  password_changed: 'Notice of a new password',
+  pin_changed: 'Notice of a new PIN',
+  email_changed: 'Notice of a new mail address',
+  phone_changed: 'Notice of a new phone number',
+  totp_added: 'Notice of an authenticator app',
+  totp_removed: 'Notice of a removed authenticator app',
+  passkey_added: 'Notice of a passkey',
+  passkey_removed: 'Notice of a removed passkey',
+  recovery_codes_made: 'Notice of new recovery codes',
+  external_identity_added: 'Notice of a linked account',
+  external_identity_removed: 'Notice of an unlinked account',
+  account_recovered: 'Notice of a recovery',
+  pin_recovery: 'Recovery of the PIN',
+};
+const kindsBy = (channel: string, name: string) =>
+  Object.entries(purposes).map(([purpose, what]) => [`${channel}.${purpose}`, `${what} by ${name}`]);
+
 export const messages = {
   title: 'Messages',
   show: 'Show',
@@ -14,10 +41,7 @@ export const messages = {
     expired: 'It was no longer valid before the first attempt.',
     dropped: 'Nobody has the identity, or a limit was reached.',
   } as Names,
-  kinds: {
-    'sms.code': 'Code by SMS',
-    'email.code': 'Code by mail',
-  } as Names,
+  kinds: Object.fromEntries([...kindsBy('sms', 'SMS'), ...kindsBy('email', 'mail')]) as Names,
   recipient: 'To',
   user: 'User',
   userId: 'User id',

@@ -7,7 +7,7 @@ export const common: Texts['common'] = {
   copy: 'Copiar',
   copied: 'Copiado',
   copyThe: (name) => `Copiar ${name}`,
-  id: 'id',
+  id: 'Id',
   request: 'Solicitud',
   none: 'nada',
   messages: 'Avisos',

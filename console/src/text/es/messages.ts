@@ -1,5 +1,32 @@
 import type { Texts } from '../en/index.js';
 
+/** The purposes of messages. A kind is a channel and a purpose, such as `sms.code`. */
+const purposes: Readonly<Record<string, string>> = {
+  code: 'Código',
+  proof_code: 'Código de confirmación',
+  address_code: 'Código para una dirección nueva',
+  recovery_code: 'Código de recuperación',
+  registration_code: 'Código de registro',
+  registration_taken: 'Aviso de cuenta existente',
+  new_device: 'Aviso de dispositivo nuevo',
+  account_locked: 'Aviso de bloqueo',
+  password_changed: 'Aviso de contraseña nueva',
+  pin_changed: 'Aviso de PIN nuevo',
+  email_changed: 'Aviso de correo nuevo',
+  phone_changed: 'Aviso de teléfono nuevo',
+  totp_added: 'Aviso de aplicación de autenticación',
+  totp_removed: 'Aviso de aplicación de autenticación quitada',
+  passkey_added: 'Aviso de llave de acceso',
+  passkey_removed: 'Aviso de llave de acceso quitada',
+  recovery_codes_made: 'Aviso de códigos de recuperación nuevos',
+  external_identity_added: 'Aviso de cuenta vinculada',
+  external_identity_removed: 'Aviso de cuenta desvinculada',
+  account_recovered: 'Aviso de recuperación',
+  pin_recovery: 'Recuperación del PIN',
+};
+const kindsBy = (channel: string, name: string) =>
+  Object.entries(purposes).map(([purpose, what]) => [`${channel}.${purpose}`, `${what} por ${name}`]);
+
 export const messages: Texts['messages'] = {
   title: 'Mensajes',
   show: 'Mostrar',
@@ -14,7 +41,7 @@ export const messages: Texts['messages'] = {
     expired: 'Dejó de ser válido antes del primer intento.',
     dropped: 'Nadie tiene esa identidad, o se alcanzó un límite.',
   },
-  kinds: { 'sms.code': 'Código por SMS', 'email.code': 'Código por correo' },
+  kinds: Object.fromEntries([...kindsBy('sms', 'SMS'), ...kindsBy('email', 'correo')]),
   recipient: 'Para',
   user: 'Usuario',
   userId: 'Id del usuario',
