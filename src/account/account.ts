@@ -31,31 +31,31 @@ export interface OwnAccount {
    * Changes name and language without a proof, and the username with one.
    * @throws Problem `validation_failed`, `identity_taken`; those of proofs
    */
-  change(prover: CallingSession, change: AccountChange): Promise<Account>;
+  change(callingSession: CallingSession, change: AccountChange): Promise<Account>;
   /**
    * Ends every other login of the user with its sessions and streams. The calling login gets a new id and a new token. Of
    * its sessions only the calling one stays valid.
    * @throws Problem `validation_failed`; those of proofs
    */
-  setPassword(prover: CallingSession, change: PasswordChange): Promise<ChangedPassword>;
+  setPassword(callingSession: CallingSession, change: PasswordChange): Promise<ChangedPassword>;
   /** A code can authorize a first PIN, but not a change of the PIN. @throws Problem those of proofs */
-  setPin(prover: CallingSession, change: PinChange): Promise<Account>;
+  setPin(callingSession: CallingSession, change: PinChange): Promise<Account>;
   /**
    * Removes the PIN. A code cannot authorize this: login codes go to the same address. @throws Problem those of proofs
    */
-  removePin(prover: CallingSession, proof: Proof): Promise<Account>;
+  removePin(callingSession: CallingSession, proof: Proof): Promise<Account>;
   /**
    * Re-authenticates the session for admin requests: the proof counts like a new login.
    * @throws Problem those of proofs
    */
-  prove(prover: CallingSession, proof: Proof): Promise<RecordedProof>;
+  prove(callingSession: CallingSession, proof: Proof): Promise<RecordedProof>;
   /**
    * Activates a role with an existing second factor and the secret of an enrollment link.
    * @throws Problem `enrollment_link_rejected`; `role_not_active` without a second factor; those of proofs
    */
-  activateRole(prover: CallingSession, activation: RoleActivation): Promise<Account>;
+  activateRole(callingSession: CallingSession, activation: RoleActivation): Promise<Account>;
   /** Deletes the account, as an operator does. @throws Problem those of proofs */
-  remove(prover: CallingSession, proof: Proof): Promise<void>;
+  remove(callingSession: CallingSession, proof: Proof): Promise<void>;
 }
 
 /** The members of a user that the user itself can see. */
@@ -130,20 +130,21 @@ const renewLogin = userStatement<RenewedLogin>(
     select 1 as renewed from renewed`,
 );
 
+/** Creates self-service for the account itself: profile, password, PIN, role and deletion. */
 export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
   const { database, users, proofs, pinRecoveries, rules } = options;
 
   /** Checks the proof before it hashes, so that a session alone cannot keep the CPU busy with hashing. */
   async function changeProven(
-    prover: CallingSession,
+    callingSession: CallingSession,
     change: UserChange,
     proof: Proof | undefined,
     allowed: AllowedProofs,
     afterwards: (tx: Queryable<'user'>, proven: VerifiedProof) => Promise<unknown> = async () => undefined,
   ): Promise<Account> {
-    const { userId, origin } = prover;
+    const { userId, origin } = callingSession;
     throwIfErrors(await userErrors(change, rules));
-    const proven = await proofs.check(prover, proof, allowed);
+    const proven = await proofs.check(callingSession, proof, allowed);
     const prepared = await users.prepareChange(userId, change);
     return inTransaction(userId, async (tx) => {
       await proven.consume(tx);
@@ -158,23 +159,23 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
 
   return {
     get: async (userId) => toAccount(await users.get(userId)),
-    async change(prover, { name, locale, username, proof }) {
-      const { userId, origin } = prover;
+    async change(callingSession, { name, locale, username, proof }) {
+      const { userId, origin } = callingSession;
       const unproven = { ...(name !== undefined && { name }), ...(locale !== undefined && { locale }) };
       if (username !== undefined) {
         const change = { ...unproven, username };
         // Reports validation errors before the proof is used, since a proof can often be used only once.
         await users.prepareChange(userId, change);
-        return changeProven(prover, change, proof, defaultProofs);
+        return changeProven(callingSession, change, proof, defaultProofs);
       }
       const prepared = await users.prepareChange(userId, unproven);
       return inTransaction(userId, (tx) => users.change(tx, userId, prepared, origin));
     },
-    async setPassword(prover, { password, proof }) {
-      const { userId, sessionId } = prover;
+    async setPassword(callingSession, { password, proof }) {
+      const { userId, sessionId } = callingSession;
       const id = newId();
       const { token, digest } = newToken('authentication', [userId, id]);
-      const account = await changeProven(prover, { password }, proof, defaultProofs, async (tx, { type }) => {
+      const account = await changeProven(callingSession, { password }, proof, defaultProofs, async (tx, { type }) => {
         const renewed = await tx.query(renewLogin({ userId, sessionId, id, digest }));
         // Logged out at the same time.
         if (renewed.length === 0) throw new Problem('invalid_session_token');
@@ -182,35 +183,35 @@ export function createOwnAccount(options: OwnAccountOptions): OwnAccount {
       });
       return { ...account, token, authentication_id: id };
     },
-    setPin: (prover, { pin, proof }) => changeProven(prover, { pin }, proof, pinProofs),
-    removePin: (prover, proof) => changeProven(prover, { pin: null }, proof, changedPinProofs),
-    async prove(prover, proof) {
-      const proven = await proofs.check(prover, proof, defaultProofs);
-      const { userId, origin } = prover;
+    setPin: (callingSession, { pin, proof }) => changeProven(callingSession, { pin }, proof, pinProofs),
+    removePin: (callingSession, proof) => changeProven(callingSession, { pin: null }, proof, changedPinProofs),
+    async prove(callingSession, proof) {
+      const proven = await proofs.check(callingSession, proof, defaultProofs);
+      const { userId, origin } = callingSession;
       return database.user(userId).transaction(async (tx) => {
         await proven.consume(tx);
         await recordEvent(tx, { userId, type: 'session.proven', origin, data: { proof: proven.type } });
-        return recordSessionProof(tx, prover, options.adminProofMaxAge);
+        return recordSessionProof(tx, callingSession, options.adminProofMaxAge);
       });
     },
-    async activateRole(prover, { proof, enrollment_secret: secret }) {
-      const { userId, origin } = prover;
+    async activateRole(callingSession, { proof, enrollment_secret: secret }) {
+      const { userId, origin } = callingSession;
       if (!factorProofs.includes(proof.type)) {
         throwIfErrors([choiceError('proof.type', factorProofs)]);
       }
       const { second_factors } = await users.get(userId);
       if (second_factors.length === 0) throw new Problem('role_not_active');
       const link = await readEnrollmentLink(database.user(userId), userId, secret);
-      const proven = await proofs.check(prover, proof, () => factorProofs);
+      const proven = await proofs.check(callingSession, proof, () => factorProofs);
       return inTransaction(userId, async (tx) => {
         await proven.consume(tx);
         await activateRole(tx, userId, link, origin);
         return users.getForUpdate(tx, userId);
       });
     },
-    async remove(prover, proof) {
-      const proven = await proofs.check(prover, proof, defaultProofs);
-      const { userId, origin } = prover;
+    async remove(callingSession, proof) {
+      const proven = await proofs.check(callingSession, proof, defaultProofs);
+      const { userId, origin } = callingSession;
       await database.spanningFor(userId).transaction(async (tx) => {
         await proven.consume(tx);
         await users.remove(tx, userId, origin);

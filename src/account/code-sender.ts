@@ -20,14 +20,14 @@ export interface CodeSender {
    * Counts a requested code.
    * @throws Problem `too_many_requests`, also for addresses without an account
    */
-  countRequest(asked: CodeRequest): Promise<CountedCode>;
+  countRequest(request: CodeRequest): Promise<CountedCode>;
   /** Queues a message in the transaction that inserts its challenge. Without a recipient it is dropped later. */
   send(tx: Transaction<'user'>, message: CodeToSend): Promise<void>;
 }
 
 /** A code that was counted. */
 export interface CountedCode {
-  /** Undefined if a limit forbids to send it. Do not report it to the client: that would show others' requests. */
+  /** Undefined if a limit refuses the code. Do not tell the client: that would show the requests of others. */
   readonly recipient: string | undefined;
   /** When the next code may be requested. */
   readonly resendAt: string;
@@ -48,6 +48,7 @@ export interface CodeRequest {
   readonly clientAddress: string | undefined;
 }
 
+/** A message of self-service, with or without a code. */
 export interface CodeToSend {
   readonly userId: string;
   readonly type: AddressType;
@@ -74,7 +75,8 @@ export interface CodeSenderOptions {
   readonly onQueued: () => void;
 }
 
-export function createCodeSender({ keys, limits, channels, onQueued: written }: CodeSenderOptions): CodeSender {
+/** @param options.onQueued called after the transaction of a message has committed */
+export function createCodeSender({ keys, limits, channels, onQueued }: CodeSenderOptions): CodeSender {
   return {
     supports: (type) => channels.includes(channelOf[type]),
     async countRequest({ userId, address, recipient, knownDevice, clientAddress: from }) {
@@ -92,7 +94,7 @@ export function createCodeSender({ keys, limits, channels, onQueued: written }: 
     },
     async send(tx, { type, ...message }) {
       await enqueueCode(tx, keys, { lifetime: codeLifetime, ...message, channel: channelOf[type] });
-      tx.onCommit(written);
+      tx.onCommit(onQueued);
     },
   };
 }

@@ -11,7 +11,7 @@ import type { Database } from '../database/database.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { OneStepProof, TwoStepProof } from './proofs.js';
 
-/** A code of the app or, if the app is lost, a recovery code. Each is accepted once. */
+/** Proves by a code of the app or, if the app is lost, by a recovery code. Each is accepted once. */
 export function totpProof(parts: { readonly database: Database; readonly keys: SecretKeys }): OneStepProof {
   return {
     type: 'totp',
@@ -23,7 +23,7 @@ export function totpProof(parts: { readonly database: Database; readonly keys: S
   };
 }
 
-/** A passkey with user verification: possession alone is not enough, since a phone may be lost or unattended. */
+/** Proves by a passkey with user verification. Possession alone is not enough: a phone may be lost or unattended. */
 export function passkeyProof(parts: {
   readonly database: Database;
   readonly relyingParty: RelyingParty;

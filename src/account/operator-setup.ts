@@ -70,9 +70,10 @@ interface ConfirmedFactor {
 }
 
 /** Seconds to scan the QR code and enter a code. */
-const totpLifetime = 600;
+const totpLifetimeSeconds = 600;
 const passkeyName = 'Passkey';
 
+/** Creates the set-up of operators with links that `postern operators invite` and the first start print. */
 export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetUp {
   const { database, keys, relyingParty, users, rules, appName } = options;
 
@@ -91,7 +92,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
       });
     if (factor === 'totp') {
       const { encrypted, ...totp } = newTotpSecret(keys, userId, { issuer: appName, account });
-      return { ...(await start({ secret: encrypted.toString('base64') }, totpLifetime)), totp };
+      return { ...(await start({ secret: encrypted.toString('base64') }, totpLifetimeSeconds)), totp };
     }
     const challenge = newPasskeyChallenge();
     const owner = { userId, name: account, displayName: details.name };
@@ -99,7 +100,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     return { ...(await start({ challenge }, passkeyLifetime)), passkey: { options: { ...creation } } };
   }
 
-  /** Tells of a taken identity before the person scans a QR code. The transaction decides. */
+  /** Reports a taken identity before the person scans a QR code. The transaction of `complete` decides. */
   async function refuseTaken(identities: Identities): Promise<void> {
     const taken = await takenIdentities(database.directory, identitiesToSet(identities));
     const errors = taken.map((field): FieldError => ({ field, code: 'identity_taken' }));
@@ -123,7 +124,7 @@ export function createOperatorSetUp(options: OperatorSetUpOptions): OperatorSetU
     const id = newId();
     const { token, digest: tokenDigest } = newToken('authentication', [userId, id]);
     const recoveryCodes = await database.spanningFor(userId).transaction(async (tx) => {
-      // First: of parallel completions one goes on, and the others wait here without other locks.
+      // First: one of several parallel completions continues, and the others wait here without other locks.
       await useSetUpLink(tx, secret, userId);
       if (!(await endChallenge(tx, started))) throw new Problem('proof_rejected');
       await users.create(tx, prepared, origin);

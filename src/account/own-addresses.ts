@@ -21,15 +21,15 @@ export interface OwnAddresses {
    * Sends a code to the new address, even if another account has it.
    * @throws Problem `validation_failed`, `too_many_requests`; those of proofs
    */
-  begin(prover: CallingSession, type: AddressType, value: string, proof: Proof): Promise<StartedChallenge>;
+  begin(callingSession: CallingSession, type: AddressType, value: string, proof: Proof): Promise<StartedChallenge>;
   /**
    * Replaces the account's old address with the new one.
    * @throws Problem `code_rejected`; `identity_taken`, only after a correct code; `account_locked`,
    *   `account_temporarily_locked`
    */
-  confirm(prover: CallingSession, type: AddressType, id: string | undefined, secret: string): Promise<Account>;
+  confirm(callingSession: CallingSession, type: AddressType, id: string | undefined, secret: string): Promise<Account>;
   /** @throws Problem `validation_failed` (`identity_required`); those of proofs */
-  remove(prover: CallingSession, type: AddressType, proof: Proof): Promise<Account>;
+  remove(callingSession: CallingSession, type: AddressType, proof: Proof): Promise<Account>;
 }
 
 export interface OwnAddressesOptions {
@@ -43,6 +43,7 @@ export interface OwnAddressesOptions {
   readonly defaultRegion: string | undefined;
 }
 
+/** Creates self-service for mail addresses and phone numbers. */
 export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
   const { database, keys, users, proofs, codes, guesses, limits } = options;
 
@@ -59,23 +60,23 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
    * Known devices have no separate limit here: the new address may belong to a stranger, and any account can request a
    * code to it.
    */
-  async function admit({ userId, origin }: CallingSession, address: Identity): Promise<string | undefined> {
+  async function countCodeRequest({ userId, origin }: CallingSession, address: Identity): Promise<string | undefined> {
     await limits.countMessageByIdentity(sha256(`new address\n${userId}`), undefined);
     const recipient = address.canonical;
-    const asked = { userId, address, recipient, knownDevice: undefined, clientAddress: origin.address };
-    return (await codes.countRequest(asked)).recipient;
+    const request = { userId, address, recipient, knownDevice: undefined, clientAddress: origin.address };
+    return (await codes.countRequest(request)).recipient;
   }
 
   async function begin(
-    prover: CallingSession,
+    callingSession: CallingSession,
     type: AddressType,
     value: string,
     proof: Proof,
   ): Promise<StartedChallenge> {
     const address = readAddress(type, value);
-    const proven = await proofs.check(prover, proof, defaultProofs);
-    const recipient = await admit(prover, address);
-    const { userId, deviceId, origin } = prover;
+    const proven = await proofs.check(callingSession, proof, defaultProofs);
+    const recipient = await countCodeRequest(callingSession, address);
+    const { userId, deviceId, origin } = callingSession;
     const id = newId();
     const code = newCode();
     const kept = { code: codeDigest(keys, id, code), address: address.canonical };
@@ -89,12 +90,12 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
   }
 
   async function confirm(
-    prover: CallingSession,
+    callingSession: CallingSession,
     type: AddressType,
     id: string | undefined,
     secret: string,
   ): Promise<Account> {
-    const { userId, deviceId, origin } = prover;
+    const { userId, deviceId, origin } = callingSession;
     await limits.countLoginByAddress(origin.address);
     await limits.countLoginByAccount(userId, deviceId);
     if (id === undefined) throw new Problem('code_rejected');
@@ -118,15 +119,15 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     }
     const prepared = await users.prepareChange(userId, { [type]: address });
     const user = await database.spanningFor(userId).transaction(async (tx) => {
-      await completeChallenge(tx, prover, id, 'code_rejected');
+      await completeChallenge(tx, callingSession, id, 'code_rejected');
       return users.change(tx, userId, prepared, origin);
     });
     return toAccount(user);
   }
 
-  async function remove(prover: CallingSession, type: AddressType, proof: Proof): Promise<Account> {
-    const { userId, origin } = prover;
-    const proven = await proofs.check(prover, proof, defaultProofs);
+  async function remove(callingSession: CallingSession, type: AddressType, proof: Proof): Promise<Account> {
+    const { userId, origin } = callingSession;
+    const proven = await proofs.check(callingSession, proof, defaultProofs);
     const prepared = await users.prepareChange(userId, { [type]: null });
     const user = await database.spanningFor(userId).transaction(async (tx) => {
       await proven.consume(tx);

@@ -17,7 +17,7 @@ export interface OwnExternalIdentities {
   list(userId: string): Promise<ExternalIdentity[]>;
   /** @throws Problem `not_found` for an unknown provider; those of proofs */
   begin(
-    prover: CallingSession,
+    callingSession: CallingSession,
     provider: string,
     proof: Proof,
   ): Promise<StartedChallenge & { challenge: ShownChallenge }>;
@@ -25,9 +25,14 @@ export interface OwnExternalIdentities {
    * @throws Problem `external_identity_rejected`; `external_identity_taken`, only after a valid id_token;
    *   `authenticator_unavailable`
    */
-  confirm(prover: CallingSession, provider: string, id: string | undefined, idToken: string): Promise<ExternalIdentity>;
+  confirm(
+    callingSession: CallingSession,
+    provider: string,
+    id: string | undefined,
+    idToken: string,
+  ): Promise<ExternalIdentity>;
   /** @throws Problem `not_found`, `last_way_in`; those of proofs */
-  remove(prover: CallingSession, provider: string, id: string, proof: Proof): Promise<void>;
+  remove(callingSession: CallingSession, provider: string, id: string, proof: Proof): Promise<void>;
 }
 
 export interface OwnExternalIdentitiesOptions {
@@ -40,28 +45,29 @@ export interface OwnExternalIdentitiesOptions {
   readonly loginColumns: readonly ('password_hash' | 'phone' | 'email')[];
 }
 
-interface OtherWays {
+interface OtherLogins {
   readonly userId: string;
   /** The external identity that was removed. */
   readonly id: string;
-  readonly waysIn: readonly string[];
+  readonly loginColumns: readonly string[];
   readonly issuers: readonly string[];
 }
 
-const hasWay = spanningStatement<OtherWays, { has: boolean }>(
+const hasOtherLogin = spanningStatement<OtherLogins, { has: boolean }>(
   'external_identity_other_ways',
   (p) => sql`
     select exists (select 1 from users u where u.id = ${p.userId}
-                   and (('password_hash' = any(${p.waysIn}) and u.password_hash is not null)
-                     or ('phone' = any(${p.waysIn}) and u.phone is not null)
-                     or ('email' = any(${p.waysIn}) and u.email is not null)))
+                   and (('password_hash' = any(${p.loginColumns}) and u.password_hash is not null)
+                     or ('phone' = any(${p.loginColumns}) and u.phone is not null)
+                     or ('email' = any(${p.loginColumns}) and u.email is not null)))
         or exists (select 1 from passkeys p where p.user_id = ${p.userId})
         or exists (select 1 from external_identities e
                    where e.user_id = ${p.userId} and e.id <> ${p.id} and e.issuer = any(${p.issuers})) as has`,
 );
 
+/** Creates self-service for accounts at OpenID providers. */
 export function createOwnExternalIdentities(options: OwnExternalIdentitiesOptions): OwnExternalIdentities {
-  const { database, proofs, limits, notices, providers, loginColumns: waysIn } = options;
+  const { database, proofs, limits, notices, providers, loginColumns } = options;
 
   function providerOf(name: string): IdTokens {
     const provider = providers.find((one) => one.name === name);
@@ -69,10 +75,10 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
     return provider;
   }
 
-  async function begin(prover: CallingSession, name: string, proof: Proof) {
+  async function begin(callingSession: CallingSession, name: string, proof: Proof) {
     const { kept, lifetime, shown } = oidcChallenge(providerOf(name));
-    const proven = await proofs.check(prover, proof, defaultProofs);
-    const { userId, deviceId } = prover;
+    const proven = await proofs.check(callingSession, proof, defaultProofs);
+    const { userId, deviceId } = callingSession;
     const purpose = 'external_identity';
     const started = await database.user(userId).transaction(async (tx) => {
       await proven.consume(tx);
@@ -82,9 +88,9 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
     return { ...started, challenge: shown };
   }
 
-  async function confirm(prover: CallingSession, name: string, id: string | undefined, idToken: string) {
+  async function confirm(callingSession: CallingSession, name: string, id: string | undefined, idToken: string) {
     const provider = providerOf(name);
-    const { userId, deviceId, origin } = prover;
+    const { userId, deviceId, origin } = callingSession;
     await limits.countLoginByAddress(origin.address);
     await limits.countLoginByAccount(userId, deviceId);
     if (id === undefined) throw new Problem('external_identity_rejected');
@@ -95,21 +101,21 @@ export function createOwnExternalIdentities(options: OwnExternalIdentitiesOption
     if (subject === undefined) throw new Problem('external_identity_rejected');
     const account = { provider: name, issuer: provider.issuer, subject };
     return database.spanningFor(userId).transaction(async (tx) => {
-      await completeChallenge(tx, prover, id, 'external_identity_rejected');
+      await completeChallenge(tx, callingSession, id, 'external_identity_rejected');
       return linkExternalIdentity(tx, userId, account, { origin, notices });
     });
   }
 
-  async function remove(prover: CallingSession, provider: string, id: string, proof: Proof) {
-    const { userId, origin } = prover;
-    const proven = await proofs.check(prover, proof, defaultProofs);
+  async function remove(callingSession: CallingSession, provider: string, id: string, proof: Proof) {
+    const { userId, origin } = callingSession;
+    const proven = await proofs.check(callingSession, proof, defaultProofs);
     await database.spanningFor(userId).transaction(async (tx) => {
       // Locks the user's row. So if two removals run in parallel, the second one sees that it would remove the last way
       // to log in.
       await proven.consume(tx);
       await unlinkExternalIdentity(tx, userId, { id, provider }, { origin, notices });
       const issuers = providers.map(({ issuer }) => issuer);
-      const [left] = await tx.query(hasWay({ userId, id, waysIn, issuers }));
+      const [left] = await tx.query(hasOtherLogin({ userId, id, loginColumns, issuers }));
       if (left?.has !== true) throw new Problem('last_way_in');
     });
   }

@@ -26,13 +26,13 @@ import { type CallingSession, completeChallenge, defaultProofs, type Proofs } fr
 export interface OwnPasskeys {
   list(userId: string): Promise<Passkey[]>;
   /** @throws Problem `validation_failed` at the maximum number; `enrollment_link_rejected`; those of proofs */
-  begin(prover: CallingSession, request: PasskeyRequest): Promise<NewPasskey>;
+  begin(callingSession: CallingSession, request: PasskeyRequest): Promise<NewPasskey>;
   /** @throws Problem `proof_rejected`, `enrollment_link_rejected` */
-  enrol(prover: CallingSession, id: string, response: unknown): Promise<Passkey>;
+  enrol(callingSession: CallingSession, id: string, response: unknown): Promise<Passkey>;
   /** @throws Problem `not_found` */
   rename(userId: string, id: string, name: string): Promise<Passkey>;
   /** @throws Problem `not_found`; those of proofs */
-  remove(prover: CallingSession, id: string, proof: Proof): Promise<void>;
+  remove(callingSession: CallingSession, id: string, proof: Proof): Promise<void>;
 }
 
 export interface OwnPasskeysOptions {
@@ -46,19 +46,20 @@ export interface OwnPasskeysOptions {
 
 const defaultName = 'Passkey';
 
+/** Creates self-service for passkeys. */
 export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
   const { database, relyingParty, proofs, users, notices, pinRecoveries } = options;
   return {
     list: (userId) => listPasskeys(database.user(userId), userId),
-    async begin(prover, { proof, name = defaultName, enrollment_secret: linkSecret }) {
-      const { userId, deviceId } = prover;
+    async begin(callingSession, { proof, name = defaultName, enrollment_secret: linkSecret }) {
+      const { userId, deviceId } = callingSession;
       const user = await users.get(userId);
       const existing = await passkeyDescriptors(database.user(userId), userId);
       if (existing.length >= maxPasskeys) {
         throw new Problem('validation_failed', { errors: [{ code: 'too_many_items', params: { max: maxPasskeys } }] });
       }
       const link = await storedLink(database.user(userId), userId, linkSecret);
-      const proven = await proofs.check(prover, proof, defaultProofs);
+      const proven = await proofs.check(callingSession, proof, defaultProofs);
       const challenge = newPasskeyChallenge();
       const owner = { userId, name: user.username ?? user.email ?? user.phone ?? userId, displayName: user.name };
       const options = await relyingParty.creationOptions(challenge, owner, existing);
@@ -75,14 +76,14 @@ export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
       });
       return { ...started, options: { ...options } };
     },
-    async enrol(prover, id, response) {
-      const { userId, deviceId, origin } = prover;
+    async enrol(callingSession, id, response) {
+      const { userId, deviceId, origin } = callingSession;
       const address = { userId, id, purpose: 'passkey', deviceId } as const;
       const kept = await takeChallengeGuess(database.user(userId), address);
       const credential = await relyingParty.readRegistration(response, kept?.challenge ?? newPasskeyChallenge());
       if (kept === undefined || credential === undefined) throw new Problem('proof_rejected');
       return database.user(userId).transaction(async (tx) => {
-        await completeChallenge(tx, prover, id, 'proof_rejected');
+        await completeChallenge(tx, callingSession, id, 'proof_rejected');
         const passkey = await addPasskey(tx, userId, kept.name ?? defaultName, credential);
         if (passkey === undefined) throw new Problem('proof_rejected');
         if (kept.link !== undefined) await activateRole(tx, userId, kept.link, origin);
@@ -99,9 +100,9 @@ export function createOwnPasskeys(options: OwnPasskeysOptions): OwnPasskeys {
       if (passkey === undefined) throw new Problem('not_found');
       return passkey;
     },
-    async remove(prover, id, proof) {
-      const { userId, origin } = prover;
-      const proven = await proofs.check(prover, proof, defaultProofs);
+    async remove(callingSession, id, proof) {
+      const { userId, origin } = callingSession;
+      const proven = await proofs.check(callingSession, proof, defaultProofs);
       await database.user(userId).transaction(async (tx) => {
         await proven.consume(tx);
         const [name] = await removePasskeys(tx, userId, id);

@@ -21,17 +21,17 @@ export interface OwnTotp {
    * Makes a secret. It has no effect until a code confirms it.
    * @throws Problem `enrollment_link_rejected`; those of proofs
    */
-  begin(prover: CallingSession, request: EnrollmentRequest): Promise<NewTotp>;
+  begin(callingSession: CallingSession, request: EnrollmentRequest): Promise<NewTotp>;
   /**
    * Stores the app, and replaces an earlier one.
    * @returns new recovery codes if the user had none
    * @throws Problem `proof_rejected`, `enrollment_link_rejected`
    */
-  confirm(prover: CallingSession, id: string, code: string): Promise<RecoveryCodes>;
+  confirm(callingSession: CallingSession, id: string, code: string): Promise<RecoveryCodes>;
   /** @throws Problem `not_found`; those of proofs */
-  remove(prover: CallingSession, proof: Proof): Promise<void>;
+  remove(callingSession: CallingSession, proof: Proof): Promise<void>;
   /** Replaces all recovery codes. @throws Problem `not_found` without a second factor; those of proofs */
-  renewRecoveryCodes(prover: CallingSession, proof: Proof): Promise<RecoveryCodes>;
+  renewRecoveryCodes(callingSession: CallingSession, proof: Proof): Promise<RecoveryCodes>;
 }
 
 export interface OwnTotpOptions {
@@ -46,16 +46,17 @@ export interface OwnTotpOptions {
 }
 
 /** Seconds to scan the QR code and enter a code. */
-const lifetime = 600;
+const lifetimeSeconds = 600;
 
+/** Creates self-service for the authenticator app and the recovery codes. */
 export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
   const { database, keys, proofs, users, notices, pinRecoveries, issuer } = options;
   return {
-    async begin(prover, { proof, enrollment_secret: linkSecret }) {
-      const { userId, deviceId } = prover;
+    async begin(callingSession, { proof, enrollment_secret: linkSecret }) {
+      const { userId, deviceId } = callingSession;
       const user = await users.get(userId);
       const link = await storedLink(database.user(userId), userId, linkSecret);
-      const proven = await proofs.check(prover, proof, defaultProofs);
+      const proven = await proofs.check(callingSession, proof, defaultProofs);
       const { id, username, email, phone } = user;
       const { encrypted, ...shown } = newTotpSecret(keys, userId, {
         issuer,
@@ -64,19 +65,19 @@ export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
       const kept = { secret: encrypted.toString('base64'), proof: proven.type, ...link };
       const started = await database.user(userId).transaction(async (tx) => {
         await proven.consume(tx);
-        return startChallenge(tx, { userId, id: newId(), purpose: 'totp', kept, lifetime, deviceId });
+        return startChallenge(tx, { userId, id: newId(), purpose: 'totp', kept, lifetime: lifetimeSeconds, deviceId });
       });
       return { ...started, ...shown };
     },
-    async confirm(prover, id, code) {
-      const { userId, deviceId, origin } = prover;
+    async confirm(callingSession, id, code) {
+      const { userId, deviceId, origin } = callingSession;
       const kept = await takeChallengeGuess(database.user(userId), { userId, id, purpose: 'totp', deviceId });
       if (kept === undefined) throw new Problem('proof_rejected');
       const encrypted = Buffer.from(kept.secret ?? '', 'base64');
       const step = await findStepOfNewSecret(database.user(userId), keys, userId, { encrypted, code });
       if (step === undefined) throw new Problem('proof_rejected');
       return database.user(userId).transaction(async (tx) => {
-        await completeChallenge(tx, prover, id, 'proof_rejected');
+        await completeChallenge(tx, callingSession, id, 'proof_rejected');
         await saveTotp(tx, userId, encrypted, step);
         if (kept.link !== undefined) await activateRole(tx, userId, kept.link, origin);
         await endChallenges(tx, userId);
@@ -87,9 +88,9 @@ export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
         return { recovery_codes };
       });
     },
-    async remove(prover, proof) {
-      const { userId, origin } = prover;
-      const proven = await proofs.check(prover, proof, defaultProofs);
+    async remove(callingSession, proof) {
+      const { userId, origin } = callingSession;
+      const proven = await proofs.check(callingSession, proof, defaultProofs);
       await database.user(userId).transaction(async (tx) => {
         await proven.consume(tx);
         if (!(await removeTotp(tx, userId))) throw new Problem('not_found');
@@ -99,11 +100,11 @@ export function createOwnTotp(options: OwnTotpOptions): OwnTotp {
         await notices.notify(tx, { userId, kind: 'totp_removed', origin });
       });
     },
-    async renewRecoveryCodes(prover, proof) {
-      const { userId, origin } = prover;
+    async renewRecoveryCodes(callingSession, proof) {
+      const { userId, origin } = callingSession;
       const user = await users.get(userId);
       if (user.second_factors.length === 0) throw new Problem('not_found');
-      const proven = await proofs.check(prover, proof, defaultProofs);
+      const proven = await proofs.check(callingSession, proof, defaultProofs);
       return database.user(userId).transaction(async (tx) => {
         await proven.consume(tx);
         const recovery_codes = await replaceRecoveryCodes(tx, keys, userId);

@@ -74,8 +74,9 @@ export interface PinRecoveriesOptions {
 const system: Origin = { actor: 'system' };
 const digestInput = (code: string) => `pin recovery:${normalizeLongCode(code)}`;
 /** Seconds: the minimum lifetime of the message. */
-const minLifetime = 300;
+const minLifetimeSeconds = 300;
 
+/** Creates recoveries of PINs. Without a delay, `isOn` is false and a recovered PIN takes effect at once. */
 export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoveries {
   const { database, keys, users, codes, limits, notices, sessionless, delay } = options;
 
@@ -92,23 +93,23 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
   ): Promise<string> {
     if ((await endPendingPin(tx, userId)) === 'applied') await finish(tx, userId);
     const code = newLongCode();
-    const waiting = await savePendingPin(tx, userId, {
+    const pending = await savePendingPin(tx, userId, {
       pinHash,
       cancel: keys.digest('code', digestInput(code)),
       delay,
     });
     await queuePendingPin(tx, userId);
     for (const type of addressTypes) {
-      const recipient = waiting[type];
+      const recipient = pending[type];
       if (type === by || recipient === null || !codes.supports(type)) continue;
-      const lifetime = Math.max(delay / 1000, minLifetime);
-      const values = { time: describeTime(waiting.effectiveAt) };
+      const lifetime = Math.max(delay / 1000, minLifetimeSeconds);
+      const values = { time: describeTime(pending.effectiveAt) };
       await codes.send(tx, { userId, type, kind: 'pin_recovery', recipient, code, lifetime, values });
     }
-    const data = { effective_at: waiting.effectiveAt };
+    const data = { effective_at: pending.effectiveAt };
     await recordEvent(tx, { userId, type: 'pin_recovery.started', origin, data });
     await notices.notify(tx, { userId, kind: 'pin_recovery', origin });
-    return waiting.effectiveAt;
+    return pending.effectiveAt;
   }
 
   async function cancel(tx: Queryable<'user'>, userId: string, origin: Origin): Promise<void> {
@@ -128,8 +129,8 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
       if (userId === undefined) throw new Problem('code_rejected');
       await findEpochForUpdate(tx, userId);
       // Again with the lock: another recovery may have replaced the pending PIN and its code.
-      const stillFound = await findByCancelCode(tx, identityDigest(address), digests);
-      if (stillFound === undefined) throw new Problem('code_rejected');
+      const foundAgain = await findByCancelCode(tx, identityDigest(address), digests);
+      if (foundAgain === undefined) throw new Problem('code_rejected');
       if ((await endPendingPin(tx, userId, 'cancelled')) === undefined) throw new Problem('code_rejected');
       await recordEvent(tx, { userId, type: 'pin_recovery.cancelled', origin, data: { reason: 'code' } });
     });

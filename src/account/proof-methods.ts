@@ -8,19 +8,19 @@ import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { AddressType, CodeSender } from './code-sender.js';
 import type { OneStepProof, TwoStepProof } from './proofs.js';
 
-/** The account's password. */
+/** Proves by the account's password. */
 export function passwordProof(hasher: PasswordHasher): OneStepProof {
   return { type: 'password', steps: 1, verify: (user, secret) => hasher.verify(user.passwordHash, secret) };
 }
 
-/** The account's PIN. */
+/** Proves by the account's PIN. */
 export function pinProof(pins: Pins): OneStepProof {
   return { type: 'pin', steps: 1, verify: (user, secret) => pins.verify(user.pinHash, user.userId, secret) };
 }
 
 const addressTypeOf: Readonly<Partial<Record<ProofStart, AddressType>>> = { sms: 'phone', email: 'email' };
 
-/** A code to an address of the account. It is valid only while the account has that address. */
+/** Proves by a code to an address of the account. The code is valid only while the account has that address. */
 export function codeProof(keys: SecretKeys, codes: CodeSender): TwoStepProof {
   return {
     type: 'code',

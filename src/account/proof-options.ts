@@ -3,7 +3,7 @@ import type { AccountUser } from '../identities/accounts.js';
 import { maskAddress } from '../identities/identity.js';
 import type { AddressType } from './code-sender.js';
 
-/** What decides which proofs count, besides the user. */
+/** The rules of this installation that decide which proofs are accepted. */
 export interface ProofRules {
   readonly hasSecondFactor: (user: AccountUser) => boolean;
   /** Whether this installation can send codes to addresses of this type. */
@@ -12,21 +12,21 @@ export interface ProofRules {
 
 type Reason = NonNullable<ProofOption['reason']>;
 
-/** Every type of proof, with what it counts for now, or the reason why it counts for nothing. */
+/** Every type of proof, with the changes that it is accepted for now, or the reason why it is accepted for none. */
 export function proofOptions(user: AccountUser, { hasSecondFactor, supports }: ProofRules): ProofOption[] {
   const needsFactor = hasSecondFactor(user);
   const { pinIsGuarded, pinHash } = user;
   const hasPin = pinHash !== undefined;
 
   function option(
-    of: Pick<ProofOption, 'type' | 'start' | 'destination'>,
+    base: Pick<ProofOption, 'type' | 'start' | 'destination'>,
     missing: Reason | undefined,
     changesPin: boolean,
   ): ProofOption {
-    const isFactor = of.type === 'totp' || of.type === 'passkey';
+    const isFactor = base.type === 'totp' || base.type === 'passkey';
     const reason = missing ?? (needsFactor && !isFactor ? 'second_factor_required' : null);
     const pin = changesPin && !pinIsGuarded;
-    return { ...of, accepted_for: reason === null ? (pin ? ['account', 'pin'] : ['account']) : [], reason };
+    return { ...base, accepted_for: reason === null ? (pin ? ['account', 'pin'] : ['account']) : [], reason };
   }
   function code(start: 'sms' | 'email', type: AddressType): ProofOption {
     const address = user[type];
@@ -44,11 +44,11 @@ export function proofOptions(user: AccountUser, { hasSecondFactor, supports }: P
     pinOption(),
   ];
 
-  /** It proves changes of the PIN only. While the PIN is guarded, nothing else does. */
+  /** The PIN is accepted only for changes of the PIN. While the PIN is guarded, it is the only accepted proof for them. */
   function pinOption(): ProofOption {
-    const of = { type: 'pin', ...oneStep } as const;
-    if (!hasPin) return { ...of, accepted_for: [], reason: 'not_set' };
-    if (needsFactor && !pinIsGuarded) return { ...of, accepted_for: [], reason: 'second_factor_required' };
-    return { ...of, accepted_for: ['pin'], reason: null };
+    const base = { type: 'pin', ...oneStep } as const;
+    if (!hasPin) return { ...base, accepted_for: [], reason: 'not_set' };
+    if (needsFactor && !pinIsGuarded) return { ...base, accepted_for: [], reason: 'second_factor_required' };
+    return { ...base, accepted_for: ['pin'], reason: null };
   }
 }

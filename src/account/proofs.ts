@@ -23,7 +23,7 @@ import { proofOptions } from './proof-options.js';
  */
 export type ProofMethod = OneStepProof | TwoStepProof;
 
-/** Verified by the secret alone. */
+/** A method that the secret alone verifies. */
 export interface OneStepProof {
   readonly type: ProofType;
   readonly steps: 1;
@@ -31,11 +31,11 @@ export interface OneStepProof {
   verify(user: AccountUser, secret: string, origin: Origin): Promise<boolean>;
 }
 
-/** Started by a separate request, which stores a state. The proof is verified with that state. */
+/** A method that a separate request starts. That request stores a state, which verifies the proof. */
 export interface TwoStepProof {
   readonly type: ProofType;
   readonly steps: 2;
-  /** Its names in `POST /v1/account/proofs`. A code has two: `sms` and `email`. */
+  /** The names of the method in `POST /v1/account/proofs`. A code has two: `sms` and `email`. */
   readonly starts: readonly ProofStart[];
   /** @returns undefined if the user does not have this method */
   begin(user: AccountUser, start: ProofStart, id: string): Promise<ProofChallenge | undefined>;
@@ -52,7 +52,7 @@ export interface ProofChallenge {
   readonly message?: { readonly type: AddressType; readonly to: string; readonly code: string };
 }
 
-/** The calling session. */
+/** The session that calls a route of self-service. */
 export interface CallingSession {
   readonly userId: string;
   readonly sessionId: string;
@@ -76,7 +76,7 @@ export interface Proofs {
    * Starts a proof that needs a challenge.
    * @throws Problem `validation_failed` if the user does not have this method or may not use it; `too_many_requests`
    */
-  begin(prover: CallingSession, start: ProofStart): Promise<StartedProof>;
+  begin(callingSession: CallingSession, start: ProofStart): Promise<StartedProof>;
   /**
    * Verifies a proof within the account's guess budget.
    * @param allowed the accepted types. If the user has a second factor, only a code of the app, a recovery code and a
@@ -84,8 +84,8 @@ export interface Proofs {
    * @throws Problem `validation_failed`, `proof_rejected`, `account_locked`, `account_temporarily_locked`,
    *   `too_many_requests`
    */
-  check(prover: CallingSession, proof: Proof | undefined, allowed: AllowedProofs): Promise<VerifiedProof>;
-  /** The ways to prove that the user has, and what they count for now. Nothing is sent or counted. */
+  check(callingSession: CallingSession, proof: Proof | undefined, allowed: AllowedProofs): Promise<VerifiedProof>;
+  /** Lists the proofs of the user, and what they are accepted for now. It sends and counts nothing. */
   options(userId: string): Promise<readonly ProofOption[]>;
 }
 
@@ -114,6 +114,7 @@ const readSession = userStatement<{ userId: string; sessionId: string }, { expir
   (p) => sql`select held.expires_at from (${validSession(p.userId, p.sessionId)}) held`,
 );
 
+/** Creates the checks of proofs. `methods` contains at most one method of each type. */
 export function createProofs(options: ProofsOptions): Proofs {
   const { database, guesses, limits, codes, methods, hasSecondFactor, nextPins } = options;
 
@@ -131,13 +132,13 @@ export function createProofs(options: ProofsOptions): Proofs {
     return user;
   }
 
-  async function begin(prover: CallingSession, start: ProofStart): Promise<StartedProof> {
-    const { userId, deviceId, origin } = prover;
-    const user = await userOf(prover);
+  async function begin(callingSession: CallingSession, start: ProofStart): Promise<StartedProof> {
+    const { userId, deviceId, origin } = callingSession;
+    const user = await userOf(callingSession);
     // With a second factor a code is not accepted, so none is sent.
-    const counts = ({ type }: ProofMethod) => !hasSecondFactor(user) || secondFactorProofs.includes(type);
+    const isAccepted = ({ type }: ProofMethod) => !hasSecondFactor(user) || secondFactorProofs.includes(type);
     const method = methods.find(
-      (one): one is TwoStepProof => one.steps === 2 && one.starts.includes(start) && counts(one),
+      (one): one is TwoStepProof => one.steps === 2 && one.starts.includes(start) && isAccepted(one),
     );
     const id = newId();
     const proofChallenge = await method?.begin(user, start, id);
@@ -146,9 +147,9 @@ export function createProofs(options: ProofsOptions): Proofs {
     }
     const { kept, lifetime, challenge, message } = proofChallenge;
     const state = { ...kept, type: method.type };
-    const counted = message === undefined ? undefined : await admit(prover, message);
+    const counted = message === undefined ? undefined : await countCodeRequest(callingSession, message);
     const { expires_at } = await database.user(userId).transaction(async (tx) => {
-      await holdProver(tx, prover);
+      await lockCallingSession(tx, callingSession);
       const started = await startChallenge(tx, { userId, id, purpose: 'proof', kept: state, lifetime, deviceId });
       if (message !== undefined) {
         const { type, code } = message;
@@ -161,7 +162,7 @@ export function createProofs(options: ProofsOptions): Proofs {
     return { id, type: method.type, ...(challenge && { challenge }), ...sent, expires_at };
   }
 
-  async function admit(
+  async function countCodeRequest(
     { userId, deviceId, origin }: CallingSession,
     { type, to }: NonNullable<ProofChallenge['message']>,
   ): Promise<CountedCode> {
@@ -170,13 +171,13 @@ export function createProofs(options: ProofsOptions): Proofs {
   }
 
   async function check(
-    prover: CallingSession,
+    callingSession: CallingSession,
     proof: Proof | undefined,
     allowed: AllowedProofs,
   ): Promise<VerifiedProof> {
-    const { userId, deviceId, origin } = prover;
-    const user = await userOf(prover);
-    const { method, secret, id } = readProof(methods, proof, countingTypes(user, allowed));
+    const { userId, deviceId, origin } = callingSession;
+    const user = await userOf(callingSession);
+    const { method, secret, id } = readProof(methods, proof, acceptedTypes(user, allowed));
     const address = { userId, id, purpose: 'proof', deviceId } as const;
     const evaluate = async (): Promise<boolean> => {
       if (method.steps === 1) return method.verify(user, secret, origin);
@@ -199,16 +200,16 @@ export function createProofs(options: ProofsOptions): Proofs {
     return {
       type: method.type,
       async consume(tx) {
-        await use(tx, prover, user, challenge);
+        await consumeProof(tx, callingSession, user, challenge);
         // Again with the user's row locked: a second factor may have been enrolled since.
         const { user: now } = await getAccount(tx, userId);
-        const stillCounting = now && countingTypes(now, allowed);
-        if (stillCounting?.includes(method.type) !== true) throw new Problem('proof_rejected');
+        const acceptedNow = now && acceptedTypes(now, allowed);
+        if (acceptedNow?.includes(method.type) !== true) throw new Problem('proof_rejected');
       },
     };
   }
 
-  function countingTypes(user: AccountUser, allowed: AllowedProofs): readonly ProofType[] {
+  function acceptedTypes(user: AccountUser, allowed: AllowedProofs): readonly ProofType[] {
     const types = allowed(user);
     // The PIN is guarded: someone with only a code may have enrolled the second factor (decision 59).
     const onlyPin = types.every((type) => type === 'pin');
@@ -232,7 +233,7 @@ const maskOf = ({ type, to }: NonNullable<ProofChallenge['message']>) => maskAdd
  * @returns the user's epoch
  * @throws Problem `invalid_session_token`
  */
-async function holdProver(tx: Queryable<'user'>, { userId, sessionId }: CallingSession): Promise<number> {
+async function lockCallingSession(tx: Queryable<'user'>, { userId, sessionId }: CallingSession): Promise<number> {
   const epoch = await findEpochForUpdate(tx, userId);
   // A separate statement, so that it sees a session that was revoked while the first one waited for the lock.
   const [session] = await tx.query(readSession({ userId, sessionId }));
@@ -248,21 +249,21 @@ async function holdProver(tx: Queryable<'user'>, { userId, sessionId }: CallingS
  */
 export async function completeChallenge(
   tx: Queryable<'user'>,
-  prover: CallingSession,
+  callingSession: CallingSession,
   id: string,
   rejected: 'proof_rejected' | 'code_rejected' | 'external_identity_rejected',
 ): Promise<void> {
-  await holdProver(tx, prover);
-  if (!(await endChallenge(tx, { userId: prover.userId, id }))) throw new Problem(rejected);
+  await lockCallingSession(tx, callingSession);
+  if (!(await endChallenge(tx, { userId: callingSession.userId, id }))) throw new Problem(rejected);
 }
 
-async function use(
+async function consumeProof(
   tx: Queryable<'user'>,
-  prover: CallingSession,
+  callingSession: CallingSession,
   { epoch }: AccountUser,
   challenge: { readonly userId: string; readonly id: string } | undefined,
 ): Promise<void> {
-  if ((await holdProver(tx, prover)) !== epoch) throw new Problem('proof_rejected');
+  if ((await lockCallingSession(tx, callingSession)) !== epoch) throw new Problem('proof_rejected');
   if (challenge !== undefined && !(await endChallenge(tx, challenge))) throw new Problem('proof_rejected');
 }
 
@@ -273,12 +274,12 @@ function readProof(
   allowed: readonly ProofType[],
 ): { method: ProofMethod; secret: string; id: string } {
   if (proof === undefined) throw new Problem('validation_failed', { errors: [{ field: 'proof', code: 'required' }] });
-  const counting = methods.filter(({ type }) => allowed.includes(type));
-  const method = counting.find(({ type }) => type === proof.type);
+  const accepted = methods.filter(({ type }) => allowed.includes(type));
+  const method = accepted.find(({ type }) => type === proof.type);
   const id = proof.id === undefined ? undefined : parseId(proof.id);
   const errors: FieldError[] = [];
   if (method === undefined) {
-    const types = counting.map(({ type }) => type);
+    const types = accepted.map(({ type }) => type);
     errors.push(choiceError('proof.type', types));
   }
   if (method?.steps === 2 && id === undefined) errors.push({ field: 'proof.id', code: 'required' });

@@ -44,6 +44,7 @@ export interface RecoveriesOptions extends SessionlessDependencies {
   readonly pinRecoveries: Pick<PinRecoveries, 'isOn' | 'start'>;
 }
 
+/** Creates the recovery of passwords and PINs. */
 export function createRecoveries(options: RecoveriesOptions): Recoveries {
   const { database, keys, users, limits, codes, sessionless, rules, pinRecoveries } = options;
 

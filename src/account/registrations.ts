@@ -40,6 +40,7 @@ const findLocale = userStatement<{ userId: string }, { locale: string | null }>(
   (p) => sql`select locale from users where id = ${p.userId}`,
 );
 
+/** Creates registrations. With `isOn` false, each call is refused with `registration_off`. */
 export function createRegistrations(options: RegistrationsOptions): Registrations {
   const { database, keys, users, limits, codes, sessionless, rules } = options;
 
@@ -76,7 +77,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     if (!options.isOn) throw new Problem('registration_off');
     const { secret, username, password, pin, name, locale } = answer;
     const given = JSON.parse(JSON.stringify({ username, password, pin, name, locale }));
-    await refuseFaulty(given, rules);
+    await refuseInvalid(given, rules);
     const check = { purpose: 'registration', id, secret, origin, rejectedEvent: 'registration.rejected' } as const;
     const { userId, kept, ...checked } = await sessionless.check(check);
     const prepared = await users.prepare({ ...given, [kept.type === 'email' ? 'email' : 'phone']: kept.address });
@@ -91,7 +92,7 @@ export function createRegistrations(options: RegistrationsOptions): Registration
 }
 
 /** Runs before the code is checked, so that a validation error does not use a guess. */
-async function refuseFaulty(given: Omit<RegistrationAnswer, 'secret'>, rules: UserRules): Promise<void> {
+async function refuseInvalid(given: Omit<RegistrationAnswer, 'secret'>, rules: UserRules): Promise<void> {
   const errors: FieldError[] = [];
   readIdentities(given, rules, errors);
   errors.push(...(await userErrors(given, rules)));

@@ -60,6 +60,7 @@ export interface SessionlessDependencies {
   readonly rules: UserRules;
 }
 
+/** Creates the checks of codes that are entered without a session. */
 export function createSessionlessCodes(options: {
   readonly database: Database;
   readonly keys: SecretKeys;

@@ -1,9 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Starts the service with a small young generation of the V8 heap. Otherwise the garbage of the start grows it to 32
- * MB, which an idle service does not need. The limit reduces the memory of an idle service by 12 % (decision 76). The
- * flag applies to the whole process.
+ * Starts the service with a small young generation of the V8 heap. The start allocates much and would otherwise grow it
+ * to 32 MB, which an idle service does not need (decision 76). The flag applies to the whole process.
  *
  * @param start imports the service and starts it
  * @returns the result of `start`

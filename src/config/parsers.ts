@@ -90,6 +90,7 @@ export const secret =
   (text: string): Parsed<Secret> =>
     text.length >= min ? ok(new Secret(text)) : invalid(`must have at least ${min} characters`);
 
+/** Several secrets, joined by commas. Each has at least 32 characters. */
 export function secretList(text: string): Parsed<readonly Secret[]> {
   const keys = text.split(',').map((key) => key.trim());
   return keys.every((key) => key.length >= 32)
@@ -97,6 +98,7 @@ export function secretList(text: string): Parsed<readonly Secret[]> {
     : invalid('must be one key, or several joined by commas (the newest first), each of at least 32 characters');
 }
 
+/** A secret of Standard Webhooks: `whsec_` and base64 of at least 24 bytes. */
 export function signingSecret(text: string): Parsed<Secret> {
   const encoded = text.startsWith('whsec_') ? text.slice(6) : '';
   const strong = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && Buffer.from(encoded, 'base64').length >= 24;
@@ -106,6 +108,7 @@ export function signingSecret(text: string): Parsed<Secret> {
 /** With more workers, the connections would be too many for one database, which several instances may share. */
 export const maxWorkers = 16;
 
+/** A number of workers. `auto` is the number of cores. */
 export function workerCount(text: string): Parsed<number> {
   if (text === 'auto') return ok(Math.min(maxWorkers, availableCores()));
   const count = integer(1, maxWorkers)(text);
@@ -120,12 +123,14 @@ export function trustProxy(text: string): Parsed<number | readonly string[]> {
   return valid ? ok(ranges) : invalid('must be a number of hops, or addresses and CIDR ranges joined by commas');
 }
 
+/** A region of phone numbers (ISO 3166-1 alpha-2). */
 export function region(text: string): Parsed<string> {
   return isSupportedCountry(text)
     ? ok(text)
     : invalid(`must be one of the regions ${getCountries().slice(0, 3).join(', ')}, …`);
 }
 
+/** Origins of web pages, joined by commas. */
 export function origins(text: string): Parsed<readonly string[]> {
   const list = text.split(',').map((origin) => origin.trim());
   return list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
@@ -144,6 +149,7 @@ export function passkeyOrigins(text: string): Parsed<readonly string[]> {
 
 export const factorPolicy = choice(...secondFactorPolicies);
 
+/** Roles, each with a policy for second factors. */
 export function factorPolicyByRole(text: string): Parsed<Readonly<Partial<Record<Role, SecondFactorPolicy>>>> {
   const policies: Partial<Record<Role, SecondFactorPolicy>> = {};
   for (const rule of text.split(',')) {
@@ -158,6 +164,7 @@ export function factorPolicyByRole(text: string): Parsed<Readonly<Partial<Record
   return ok(policies);
 }
 
+/** The names of notification types, joined by commas. */
 export function notificationTypes(text: string): Parsed<readonly string[]> {
   const list = text.split(',').map((type) => type.trim());
   return list.every((type) => /^[a-z][a-z0-9_]{0,31}$/.test(type)) && new Set(list).size === list.length
@@ -219,14 +226,17 @@ export function mailFrom(text: string) {
   return ok({ name: name.trim(), address });
 }
 
+/** A public key on P-256: 65 bytes in base64url. */
 export function vapidPublicKey(text: string): Parsed<string> {
   return isBase64Url(text, 65) ? ok(text) : invalid('must be a public key of 65 bytes in base64url');
 }
 
+/** A private key on P-256: 32 bytes in base64url. */
 export function vapidPrivateKey(text: string): Parsed<Secret> {
   return isBase64Url(text, 32) ? ok(new Secret(text)) : invalid('must be a private key of 32 bytes in base64url');
 }
 
+/** A service account of Google: its JSON, or the path of a file that contains it. */
 export function serviceAccount(value: string) {
   const text = readTextOrFile(value, (json) => json.trimStart().startsWith('{'));
   if (text === undefined) return invalid('must be JSON, or the path of a readable file');
@@ -234,6 +244,7 @@ export function serviceAccount(value: string) {
   return account === undefined ? invalid('must be the JSON of a service account with its private key') : ok(account);
 }
 
+/** A key of Apple: PEM, or the path of a file that contains it. */
 export function apnsKey(value: string) {
   const text = readTextOrFile(value, (pem) => pem.includes('-----BEGIN'));
   if (text === undefined) return invalid('must be a key in PEM, or the path of a readable file');
@@ -241,6 +252,7 @@ export function apnsKey(value: string) {
   return key === undefined ? invalid('must be a private key on P-256, as in a .p8 file of Apple') : ok(key);
 }
 
+/** The path of a file of `HASH:count` lines that is sorted by hash. */
 export function hashList(path: string): Parsed<string> {
   return beginsLikeHashList(path)
     ? ok(resolve(path))

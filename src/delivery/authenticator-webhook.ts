@@ -16,10 +16,10 @@ export interface WebhookAuthenticatorOptions {
 }
 
 /**
- * An authenticator that calls a service of the operator, with a POST that is signed as Standard Webhooks 1.0 defines.
- * It calls the service for unknown users too, with `user` null, so that the time does not show whether a user exists. A
- * 200 with `{"approved": true}` approves, and a 200 with `{"approved": false}` refuses. Everything else is a failure.
- * Its log line holds neither the secret nor the response.
+ * Creates an authenticator that calls a service of the operator, with a POST that is signed as Standard Webhooks 1.0
+ * defines. It calls the service for unknown users too, with `user` null, so that the time does not show whether a user
+ * exists. A 200 with `approved` true or false decides. Everything else is a failure, and its log line contains neither
+ * the secret nor the response.
  */
 export function createWebhookAuthenticator(options: WebhookAuthenticatorOptions): Plugin {
   const { name, url, steps, outbound } = options;

@@ -1,7 +1,7 @@
 import type { MailMessage, MailSender } from '../messages/mail-sender.js';
 import type { SmsMessage, SmsSender } from '../messages/sms-sender.js';
 
-/** For development. Anyone who sees the output can log in as any user, so the configuration requires a loopback host. */
+/** Prints mails, for development. Anyone who sees the output can log in as any user, so HOST must be a loopback address. */
 export function createConsoleMail(write: (line: string) => void): MailSender {
   return {
     name: 'console',
@@ -9,7 +9,7 @@ export function createConsoleMail(write: (line: string) => void): MailSender {
   };
 }
 
-/** For development: see `createConsoleMail`. */
+/** Prints text messages, for development: see `createConsoleMail`. */
 export function createConsoleSms(write: (line: string) => void): SmsSender {
   return {
     name: 'console',

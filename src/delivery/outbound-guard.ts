@@ -12,7 +12,7 @@ export interface GuardOptions {
 /** The checks of a target against server-side request forgery (OWASP SSRF Prevention Cheat Sheet). */
 export interface Guard {
   /**
-   * Parses a URL and checks everything but its name: an address in a URL is never resolved.
+   * Parses a URL and checks everything except the addresses of its host name: `lookup` checks these.
    * @throws OutboundError
    */
   check(url: string): URL;
@@ -39,8 +39,8 @@ export class OutboundError extends Error {
 
 const maxUrlLength = 2048;
 
-/** Global unicast is assigned from 2000::/3 only (RFC 4291, 2.4). Outside are, among others, embedded IPv4 addresses. */
-const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+/** Global unicast addresses are assigned from 2000::/3 only (RFC 4291, 2.4). Embedded IPv4 addresses are outside of it. */
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
  * Checks a URL without resolving its name: for URLs that are configured or stored.
@@ -88,9 +88,10 @@ function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.parse(text);
   if (address.range() !== 'unicast') return false;
-  return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
+  return address instanceof ipaddr.IPv4 || address.match(globalUnicast);
 }
 
+/** Creates the checks of targets. Name look-ups are limited: see `limitLookups`. */
 export function createGuard(options: GuardOptions): Guard {
   const allowPrivate = options.allowPrivateNetworkTargets;
   return {
@@ -99,7 +100,7 @@ export function createGuard(options: GuardOptions): Guard {
       if (target instanceof OutboundError) throw target;
       return target;
     },
-    lookup: guardedLookup(fewAtATime(options.resolve ?? resolveBySystem), allowPrivate),
+    lookup: guardedLookup(limitLookups(options.resolve ?? resolveBySystem), allowPrivate),
   };
 }
 
@@ -143,12 +144,12 @@ const resolveBySystem: Resolve = async (hostname) => {
 const maxLookups = 2;
 
 /** The system's resolver blocks a thread (getaddrinfo(3)): few look-ups run at a time, and one for each name. */
-function fewAtATime(resolve: Resolve): Resolve {
+function limitLookups(resolve: Resolve): Resolve {
   const running = new Map<string, Promise<readonly string[]>>();
   const waiting: (() => void)[] = [];
   let free = maxLookups;
 
-  async function inTurn(hostname: string): Promise<readonly string[]> {
+  async function resolveWhenFree(hostname: string): Promise<readonly string[]> {
     if (free > 0) free -= 1;
     else await new Promise<void>((start) => waiting.push(start));
     try {
@@ -162,7 +163,7 @@ function fewAtATime(resolve: Resolve): Resolve {
   }
 
   return (hostname) => {
-    const addresses = running.get(hostname) ?? inTurn(hostname);
+    const addresses = running.get(hostname) ?? resolveWhenFree(hostname);
     running.set(hostname, addresses);
     return addresses;
   };

@@ -45,7 +45,7 @@ const defaultTotalTimeoutMs = 10_000;
 /** The maximum time of an idle connection, even if the server offers more: names are checked again soon. */
 const keepAliveMs = 4_000;
 
-/** Does not use a proxy from the environment. Close it when the process stops. */
+/** Creates the HTTP client. It does not use a proxy from the environment. Close it when the process stops. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const guard = createGuard(options);
   let agent: Promise<Agent> | undefined;
@@ -90,7 +90,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
 /** A running request. */
 interface Call {
   readonly target: URL;
-  /** Whether a connection to its origin was reset meanwhile. */
+  /** Whether a connection to its origin was reset since the request started. */
   isReset: boolean;
 }
 
@@ -132,7 +132,7 @@ function rejectedBy(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Undefined if the body exceeds `limit`. Leaving the loop destroys the stream and its connection. */
+/** @returns undefined if the body exceeds `limit` bytes. Leaving the loop destroys the stream and its connection. */
 async function readBody(stream: AsyncIterable<Buffer>, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -14,7 +14,7 @@ export interface Queue {
 
 export interface QueueOptions {
   readonly target: DatabaseTarget;
-  /** Each has its own workers, so jobs of one never wait for jobs of another. */
+  /** Each group has its own workers, so jobs of one group never wait for jobs of another. */
   readonly groups: readonly JobGroup[];
   /** Connections to fetch and complete the jobs of all groups. Each group listens on one more. */
   readonly connections: number;
@@ -30,7 +30,7 @@ export interface QueueOptions {
 export interface JobGroup {
   /** The tasks by job name. A task that rejects is retried with back-off. */
   readonly tasks: Readonly<Record<string, (payload: unknown) => Promise<void>>>;
-  /** Jobs at a time in this process. */
+  /** The maximum number of concurrent jobs in this process. */
   readonly concurrency: number;
 }
 
@@ -74,7 +74,7 @@ function keepRunning(group: JobGroup, shared: Shared): Queue {
   let stopping = false;
   let runner: Runner | undefined;
 
-  const supervise = (async () => {
+  const supervision = (async () => {
     for (let failures = 0; !stopping; failures += 1) {
       let name: string | undefined;
       try {
@@ -88,7 +88,7 @@ function keepRunning(group: JobGroup, shared: Shared): Queue {
       } catch (error) {
         if (!stopping) log.warn({ err: error }, 'the queue could not run');
       }
-      // Frees the jobs that it could not complete.
+      // Frees the jobs that the runner could not complete.
       if (name !== undefined) names.unlock(name);
       if (stopping) return;
       log.warn({}, 'the queue stopped and is started again');
@@ -99,7 +99,7 @@ function keepRunning(group: JobGroup, shared: Shared): Queue {
   return {
     async stop() {
       stopping = true;
-      await Promise.all([runner?.stop().catch(() => undefined), supervise]);
+      await Promise.all([runner?.stop().catch(() => undefined), supervision]);
     },
   };
 }
@@ -110,11 +110,11 @@ function keepRunning(group: JobGroup, shared: Shared): Queue {
  */
 function stopWhenStuck(events: WorkerEvents, log: QueueOptions['log']): void {
   let failingSince: number | undefined;
-  const works = () => {
+  const onSuccess = () => {
     failingSince = undefined;
   };
-  events.on('worker:getJob:empty', works);
-  events.on('job:start', works);
+  events.on('worker:getJob:empty', onSuccess);
+  events.on('job:start', onSuccess);
   events.on('worker:getJob:error', ({ worker, error }) => {
     const now = performance.now();
     failingSince ??= now;

@@ -16,11 +16,11 @@ export interface WorkerNames {
 }
 
 /** Milliseconds between two searches for jobs of killed processes. */
-const pause = 30_000;
+const searchIntervalMs = 30_000;
 
-const holdName = (name: string) =>
+const lockName = (name: string) =>
   compose('directory', sql`select pg_advisory_lock_shared(hashtextextended(${bound(name)}, 0))`);
-const dropName = (name: string) =>
+const unlockName = (name: string) =>
   compose('directory', sql`select pg_advisory_unlock_shared(hashtextextended(${bound(name)}, 0))`);
 
 /**
@@ -53,20 +53,20 @@ export async function keepWorkerNames(
     last = result.catch(() => undefined);
     return result;
   };
-  const freeDead = () => query(freeJobs([...names]));
+  const freeJobsOfDeadProcesses = () => query(freeJobs([...names]));
   // A connection that does not answer counts as broken.
   const disconnect = () => client.end().catch(() => undefined);
-  await freeDead();
+  await freeJobsOfDeadProcesses();
 
-  const keep = (async () => {
+  const reconnecting = (async () => {
     for (let failures = 0; ; failures += 1) {
       await ended;
       if (ending) return;
       await wait(Math.min(5000, 100 * 2 ** failures), undefined, { ref: false });
       try {
         ({ client, ended } = await connect(target));
-        for (const name of names) await query(holdName(name));
-        await freeDead();
+        for (const name of names) await query(lockName(name));
+        await freeJobsOfDeadProcesses();
         failures = 0;
         if (ending) await disconnect();
       } catch (error) {
@@ -75,22 +75,22 @@ export async function keepWorkerNames(
       }
     }
   })();
-  const timer = setInterval(() => void freeDead().catch(disconnect), pause).unref();
+  const timer = setInterval(() => void freeJobsOfDeadProcesses().catch(disconnect), searchIntervalMs).unref();
 
   return {
     lock(name) {
       names.add(name);
-      query(holdName(name)).catch(disconnect);
+      query(lockName(name)).catch(disconnect);
     },
     unlock(name) {
       names.delete(name);
-      query(dropName(name)).then(freeDead).catch(disconnect);
+      query(unlockName(name)).then(freeJobsOfDeadProcesses).catch(disconnect);
     },
     async end() {
       ending = true;
       clearInterval(timer);
       await disconnect();
-      await keep;
+      await reconnecting;
     },
   };
 }

@@ -287,7 +287,14 @@ describe('the keys of a provider', () => {
       await issuer.close();
     });
     const idTokens = createIdTokens({
-      ...{ name: 'unit', issuer: issuer.url, clientIds: [clientId], algorithms: ['RS256'], outbound, cooldown },
+      ...{
+        name: 'unit',
+        issuer: issuer.url,
+        clientIds: [clientId],
+        algorithms: ['RS256'],
+        outbound,
+        cooldownMs: cooldown,
+      },
     });
     const read = (token: string) => idTokens.subjectOf(token, { nonce: 'n', now: new Date() });
     return { issuer, read };

@@ -10,6 +10,7 @@ export interface Lifecycle {
   close(): Promise<void>;
 }
 
+/** Creates an empty list of parts. A part that fails to stop is logged. */
 export function createLifecycle(log: Logger): Lifecycle {
   const stops: (() => Promise<void>)[] = [];
   let closing: Promise<void> | undefined;

@@ -3,8 +3,8 @@ import { type Logger, pino } from 'pino';
 export type { Logger } from 'pino';
 
 /**
- * The log: one JSON line for each entry, with times in UTC. Of an error only some fields are written, because others of a
- * database error may contain values of the statement.
+ * Creates the log: one JSON line for each entry, with times in UTC. It writes only some fields of an error, because the
+ * other fields of a database error may contain values of the statement.
  */
 export function createLog(level: string, destination?: { write(line: string): void }): Logger {
   const options = {

@@ -4,7 +4,10 @@ import { type LoadedPlugins, loadPlugins } from '../../login/authenticators/load
 import type { PluginContext } from '../../login/authenticators/plugin.js';
 import { createLog, type Logger } from './log.js';
 
-/** Starts the modules of AUTHENTICATORS. Close them when the service stops. @throws ConfigError with the errors of all modules */
+/**
+ * Starts the modules of AUTHENTICATORS. Call `close` when the service stops.
+ * @throws ConfigError with the errors of all modules
+ */
 export async function loadConfiguredPlugins(
   config: Pick<Config, 'AUTHENTICATORS' | 'pluginVariables'>,
   outbound: Outbound,

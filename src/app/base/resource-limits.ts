@@ -5,8 +5,8 @@ export interface ResourceLimits {
   /** Connections of the pool that serves requests. */
   readonly connections: number;
   /**
-   * Concurrent jobs of the queue. Each needs a connection. Each runner of the queue needs one more, the queue's names need
-   * one, and signals need one.
+   * Concurrent jobs of the queue. Each job needs a connection. Each runner of the queue, the queue's worker names and
+   * signals need one more each.
    */
   readonly jobs: number;
   /**

@@ -32,10 +32,10 @@ export const ok = finding('ok');
 export const warn = finding('warn');
 export const fail = finding('FAIL');
 
-/** The bits of a file's mode for other accounts. */
+/** The permission bits of a file for its group and for others. */
 const otherAccounts = 0o077;
 
-/** Only the owner may read the secrets in DATA_DIR. A start creates missing files that way. */
+/** Checks that only the owner may read the secrets in DATA_DIR. A start creates missing files that way. */
 export async function checkDataDir({ DATA_DIR }: Config): Promise<Finding[]> {
   const folder = await modeOf(DATA_DIR);
   if (folder === undefined) return [warn('data directory', `${DATA_DIR} does not exist; \`postern serve\` creates it`)];
@@ -68,7 +68,7 @@ async function modeOf(path: string): Promise<number | undefined> {
 /** PostgreSQL 15, as server_version_num. */
 const minServerVersion = 150_000;
 
-/** PostgreSQL answers, and is not too old. */
+/** Checks that PostgreSQL answers and is not too old. */
 export async function checkVersion(handle: Queryable<'everyone'>): Promise<Finding> {
   const [server] = await handle.query(
     compose<{ number: number; shown: string }, 'everyone'>(
@@ -82,7 +82,7 @@ export async function checkVersion(handle: Queryable<'everyone'>): Promise<Findi
     : fail('database', `PostgreSQL ${shown} is too old: Postern needs 15 or later`);
 }
 
-/** All migrations are applied, and the database is not newer than this version. */
+/** Checks that all migrations are applied, and that the database is not newer than this version. */
 export async function checkSchema(handle: Queryable<'everyone'>): Promise<Finding> {
   const { pending, unknown } = await readSchemaState(handle);
   if (unknown.length > 0) {
@@ -93,7 +93,7 @@ export async function checkSchema(handle: Queryable<'everyone'>): Promise<Findin
     : warn('migrations', `pending: ${pending.join(', ')}; the next start or \`postern migrate\` applies them`);
 }
 
-/** Searches for users have their index. A database that was not migrated needs none. */
+/** Checks the indexes for searches. A database that was not migrated needs none. */
 export async function checkIndexes(handle: Queryable<'everyone'>): Promise<Finding[]> {
   const { isMigrated, missing, hasTrigrams } = await indexState(handle);
   if (!isMigrated) return [];
@@ -114,7 +114,7 @@ function indexFinding(missing: readonly string[], hasTrigrams: boolean): Finding
   );
 }
 
-/** The cost of imported hashes for failed logins. A database that was not migrated has none. */
+/** Checks the cost of imported hashes for failed logins. A database that was not migrated has none. */
 export async function checkSchemes(
   handle: Queryable<'everyone' | 'directory'>,
   { IMPORTED_HASH_COST_LIMIT: limit }: Config,
@@ -135,7 +135,8 @@ export async function checkSchemes(
 }
 
 /**
- * SECRET_KEY contains all keys that stored values were encrypted with. Before the first start there are no values.
+ * Checks that SECRET_KEY contains all keys that stored values were encrypted with. Before the first start there are no
+ * values.
  * @param maxRows values of each kind to check; all if absent
  */
 export async function checkSecrets(
@@ -158,7 +159,10 @@ export async function checkSecrets(
 /** In milliseconds. */
 const clockToleranceMs = 2000;
 
-/** The database's clock decides on times. This machine's clock is used in requests to others, such as signed webhooks. */
+/**
+ * Checks the two clocks. The database's clock decides what has expired. This machine's clock is used in requests to others,
+ * such as signed webhooks.
+ */
 export async function checkClock(handle: Queryable<'everyone'>): Promise<Finding> {
   const before = Date.now();
   const [clock] = await handle.query(
@@ -175,6 +179,7 @@ export async function checkClock(handle: Queryable<'everyone'>): Promise<Finding
     : ok('clock', `this machine and the database are ${shown}`);
 }
 
+/** Checks that the host of the SMS webhook can be resolved. */
 export async function checkSms({ SMS_PROVIDER: provider, SMS_WEBHOOK_URL }: Config): Promise<Finding> {
   switch (provider) {
     case 'none':
@@ -199,6 +204,7 @@ async function canResolve(host: string): Promise<boolean> {
   );
 }
 
+/** Checks that the mail server can be resolved and is reached with TLS. */
 export async function checkMail(config: Config): Promise<Finding> {
   const provider = mailProvider(config);
   if (provider === 'none') return ok('mail', 'off: no mail is sent');
@@ -211,7 +217,7 @@ export async function checkMail(config: Config): Promise<Finding> {
     : ok('mail', `the server ${host} resolves`);
 }
 
-/** The service does not start with invalid texts. */
+/** Checks the operator's own texts: the service does not start with invalid ones. */
 export async function checkTemplates({ TEMPLATES_DIR }: Config): Promise<Finding[]> {
   if (TEMPLATES_DIR === undefined) return [ok('templates', 'the built-in texts')];
   const { texts, errors } = await readCustomTemplates(TEMPLATES_DIR);
@@ -220,7 +226,7 @@ export async function checkTemplates({ TEMPLATES_DIR }: Config): Promise<Finding
   return [ok('templates', `${count} of your own in ${TEMPLATES_DIR}`)];
 }
 
-/** Imports the modules as a start does. */
+/** Loads the plug-ins as a start does. */
 export async function checkAuthenticators(config: Config): Promise<Finding[]> {
   const modules = config.AUTHENTICATORS ?? [];
   if (modules.length === 0) return [];
@@ -233,13 +239,14 @@ export async function checkAuthenticators(config: Config): Promise<Finding[]> {
   }
 }
 
+/** Lists which push channels are configured. */
 export function checkPush(config: Config): Finding {
   const channels = { apns: config.APNS_KEY, fcm: config.FCM_SERVICE_ACCOUNT, 'web push': config.VAPID_PUBLIC_KEY };
   const named = Object.entries(channels).map(([name, setting]) => `${name} ${setting === undefined ? 'off' : 'on'}`);
   return ok('push', named.join(', '));
 }
 
-/** Listens on the port for a moment. */
+/** Checks that the port is free: listens on it for a moment. */
 export async function checkPort({ HOST, PORT }: Config): Promise<Finding> {
   const server = createServer();
   const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {

@@ -2,9 +2,9 @@ import type { Metric } from '../../contract/operation/statistics.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import { type Finding, ok, warn } from './checks.js';
 
-/** Buckets that the findings look at: an hour of five minutes each. */
+/** The number of buckets that count: one hour, in buckets of five minutes. */
 const buckets = 12;
-/** A provider is reported if at least this part of its messages has failed. */
+/** A provider is reported if at least this share of its messages has failed. */
 const reportedShare = 0.1;
 
 const kinds: readonly { readonly name: string; readonly sent: Metric; readonly failed: Metric }[] = [
@@ -12,7 +12,7 @@ const kinds: readonly { readonly name: string; readonly sent: Metric; readonly f
   { name: 'pushes', sent: 'pushes.sent', failed: 'pushes.failed' },
 ];
 
-/** Whether the providers of messages and pushes have refused a large part of the last hour's. */
+/** Checks how many messages and pushes of the last hour have failed, for each provider. */
 export async function deliveryFindings(statistics: Statistics): Promise<Finding[]> {
   const metrics = kinds.flatMap(({ sent, failed }) => [sent, failed]);
   const answer = await statistics.read({ metrics, from: undefined, to: undefined, step: '5m' });

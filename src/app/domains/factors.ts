@@ -31,6 +31,7 @@ export interface Factors {
   createSetUp(parts: { readonly users: Users; readonly rules: UserRules }): Pick<Services, 'operatorSetUp'>;
 }
 
+/** Creates second factors and passkeys. */
 export function createFactors({ config, database, keys, listening }: Base): Factors {
   const issuer = config.APP_NAME;
   const relyingParty = createRelyingParty({
@@ -56,7 +57,7 @@ export function createFactors({ config, database, keys, listening }: Base): Fact
   };
 }
 
-/** Browsers allow passkeys on https, and on the host name localhost. */
+/** The origins where passkeys work. Browsers allow them on https, and on the host name localhost. */
 function defaultOrigins({ PUBLIC_URL }: Config, { port, consolePort }: Base['listening']): string[] {
   if (PUBLIC_URL !== undefined) return [new URL(PUBLIC_URL).origin];
   return [port, ...(consolePort === undefined ? [] : [consolePort])].map((own) => `http://localhost:${own}`);

@@ -36,6 +36,7 @@ export interface Messaging {
   startDispatch(): { stop(): Promise<void> };
 }
 
+/** Creates the senders, texts and queues of messages. @throws ConfigError for invalid texts in TEMPLATES_DIR */
 export async function createMessaging(
   { config, log, outbound, database, keys, statistics: { counters } }: Base,
   options: {
@@ -49,9 +50,9 @@ export async function createMessaging(
     email: createMailSender(config, options.print),
   };
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
-  const { texts: own, errors } = await readCustomTemplates(config.TEMPLATES_DIR);
+  const { texts: customTexts, errors } = await readCustomTemplates(config.TEMPLATES_DIR);
   if (errors.length > 0) throw new ConfigError(errors.map((error) => `TEMPLATES_DIR: ${error}`));
-  const templates = createTemplates({ app: config.APP_NAME, own });
+  const templates = createTemplates({ app: config.APP_NAME, own: customTexts });
   const messages = createMessages({ database, keys, senders, templates, counters });
   const isConfigured = (channel: NoticeChannel) => {
     if (channel === 'push') return options.pushes;

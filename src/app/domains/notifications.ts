@@ -28,7 +28,10 @@ export interface NotificationDomain {
   readonly exportSections: readonly ExportSection[];
 }
 
-/** @param published called after a notification was published and committed */
+/**
+ * Creates notifications with their inbox, streams and images.
+ * @param published called after a notification was published and committed
+ */
 export async function createNotificationServices(
   base: Base,
   published: (() => void) | undefined,

@@ -31,7 +31,7 @@ export interface PushDomain {
   startRelay(): { stop(): Promise<void> };
 }
 
-/** Pushes of one channel that an instance sends at a time. A service that hangs blocks its own channel only. */
+/** How many pushes of one channel an instance sends at a time. A push service that hangs blocks its own channel only. */
 const concurrency = 16;
 
 const devices: PushDevices = {
@@ -41,6 +41,7 @@ const devices: PushDevices = {
   states: listDeviceStates,
 };
 
+/** Creates push for the configured channels. */
 export async function createPushDomain({
   config,
   log,

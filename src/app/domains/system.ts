@@ -8,14 +8,14 @@ import type { Base } from '../base/base.js';
 import * as checks from '../doctor/checks.js';
 import { deliveryFindings } from '../doctor/delivery.js';
 
-/** Milliseconds for which the findings are kept: they resolve names and read stored values. */
+/** How long the findings are cached, in milliseconds. Their checks resolve host names and read stored values. */
 const findingsMaxAgeMs = 30_000;
-/** Encrypted values of each kind that are checked. */
+/** The maximum number of encrypted values of each kind that a check decrypts. */
 const maxCheckedValues = 1000;
 
 const severity = { fail: 0, warn: 1, ok: 2 } as const;
 
-/** What operators may know about the processes and the database. */
+/** The information of `GET /admin/v1/system` about the processes and the database. */
 export function createSystemInformation(
   { config, database, statistics: reporter }: Base,
   statistics: Statistics,

@@ -2,6 +2,7 @@ import { Argument, type Command } from 'commander';
 import { completionScript, shells } from '../support/completion.js';
 import { type Io, printLine } from '../support/io.js';
 
+/** Registers `postern completion`. */
 export function completionCommand(program: Command, io: Io): void {
   program
     .command('completion')

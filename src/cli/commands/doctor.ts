@@ -24,6 +24,7 @@ import { withDatabase } from '../support/dependencies.js';
 import { describeFailure } from '../support/failure.js';
 import { type Io, printLine } from '../support/io.js';
 
+/** Registers `postern doctor`. It exits with 1 if a check fails. */
 export function doctorCommand(program: Command, io: Io, exitWith: (code: number) => void): void {
   program
     .command('doctor')

@@ -14,6 +14,7 @@ interface CreateOptions {
   readonly json?: true;
 }
 
+/** Registers `postern keys` with its subcommands. */
 export function keysCommand(program: Command, io: Io): void {
   const keys = program.command('keys').description("manage the API keys of the app's own servers");
   keys

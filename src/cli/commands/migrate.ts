@@ -5,6 +5,7 @@ import { openExistingTarget } from '../../database/open.js';
 import { quietLog } from '../support/dependencies.js';
 import { type Io, printLine } from '../support/io.js';
 
+/** Registers `postern migrate`. */
 export function migrateCommand(program: Command, io: Io): void {
   program
     .command('migrate')

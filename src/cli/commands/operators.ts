@@ -16,11 +16,12 @@ interface InviteOptions {
   readonly json?: true;
 }
 
+/** Registers `postern operators` with its subcommand. */
 export function operatorsCommand(program: Command, io: Io): void {
   const operators = program.command('operators').description('let people administer with their own login');
   operators
     .command('invite')
-    .description('print a link for a new operator or supporter, or for an existing user')
+    .description('print a link that gives a role to a new person, or to an existing user')
     .addOption(new Option('--role <role>', 'what the person may do').choices([...setUpRoles]).default('operator'))
     .option('--user <id or identity>', 'the id, username, mail address or phone number of an existing user')
     .option('--json', 'print the link as JSON')

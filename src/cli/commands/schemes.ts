@@ -4,12 +4,13 @@ import { totalSchemeCost } from '../../credentials/scheme-cost.js';
 import { withDatabase } from '../support/dependencies.js';
 import { type Io, printJson, printLine, printTable } from '../support/io.js';
 
+/** Registers `postern schemes` with its subcommand. */
 export function schemesCommand(program: Command, io: Io): void {
   program
     .command('schemes')
     .description('show the schemes of imported password hashes')
     .command('list')
-    .description('list the schemes in use, with their cost for a failed login and their users')
+    .description('list the schemes in use: their cost for a failed login, and how many users have them')
     .option('--json', 'print the schemes as JSON')
     .action(async ({ json }: { json?: true }) => {
       const { schemes, limit } = await withDatabase(io, async (database, config) => ({

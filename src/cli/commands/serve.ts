@@ -6,6 +6,7 @@ import { CommandError } from '../support/failure.js';
 import { type Io, printLine } from '../support/io.js';
 import { stopDeadlineMs } from '../workers/messages.js';
 
+/** Registers `postern serve`. */
 export function serveCommand(program: Command, io: Io): void {
   program
     .command('serve')

@@ -19,6 +19,7 @@ interface ListOptions {
 
 const sortable = ['created_at', 'updated_at'] as const;
 
+/** Registers `postern users list` and `postern users find`. */
 export function usersFindCommands(users: Command, io: Io): void {
   users
     .command('list')

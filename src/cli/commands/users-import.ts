@@ -10,9 +10,10 @@ import { cliOrigin, openUserImport, withDatabase } from '../support/dependencies
 import { CommandError } from '../support/failure.js';
 import { type Io, printLine } from '../support/io.js';
 
-/** Exit code: some lines failed. */
+/** The exit code if at least one line failed. */
 const exitFailed = 1;
 
+/** Registers `postern users import`. It exits with 1 if a line failed. */
 export function usersImportCommand(users: Command, io: Io, exitWith: (code: number) => void): void {
   users
     .command('import')

@@ -20,6 +20,7 @@ interface LockOptions {
 
 const maxReasonLength = 1024;
 
+/** Registers `postern users lock`, `unlock` and `logout`. */
 export function usersLockCommands(users: Command, io: Io): void {
   users
     .command('lock')

@@ -20,6 +20,7 @@ interface CreateOptions {
   readonly json?: true;
 }
 
+/** Registers `postern users` with its subcommands. */
 export function usersCommand(program: Command, io: Io, exitWith: (code: number) => void): void {
   const users = program.command('users').description('create, import, find, lock, unlock and log out users');
   usersImportCommand(users, io, exitWith);
@@ -77,7 +78,7 @@ function toNewUser({ username, email, phone, name, pin, role }: CreateOptions, p
   };
 }
 
-/** Reads the password. A line end at the end does not belong to it. */
+/** Reads the password from standard input, without a line end at its end. */
 async function readPassword({ stdin }: Io): Promise<string> {
   if (stdin === undefined) throw new CommandError('There is no standard input to read the password from.');
   return (await text(stdin)).replace(/\r?\n$/, '');

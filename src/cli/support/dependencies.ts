@@ -31,10 +31,12 @@ export async function withDatabase<T>(io: Io, work: (database: Database, config:
   }
 }
 
+/** Creates the users of a command. It reports a failure of the list of breached passwords on standard error. */
 export async function openUsers(io: Io, database: Database, config: Config): Promise<Users> {
   return createUsers(await userOptions(io, database, config));
 }
 
+/** Creates the import of users of a command. */
 export async function openUserImport(io: Io, database: Database, config: Config): Promise<UserImport> {
   // This process serves no logins that would wait for these hashes.
   return createUserImport({ ...(await userOptions(io, database, config)), hashesAtATime: resourceLimits(1).hashes });

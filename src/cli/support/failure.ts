@@ -8,7 +8,7 @@ import { Problem } from '../../lib/problem.js';
 /** An error of a command, with a message for the person who typed it. */
 export class CommandError extends Error {}
 
-/** Errors with a message for the operator. */
+/** Errors whose message is written for the operator. */
 const expectedErrors = [ConfigError, EmbeddedPostgresError, MigrationError, SecretKeyError, CommandError];
 
 /** The message of a failure for the operator. An unexpected failure has its stack, for a report. */

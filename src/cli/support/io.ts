@@ -13,10 +13,12 @@ export interface Io {
   readonly signals?: Pick<EventEmitter, 'on' | 'off'>;
 }
 
+/** A stream for text. */
 export interface Output {
   write(text: string): unknown;
 }
 
+/** Prints a line. */
 export function printLine(output: Output, line: string): void {
   output.write(`${line}\n`);
 }
@@ -34,6 +36,7 @@ export function printTable(output: Output, rows: readonly (readonly string[])[])
     );
 }
 
+/** Prints a value as indented JSON. */
 export function printJson(output: Output, value: unknown): void {
   printLine(output, JSON.stringify(value, null, 2));
 }

@@ -4,15 +4,15 @@ import { type Environment, type FromWorker, stopDeadlineMs, type ToWorker } from
 
 /** One worker, as the primary sees it. */
 export interface Member {
-  /** Its number, which is in every line of its log. */
+  /** The number of the worker. Every line of its log contains it. */
   readonly worker: number;
   readonly pid: number | undefined;
   /** The URL on which it listens; undefined if it ended before it listened. */
   readonly ready: Promise<string | undefined>;
   readonly ended: Promise<Ended>;
   /**
-   * Asks it to end. `stop`: after its running requests. `retire`: after its clients had time to connect to other
-   * workers. Resolves when it has ended, with false if it had to be killed.
+   * Asks the worker to end: `stop` after its running requests, `retire` after its clients had time to connect to other
+   * workers. Resolves when the worker has ended, with false if it had to be killed.
    */
   end(how: 'stop' | 'retire'): Promise<boolean>;
 }
@@ -20,11 +20,11 @@ export interface Member {
 /** How a worker ended. */
 export interface Ended {
   readonly wasReady: boolean;
-  /** It was asked to end. */
+  /** Whether `end` was called. */
   readonly endRequested: boolean;
-  /** Milliseconds that it lived. */
+  /** The lifetime of the worker, in milliseconds. */
   readonly livedMs: number;
-  /** Why it could not start, if it has reported that. A message for the operator. */
+  /** The worker's message for the operator about why it could not start; undefined if it sent none. */
   readonly reason: string | undefined;
   /** An exit code or the name of a signal. */
   readonly how: string;
@@ -44,6 +44,7 @@ export function prepareWorkers(): void {
   cluster.setupPrimary({ exec: program, args: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }
 
+/** Starts a worker and sends it its environment. Call `prepareWorkers` first. */
 export function startMember(environment: Environment): Member {
   const startedAt = performance.now();
   const worker = cluster.fork();

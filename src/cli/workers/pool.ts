@@ -4,7 +4,7 @@ import { CommandError } from '../support/failure.js';
 import { type Ended, type Member, prepareWorkers, startMember } from './member.js';
 import type { Environment } from './messages.js';
 
-/** A fixed number of workers. A worker that ends is replaced. */
+/** A fixed number of workers. The pool replaces a worker that ends. */
 export interface WorkerPool {
   /** The URL of the workers. Resolves when all of them listen. */
   readonly ready: Promise<string>;
@@ -16,6 +16,7 @@ export interface WorkerPool {
   stop(): Promise<void>;
 }
 
+/** The options of `startPool`. */
 export interface PoolOptions {
   readonly size: number;
   readonly environment: Environment;
@@ -30,6 +31,7 @@ const maxFailures = 5;
 const stableAfterMs = 10_000;
 const pauses = { first: 100, last: 5000 };
 
+/** Starts `size` workers. */
 export function startPool({ size, environment, log, whenUsable }: PoolOptions): WorkerPool {
   prepareWorkers();
   const stopping = new AbortController();

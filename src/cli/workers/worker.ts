@@ -1,5 +1,5 @@
-// The program of one worker: a Postern that shares the port with other workers. The primary starts it, sends its environment
-// and asks it to stop. When the primary ends, the worker stops too, so that the port becomes free.
+// The program of one worker: a Postern that shares the port with other workers. The primary starts it, sends its
+// environment and asks it to stop. When the primary ends, the worker stops too, so that the port becomes free.
 import cluster, { type Worker } from 'node:cluster';
 import type { Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';

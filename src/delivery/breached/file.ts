@@ -3,15 +3,15 @@ import type { BreachedPasswords } from '../../credentials/breached-passwords.js'
 import { sha1Of } from '../../lib/crypto/digests.js';
 import { hashOfLine } from '../../lib/hash-list.js';
 
-/** Bytes: longer than any line. */
-const maxLine = 128;
-/** Bytes: a range that is not longer is read at once and searched line by line. */
-const window = 4096;
+/** A number of bytes that no line exceeds. */
+const maxLineBytes = 128;
+/** A range of at most this many bytes is read at once and searched line by line. */
+const linearSearchBytes = 4096;
 
 /**
- * A file of `HASH:count` lines sorted by SHA-1 hash, as the Pwned Passwords downloader of Have I Been Pwned makes it
- * (https://haveibeenpwned.com/Passwords). It is never loaded: about 25 reads find a hash among a billion. It is opened
- * for each look-up, so it can be replaced at any time.
+ * Searches a file of `HASH:count` lines sorted by SHA-1 hash, as the Pwned Passwords downloader of Have I Been Pwned makes
+ * it (https://haveibeenpwned.com/Passwords). Each look-up opens the file, so you can replace it at any time, and finds a
+ * hash among a billion with about 25 reads.
  */
 export function createBreachedFile(path: string, onFailure: (error: unknown) => void): BreachedPasswords {
   return {
@@ -19,7 +19,7 @@ export function createBreachedFile(path: string, onFailure: (error: unknown) => 
       let file: FileHandle | undefined;
       try {
         file = await open(path, 'r');
-        return await holds(file, sha1Of(password));
+        return await containsHash(file, sha1Of(password));
       } catch (error) {
         onFailure(error);
         return false;
@@ -31,23 +31,23 @@ export function createBreachedFile(path: string, onFailure: (error: unknown) => 
 }
 
 /** Binary search by byte position. If there is a line with the hash, it starts between `low` and `high`. */
-async function holds(file: FileHandle, wanted: string): Promise<boolean> {
+async function containsHash(file: FileHandle, digest: string): Promise<boolean> {
   let low = 0;
   let high = (await file.stat()).size;
-  while (high - low > window) {
+  while (high - low > linearSearchBytes) {
     const middle = Math.floor((low + high) / 2);
     const { start, hash } = await lineAfter(file, middle);
-    if (hash === wanted) return true;
-    if (hash > wanted) high = middle;
+    if (hash === digest) return true;
+    if (hash > digest) high = middle;
     else low = start;
   }
-  const lines = (await read(file, low, high - low + maxLine)).split('\n');
-  return lines.some((line) => hashOfLine(line) === wanted);
+  const lines = (await read(file, low, high - low + maxLineBytes)).split('\n');
+  return lines.some((line) => hashOfLine(line) === digest);
 }
 
 /** The first line that starts after a position. It is complete, since `window` is longer than a few lines. */
 async function lineAfter(file: FileHandle, position: number): Promise<{ start: number; hash: string }> {
-  const text = await read(file, position, 2 * maxLine);
+  const text = await read(file, position, 2 * maxLineBytes);
   const end = text.indexOf('\n');
   const [line = ''] = text.slice(end + 1).split('\n', 1);
   const hash = end === -1 ? undefined : hashOfLine(line);

@@ -10,26 +10,23 @@ export interface BreachedRangeOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/**
- * Characters of the hash that are sent. Hundreds of known passwords share them, so they do not identify one
- * (k-anonymity).
- */
+/** The number of characters of the hash that are sent. Hundreds of breached passwords share them (k-anonymity). */
 const prefixLength = 5;
 /** Milliseconds. A user waits for the result. */
 const totalTimeoutMs = 2000;
-/** Limits concurrent requests, since clients without an account can cause them. Further ones count as unavailable. */
-const requests = { concurrency: 16, maxWaiting: 64, timeoutMs: totalTimeoutMs };
+/** The limits of concurrent requests: clients without an account can cause them. Requests beyond the limits fail. */
+const requestLimits = { concurrency: 16, maxWaiting: 64, timeoutMs: totalTimeoutMs };
 /** A range has about 2,000 lines of 40 bytes, including padding. */
 const maxResponseBytes = 512 * 1024;
 
 /**
- * The range API of Have I Been Pwned (https://haveibeenpwned.com/API/v3#PwnedPasswords), or a compatible one: `GET
- * {url}/{first five characters}` returns `REST:count` for every SHA-1 hash with this prefix. Responses are padded with
- * lines of count 0, so that their length does not show the range.
+ * Queries the range API of Have I Been Pwned (https://haveibeenpwned.com/API/v3#PwnedPasswords), or a compatible one: `GET
+ * {url}/{first five characters}` returns `REST:count` for every SHA-1 hash with this prefix. It asks for padding, so that
+ * the length of a response does not show the range.
  */
 export function createBreachedRange({ url, outbound, onFailure }: BreachedRangeOptions): BreachedPasswords {
   const base = url.replace(/\/+$/, '');
-  const turn = createConcurrencyLimiter(requests);
+  const limit = createConcurrencyLimiter(requestLimits);
   return {
     async contains(password) {
       const hash = sha1Of(password);
@@ -41,7 +38,7 @@ export function createBreachedRange({ url, outbound, onFailure }: BreachedRangeO
           totalTimeoutMs,
           maxResponseBytes,
         };
-        const { status, body } = await turn(() => outbound.request(request));
+        const { status, body } = await limit(() => outbound.request(request));
         if (status !== 200) throw new Error(`the list of breached passwords answered ${status}`);
         return countOf(body.toString('latin1'), hash.slice(prefixLength)) > 0;
       } catch (error) {

@@ -27,7 +27,7 @@ export interface SmtpMailOptions {
  */
 class SmtpError extends Error {
   override readonly name = 'SmtpError';
-  /** Whether the server will never accept this mail. Then it is not retried. */
+  /** Whether the server will never accept this mail, so that it is not retried. */
   readonly permanent: boolean;
 
   constructor(message: string, permanent = false) {
@@ -75,7 +75,7 @@ export function createSmtpMail(options: SmtpMailOptions): MailSender {
         connection.unref();
       } catch (error) {
         connection.destroy();
-        throw isLate ? new SmtpError(`the mail server ${host} did not answer in time`) : failure(error, host);
+        throw isLate ? new SmtpError(`the mail server ${host} did not answer in time`) : toSmtpError(error, host);
       }
     },
   };
@@ -106,7 +106,7 @@ function openConnection({ host, port }: SmtpTarget, timeoutMs: number): Promise<
     }, timeoutMs);
     const fail = (error: Error) => {
       clearTimeout(timer);
-      reject(failure(error, host));
+      reject(toSmtpError(error, host));
     };
     socket.once('error', fail);
     socket.once('connect', () => {
@@ -123,7 +123,7 @@ function openConnection({ host, port }: SmtpTarget, timeoutMs: number): Promise<
 const commands = ['MAIL FROM', 'RCPT TO', 'DATA', 'AUTH', 'STARTTLS', 'EHLO', 'HELO'];
 
 /** Does not include the server's text: it may repeat what was sent. The enhanced status code is that of RFC 3463. */
-function failure(error: unknown, host: string): SmtpError {
+function toSmtpError(error: unknown, host: string): SmtpError {
   const { code, command, responseCode, response, message } = error as Record<string, unknown>;
   if (typeof responseCode === 'number') {
     const [, enhanced = ''] = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(String(response)) ?? [];

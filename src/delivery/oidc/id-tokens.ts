@@ -7,24 +7,24 @@ import { createProviderKeys, type ProviderKeysOptions, unavailable } from './pro
 export interface IdTokensOptions extends Omit<ProviderKeysOptions, 'outbound'> {
   readonly name: string;
   readonly clientIds: readonly string[];
-  /** The accepted algorithms. What a token or a key names does not matter (RFC 8725, 3.1). */
+  /** The accepted algorithms. The algorithm that a token or a key names has no effect on them (RFC 8725, 3.1). */
   readonly algorithms: readonly string[];
   readonly outbound: Outbound;
 }
 
-/** Seconds that clocks may differ. */
-const leeway = 60;
+/** How much the clocks may differ. */
+const clockToleranceSeconds = 60;
 /** The maximum age of a token in seconds: the lifetime of its challenge. */
-const maxAge = 600;
+const maxAgeSeconds = 600;
 
-/** Checks id_tokens of one provider (OpenID Connect Core 1.0, 3.1.3.7; RFC 8725). */
+/** Creates the checks of id_tokens of one provider (OpenID Connect Core 1.0, 3.1.3.7; RFC 8725). */
 export function createIdTokens(options: IdTokensOptions): IdTokens {
   const { name, issuer, clientIds, algorithms } = options;
   const keys = createProviderKeys(options);
   // Called only after the algorithm was accepted.
   const keyOf: JWTVerifyGetKey = async (header, token) => (await keys.current())(header, token);
 
-  async function verified(token: string, now: Date): Promise<JWTPayload | undefined> {
+  async function verify(token: string, now: Date): Promise<JWTPayload | undefined> {
     const { errors, jwtVerify } = await import('jose');
     try {
       const { payload, protectedHeader } = await jwtVerify(token, keyOf, {
@@ -32,8 +32,8 @@ export function createIdTokens(options: IdTokensOptions): IdTokens {
         audience: [...clientIds],
         algorithms: [...algorithms],
         currentDate: now,
-        clockTolerance: leeway,
-        maxTokenAge: maxAge,
+        clockTolerance: clockToleranceSeconds,
+        maxTokenAge: maxAgeSeconds,
         requiredClaims: ['exp', 'sub', 'nonce'],
       });
       // An access token is not an id_token, although the same key signs it (RFC 8725, 3.11; RFC 9068, 2.1).
@@ -52,8 +52,8 @@ export function createIdTokens(options: IdTokensOptions): IdTokens {
     issuer,
     clientIds,
     async subjectOf(token: string, { nonce, now }: ExpectedToken) {
-      const payload = await verified(token, now);
-      if (payload === undefined || payload.nonce !== nonce || !isFor(payload, clientIds)) return undefined;
+      const payload = await verify(token, now);
+      if (payload === undefined || payload.nonce !== nonce || !isForOurClient(payload, clientIds)) return undefined;
       const { sub } = payload;
       // OpenID Connect Core 1.0, section 2: at most 255 ASCII characters.
       return typeof sub === 'string' && /^[\x20-\x7e]{1,255}$/.test(sub) ? sub : undefined;
@@ -64,7 +64,7 @@ export function createIdTokens(options: IdTokensOptions): IdTokens {
 /**
  * Every audience must be one of our client ids. With several, `azp` must be one too (OpenID Connect Core 1.0, 3.1.3.7).
  */
-function isFor({ aud, azp }: JWTPayload, clientIds: readonly string[]): boolean {
+function isForOurClient({ aud, azp }: JWTPayload, clientIds: readonly string[]): boolean {
   const audiences = [aud].flat();
   if (!audiences.every((audience) => audience !== undefined && clientIds.includes(audience))) return false;
   return audiences.length === 1 || (typeof azp === 'string' && clientIds.includes(azp));

@@ -8,9 +8,9 @@ export interface ProviderKeysOptions {
   readonly issuer: string;
   readonly outbound: Outbound;
   /** Milliseconds between two fetches of the keys because of an unknown key id; 30,000. */
-  readonly cooldown?: number;
+  readonly cooldownMs?: number;
   /** Milliseconds after which keys and discovery document are fetched again; ten minutes. */
-  readonly maxAge?: number;
+  readonly maxAgeMs?: number;
 }
 
 /** The signing keys of one OpenID provider (a JWK Set, RFC 7517). */
@@ -23,11 +23,12 @@ export interface ProviderKeys {
   current(): Promise<JWTVerifyGetKey>;
 }
 
-/** For each of the two documents. Both together must fit into the time of a request. */
+/** The limit for each of the two documents. Both together must fit into the time of a request. */
 const timeoutMs = 5000;
 
+/** Creates a cache of a provider's keys. It fetches nothing until the first call of `current`. */
 export function createProviderKeys(options: ProviderKeysOptions): ProviderKeys {
-  const { issuer, outbound, cooldown = 30_000, maxAge = 600_000 } = options;
+  const { issuer, outbound, cooldownMs = 30_000, maxAgeMs = 600_000 } = options;
   let cached: { readonly address: string; readonly keys: JWTVerifyGetKey; readonly until: number } | undefined;
   let discovery: Promise<JWTVerifyGetKey> | undefined;
 
@@ -57,12 +58,12 @@ export function createProviderKeys(options: ProviderKeysOptions): ProviderKeys {
       cached?.address === address
         ? cached.keys
         : createRemoteJWKSet(new URL(address), {
-            cooldownDuration: cooldown,
-            cacheMaxAge: maxAge,
+            cooldownDuration: cooldownMs,
+            cacheMaxAge: maxAgeMs,
             timeoutDuration: 2 * timeoutMs,
             [customFetch]: async (url: string) => new Response(JSON.stringify(parse(await fetchText(url)))),
           });
-    cached = { address, keys, until: performance.now() + maxAge };
+    cached = { address, keys, until: performance.now() + maxAgeMs };
     return keys;
   }
 

@@ -28,8 +28,9 @@ export interface ApnsConnection {
 }
 
 const defaults: ApnsTimeouts = { connect: 3000, total: 10_000, ping: 60_000, pong: 5000 };
-const maxAnswer = 65_536;
+const maxResponseBytes = 65_536;
 
+/** @throws OutboundError on a call, if the guard refuses the URL */
 export function createApnsConnection(options: {
   readonly url: string;
   readonly guard: Guard;
@@ -53,21 +54,21 @@ export function createApnsConnection(options: {
     session.once('close', () => sessions.delete(session));
     // RFC 9113, 6.8: running streams may finish, new ones need another connection.
     session.once('goaway', () => session.close());
-    const tooLong = setTimeout(() => session.destroy(), timeouts.connect);
+    const timer = setTimeout(() => session.destroy(), timeouts.connect);
     try {
       await Promise.race([once(session, 'connect'), once(session, 'close').then(() => Promise.reject(failure))]);
     } catch (error) {
       session.destroy();
-      throw failed(failure ?? error);
+      throw toOutboundError(failure ?? error);
     } finally {
-      clearTimeout(tooLong);
+      clearTimeout(timer);
     }
-    if (session.destroyed) throw failed(failure);
+    if (session.destroyed) throw toOutboundError(failure);
     keepAlive(session, timeouts);
     return session;
   }
 
-  function failed(error: unknown): OutboundError {
+  function toOutboundError(error: unknown): OutboundError {
     if (error instanceof OutboundError) return error;
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     return new OutboundError('unreachable', `${hostname} cannot be reached${code}`);
@@ -93,12 +94,12 @@ export function createApnsConnection(options: {
       try {
         const stream = opened.request({ ':method': 'POST', ':path': path, ...headers });
         request = stream;
-        const late = () => stream.destroy(new OutboundError('timeout', `${hostname} did not answer in time`));
-        timer = setTimeout(late, Math.max(1, end - performance.now()));
+        const abort = () => stream.destroy(new OutboundError('timeout', `${hostname} did not answer in time`));
+        timer = setTimeout(abort, Math.max(1, end - performance.now()));
         stream.end(body);
-        return await Promise.race([readAnswer(stream, hostname), endOf(stream)]);
+        return await Promise.race([readResponse(stream, hostname), rejectWhenClosed(stream)]);
       } catch (error) {
-        throw failed(error);
+        throw toOutboundError(error);
       } finally {
         clearTimeout(timer);
         if (request?.closed === false) request.close(constants.NGHTTP2_CANCEL);
@@ -131,21 +132,22 @@ function keepAlive(session: ClientHttp2Session, { ping, pong }: ApnsTimeouts): v
 }
 
 /** Rejects when a stream ends without a response and without an error, as it does when its connection closes. */
-async function endOf(request: ClientHttp2Stream): Promise<never> {
+async function rejectWhenClosed(request: ClientHttp2Stream): Promise<never> {
   await once(request, 'close');
   // The response was read to its end, and `readAnswer` is about to return it.
   if (request.readableEnded) await new Promise(() => undefined);
   throw new Error('the stream was closed');
 }
 
-async function readAnswer(request: ClientHttp2Stream, hostname: string): Promise<ApnsResponse> {
+async function readResponse(request: ClientHttp2Stream, hostname: string): Promise<ApnsResponse> {
   const [headers] = (await once(request, 'response')) as [Record<string, string | number | undefined>];
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > maxAnswer) throw new OutboundError('too_large', `${hostname} sent a response that is too large`);
+    if (length > maxResponseBytes)
+      throw new OutboundError('too_large', `${hostname} sent a response that is too large`);
   }
   const texts = Object.entries(headers).map(([name, value]) => [name, value === undefined ? value : String(value)]);
   return {

@@ -22,15 +22,13 @@ export interface ApnsOptions {
  * Milliseconds. APNs refuses provider tokens older than one hour, and new tokens more often than every 20 minutes (Apple,
  * "Establishing a token-based connection to APNs").
  */
-const tokenLifetime = 50 * 60_000;
+const tokenLifetimeMs = 50 * 60_000;
 
-/**
- * Reasons of an invalid device token (Apple, "Handling notification responses from APNs"). Other 400s are errors of ours.
- */
+/** The reasons for an invalid device token (Apple, "Handling notification responses from APNs"). */
 const invalidToken = ['BadDeviceToken', 'Unregistered', 'ExpiredToken'];
 
 /**
- * Apple Push Notification service, over one persistent HTTP/2 connection. Headers and payload follow Apple's pages
+ * Sends to the Apple Push Notification service, over one persistent HTTP/2 connection. Headers and payload follow Apple's pages
  * "Sending notification requests to APNs" and "Generating a remote notification".
  */
 export function createApns({ key, keyId, teamId, topic, url, guard, timeouts }: ApnsOptions): PushSender {
@@ -38,7 +36,7 @@ export function createApns({ key, keyId, teamId, topic, url, guard, timeouts }: 
   let provider: { readonly token: Promise<string>; readonly since: number } | undefined;
 
   function providerToken(): Promise<string> {
-    if (provider === undefined || performance.now() - provider.since > tokenLifetime) {
+    if (provider === undefined || performance.now() - provider.since > tokenLifetimeMs) {
       const token = new SignJWT({})
         .setProtectedHeader({ alg: 'ES256', kid: keyId })
         .setIssuer(teamId)

@@ -25,13 +25,14 @@ interface AccessToken {
   readonly expiresAt: number;
 }
 
-/** Milliseconds before its end at which an access token is replaced. */
-const margin = 60_000;
+/** An access token is replaced this many milliseconds before it expires. */
+const renewalMarginMs = 60_000;
 const scope = 'https://www.googleapis.com/auth/firebase.messaging';
 
 /**
- * Firebase Cloud Messaging, HTTP v1 API (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages), with
- * access tokens of a service account (RFC 7523; https://developers.google.com/identity/protocols/oauth2/service-account).
+ * Sends with the HTTP v1 API of Firebase Cloud Messaging
+ * (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages), with access tokens of a service account
+ * (RFC 7523; https://developers.google.com/identity/protocols/oauth2/service-account).
  */
 export function createFcm({ account, url, outbound }: FcmOptions): PushSender {
   const endpoint = `${url.replace(/\/$/, '')}/v1/projects/${encodeURIComponent(account.projectId)}/messages:send`;
@@ -99,7 +100,7 @@ async function requestAccess(account: FcmOptions['account'], outbound: Outbound)
     return { outcome: 'retry', reason, afterSeconds: retryAfterSeconds(headers['retry-after']) };
   }
   const milliseconds = (typeof lifetime === 'number' ? lifetime : 3600) * 1000;
-  return { value, expiresAt: requestedAt + Math.max(0, milliseconds - margin) };
+  return { value, expiresAt: requestedAt + Math.max(0, milliseconds - renewalMarginMs) };
 }
 
 /**

@@ -16,7 +16,7 @@ export interface WebPushOptions {
 /** Google's push service before VAPID, shut down in 2024. The library would warn about it on the console. */
 const retiredService = 'https://android.googleapis.com/gcm/send';
 
-/** Web Push (RFC 8030) with encrypted content (RFC 8291), to the push service of the browser's subscription. */
+/** Sends Web Push messages (RFC 8030) with encrypted content (RFC 8291) to the push service of the browser's subscription. */
 export function createWebPush({ publicKey, privateKey, subject, outbound }: WebPushOptions): PushSender {
   const vapidDetails = { publicKey, privateKey, subject };
 

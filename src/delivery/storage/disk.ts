@@ -14,11 +14,11 @@ export interface ImageDiskOptions {
   readonly monotonicNow?: () => number;
 }
 
-/** Milliseconds: far longer than any request takes. */
-const longTime = 3_600_000;
+/** The age at which `longUnsettled` returns an image, in milliseconds: far longer than any request takes. */
+const unsettledAfterMs = 3_600_000;
 /** The maximum number of images that `longUnsettled` returns. */
 const maxUnsettled = 1000;
-const isAbsent = (error: unknown) =>
+const isMissing = (error: unknown) =>
   ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /**
@@ -33,18 +33,18 @@ export function createImageDisk({
 }: ImageDiskOptions): ImageStorage {
   const pathOf = (id: string) => join(folder, id.slice(0, 2), id.slice(2, 4), id);
   const draftOf = (id: string) => join(folder, 'drafts', id);
-  const marks = join(folder, 'unsettled');
-  const markOf = (id: string) => join(marks, id);
+  const unsettledFolder = join(folder, 'unsettled');
+  const unsettledPathOf = (id: string) => join(unsettledFolder, id);
   const firstSeen = new Map<string, number>();
 
   async function unsettle(id: string): Promise<void> {
-    await mkdir(marks, { recursive: true, mode: 0o700 });
-    await writeFile(markOf(id), '', { mode: 0o600 });
-    await syncFolder(marks);
+    await mkdir(unsettledFolder, { recursive: true, mode: 0o700 });
+    await writeFile(unsettledPathOf(id), '', { mode: 0o600 });
+    await syncFolder(unsettledFolder);
   }
 
   async function remove(id: string): Promise<void> {
-    for (const path of [draftOf(id), pathOf(id), markOf(id)]) await rm(path, { recursive: true, force: true });
+    for (const path of [draftOf(id), pathOf(id), unsettledPathOf(id)]) await rm(path, { recursive: true, force: true });
   }
 
   return {
@@ -59,15 +59,15 @@ export function createImageDisk({
       }
     },
     open: (id, rendition) => openFile(join(pathOf(id), imageFiles[rendition])),
-    settle: (id) => rm(markOf(id), { force: true }),
+    settle: (id) => rm(unsettledPathOf(id), { force: true }),
     unsettle,
     remove,
     async longUnsettled() {
-      const names = await readdir(marks).catch(whenAbsent<string[]>([]));
+      const names = await readdir(unsettledFolder).catch(ifMissing<string[]>([]));
       const seen = new Set(names.filter((name) => parseId(name) === name));
       for (const id of firstSeen.keys()) if (!seen.has(id)) firstSeen.delete(id);
       for (const id of seen) if (!firstSeen.has(id)) firstSeen.set(id, now());
-      const old = [...firstSeen].filter(([, since]) => now() - since > longTime);
+      const old = [...firstSeen].filter(([, since]) => now() - since > unsettledAfterMs);
       return old.slice(0, maxUnsettled).map(([id]) => id);
     },
   };
@@ -107,14 +107,14 @@ async function openFile(path: string): Promise<StoredFile | undefined> {
     await file.close();
     return undefined;
   } catch (error) {
-    if (isAbsent(error)) return undefined;
+    if (isMissing(error)) return undefined;
     throw new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
   }
 }
 
-const whenAbsent =
+const ifMissing =
   <T>(value: T) =>
   (error: unknown): T => {
-    if (isAbsent(error)) return value;
+    if (isMissing(error)) return value;
     throw error;
   };

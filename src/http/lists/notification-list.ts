@@ -56,7 +56,7 @@ export const envelopeForm = {
   },
 };
 
-/** The query of a list, and the form of its response. */
+/** The query of an inbox, and the form of its response. */
 interface InboxListQuery extends NotificationQuery {
   /** The parameters that its links keep. */
   readonly given: Readonly<Record<string, string>>;
@@ -92,6 +92,7 @@ export type SendInbox = (request: ListRequest, reply: FastifyReply, inbox: Inbox
 /** The maximum size of the page cache of a process, in bytes. */
 const maxCacheBytes = 32 * 1024 * 1024;
 
+/** Creates the function that sends inboxes, with a page cache of its own. */
 export function createSendInbox(notifications: Pick<Notifications, 'state' | 'filterFields'>): SendInbox {
   const pages = createPageCache(maxCacheBytes);
 
@@ -114,15 +115,15 @@ export function createSendInbox(notifications: Pick<Notifications, 'state' | 'fi
         return true;
       }
     }
-    const asked = query ?? readInboxQuery(request, notifications);
-    const page = await list(userId, asked);
+    const parsedQuery = query ?? readInboxQuery(request, notifications);
+    const page = await list(userId, parsedQuery);
     if (page === undefined) return false;
     const response = responseOf(reply, {
       userId,
       path,
-      query: asked,
+      query: parsedQuery,
       page,
-      isEnveloped: isEnveloped || asked.isEnveloped,
+      isEnveloped: isEnveloped || parsedQuery.isEnveloped,
     });
     pages.store(userId, key, page.state.stamp, response);
     reply.headers(response.headers).send(response.body);

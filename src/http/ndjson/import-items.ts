@@ -9,6 +9,7 @@ import type { Entry } from './items.js';
 /** The limits of one transaction. A user weighs 1, or 10 with a password or PIN to hash. */
 export const importChunk = { lines: 500, weight: 500, bytes: 1024 * 1024 };
 
+/** The weight of a user in a chunk: see `importChunk`. */
 export function importWeight({ password, pin }: UserToImport): number {
   return password === undefined && pin === undefined ? 1 : 10;
 }

@@ -80,6 +80,7 @@ export function createChunkBuilder<Item>(max: ChunkSize, weightOf: (item: Item) 
   };
 }
 
+/** A value as one line of NDJSON. */
 export function toLine(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }

@@ -15,6 +15,7 @@ export function adminRequestsPlugin(app: App): void {
   });
 }
 
+/** Whether a URL belongs to the admin API. */
 export function isAdmin(url: string): boolean {
   return url.startsWith('/admin/');
 }

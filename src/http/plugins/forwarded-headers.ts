@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { App } from '../requests/route.js';
 
 /** Milliseconds until a peer is reported again, and how many peers are reported in that time. */
-const pause = 3_600_000;
+const reportIntervalMs = 3_600_000;
 const maxPeers = 10;
 
 /**
@@ -20,7 +20,7 @@ export function forwardedHeadersPlugin(app: App, log: Pick<FastifyBaseLogger, 'w
   });
 
   function report(peer: string, header: string): void {
-    if (performance.now() - since > pause) {
+    if (performance.now() - since > reportIntervalMs) {
       reported.clear();
       since = performance.now();
     }

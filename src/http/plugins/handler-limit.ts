@@ -3,12 +3,9 @@ import { Problem } from '../../lib/problem.js';
 import type { App } from '../requests/route.js';
 
 /**
- * Answers 503 if a handler has not answered within the limit, and closes the connection if the response has started but
- * is not complete by then.
- *
- * The framework's own limit creates an `AbortController` for each request and aborts it at the end, with an error and
- * its stack. This takes a tenth of the time of a small request. Only routes that set `handlerTimeout` themselves use
- * it.
+ * Answers 503 if a handler has not answered within the limit. If the response has started by then, it closes the
+ * connection. The framework's own limit, `handlerTimeout`, takes a tenth of the time of a small request: only routes
+ * that set it themselves use it.
  */
 export function handlerLimitPlugin(app: App, milliseconds: number): void {
   app.addHook('onRoute', (route) => {

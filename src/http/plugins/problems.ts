@@ -87,7 +87,7 @@ export function asProblem(error: FastifyError | Error): Problem {
   if (validation !== undefined) return new Problem('validation_failed', { errors: validationErrors(validation) });
   const known = code === undefined ? undefined : frameworkCodes[code];
   if (known !== undefined) return new Problem(known, { cause: error });
-  // A refusal by the framework or a plugin that has no code above, such as one of the API's documentation page.
+  // The framework or a plugin refused the request with a code that is not in the list above.
   if (statusCode === 403 || statusCode === 404) return new Problem('not_found', { cause: error });
   if (statusCode >= 400 && statusCode < 500) return new Problem('malformed_request', { cause: error });
   return new Problem('internal_error', { cause: error });

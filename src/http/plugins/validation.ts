@@ -5,9 +5,9 @@ import type { App } from '../requests/route.js';
 import { maxReportedErrors, unknownName, unknownOf } from './known-names.js';
 
 /**
- * Ajv validates bodies: strict types, no coercion, no defaults, all errors at once. Reporting all errors is safe because
- * bodies are small and every schema limits its arrays and strings.
- * Query strings are not validated here: `list-query.ts` parses them and reports more exact errors (decision 7).
+ * Validates bodies with Ajv: strict types, no coercion, no defaults, all errors at once. Reporting all errors is safe
+ * because bodies are small and every schema limits its arrays and strings. `list-query.ts` parses query strings and
+ * reports more exact errors (decision 7).
  */
 export function validationPlugin(app: App): void {
   const ajv = createAjv();

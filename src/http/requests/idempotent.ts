@@ -5,6 +5,7 @@ import { requesterOf } from './route.js';
 
 const json = 'application/json; charset=utf-8';
 
+/** The response of an idempotent request. */
 export interface IdempotentResponse {
   readonly status: number;
   /** A value that matches the route's schema, or a Buffer with its JSON. */
@@ -31,6 +32,7 @@ export type Idempotent = (
   content?: unknown,
 ) => Promise<FastifyReply>;
 
+/** @param idempotency stores the responses of requests that have an Idempotency-Key */
 export function createIdempotent(database: Database, idempotency: Idempotency): Idempotent {
   return async (request, reply, work, userId, content = request.body) => {
     const on = userId === undefined ? database.spanning : database.spanningFor(userId);

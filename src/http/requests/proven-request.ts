@@ -3,7 +3,7 @@ import type { CallingSession } from '../../account/proofs.js';
 import type { ErrorCode } from '../../contract/errors.js';
 import { originOf, sessionOf } from './route.js';
 
-/** The session that re-authenticates: the one that the route demanded. */
+/** The session that calls the route, with the origin of the request. */
 export function callingSessionOf(request: FastifyRequest): CallingSession {
   const { id, user_id, device_id } = sessionOf(request);
   return { userId: user_id, sessionId: id, deviceId: device_id, origin: { ...originOf(request), deviceId: device_id } };

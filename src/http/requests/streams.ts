@@ -51,7 +51,7 @@ export function endResponse(body: IncomingMessage, response: ServerResponse): vo
   body.once('close', () => clearTimeout(timer));
 }
 
-/** Whether one of the events happens before the timeout. */
+/** Waits for one of the events. @returns false after the timeout or when `stop` is aborted */
 function waitForEvent(
   emitter: IncomingMessage | ServerResponse,
   events: readonly string[],

@@ -16,6 +16,7 @@ export interface UploadGate {
   during<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T>;
 }
 
+/** Creates a gate for all routes that take uploads. */
 export function createUploadGate(): UploadGate {
   const byUser = new Map<string, number>();
   const taken = { users: 0, keys: 0 };

@@ -45,7 +45,7 @@ export function adminLoginDiagnosisRoutes(app: App, { loginDiagnoses }: { loginD
     schema: {
       operationId: 'diagnoseLogin',
       summary: 'Diagnose a login by its identity',
-      description: `${description} The identity may be one that nobody has.`,
+      description: `${description} The identity does not have to exist.`,
       tags: ['Administration'],
       body: DiagnosisRequest,
       response: { 200: { ...LoginDiagnosis, description: 'The diagnosis.' } },

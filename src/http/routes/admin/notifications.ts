@@ -221,7 +221,7 @@ function refuseExcess(body: unknown): void {
   }
 }
 
-/** The bytes of an item in the response, if it has several users. For one user the limit of the body is enough. */
+/** The size of an item in the response, in bytes, if it has several users. For one user the body limit is enough. */
 function repeatedBytes(item: unknown): number {
   const users = countDeliveries(item);
   return users < 2 ? 0 : users * Buffer.byteLength(JSON.stringify({ ...Object(item), user_ids: undefined }));

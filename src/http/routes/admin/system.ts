@@ -1,12 +1,12 @@
 import { System } from '../../../contract/operation/system.js';
 import type { App } from '../../requests/route.js';
 
-/** What `GET /admin/v1/system` tells. */
+/** Reads the answer of `GET /admin/v1/system`. */
 export interface SystemInformation {
   read(): Promise<System>;
 }
 
-/** A route about the processes, the database and the configuration. They are the business of operators, so it needs `admin`. */
+/** A route about the processes, the database and the configuration. Only operators need them, so it demands `admin`. */
 export function adminSystemRoutes(app: App, { system }: { system: SystemInformation }): void {
   app.route({
     method: 'GET',

@@ -14,7 +14,7 @@ export interface ConsoleOptions {
   readonly files: ConsoleFiles;
 }
 
-/** Every route under `/console`. */
+/** Registers every route under `/console`. */
 export function consoleRoutes(
   app: App,
   services: ConsoleSessionServices & SetUpServices,

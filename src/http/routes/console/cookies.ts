@@ -8,7 +8,7 @@ export interface ConsoleCookies {
   token(request: FastifyRequest): string | undefined;
   /** The device on which this browser last signed in. */
   device(request: FastifyRequest): string | undefined;
-  /** Keeps the token until the browser closes, and its device for longer. */
+  /** Stores the token until the browser closes, and the device for 400 days. */
   store(
     request: FastifyRequest,
     reply: FastifyReply,

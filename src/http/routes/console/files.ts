@@ -70,7 +70,7 @@ const contentSecurityPolicy = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-/** Every other response forbids everything by its own policy, and is not stored. */
+/** The headers of the page. All other responses have the policy of `headers.ts`, which forbids everything. */
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': contentSecurityPolicy,

@@ -30,7 +30,7 @@ export function consoleSessionRoutes(
   { sessions, tokens, verifiers }: ConsoleSessionServices,
   { cookies, appName, refuseOtherSites: onRequest }: ConsoleRouteOptions,
 ): void {
-  /** The new session of a user who has an active role and has logged in with a second factor. */
+  /** Creates a session. @throws Problem unless the user has an active role and has logged in with a second factor */
   async function open(text: string): Promise<NewSession> {
     const token = parseToken('authentication', text);
     if (token === undefined) throw new Problem('invalid_authentication_token');

@@ -5,7 +5,7 @@ import type { Users } from '../../../../users/users.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
 import { type App, callerOf, demandFreshness, demandReach, demandScope, originOf } from '../../../requests/route.js';
 
-/** Members whose change can give access to the account or its role: codes for login go to `email` and `phone`. */
+/** Members whose change can give access to the account. `email` and `phone` are among them: login codes go there. */
 const accessMembers = ['role', 'password', 'pin', 'second_factor', 'email', 'phone'] as const;
 
 /** Routes that read, change and delete a user. */

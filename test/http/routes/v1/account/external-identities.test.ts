@@ -135,9 +135,9 @@ describe('unlinking', () => {
     const who = await person();
     const verified = await postern.api<Session>('POST', '/v1/sessions/verify', { bearer: who.bearer });
     const { id: sessionId, user_id: userId, device_id: deviceId } = verified.body;
-    const prover = { userId, sessionId, deviceId, origin: { actor: 'user' } };
+    const callingSession = { userId, sessionId, deviceId, origin: { actor: 'user' } };
     const unlink = async ({ id }: ExternalIdentity) =>
-      identities.remove(prover, 'attic', id, { type: 'password', secret: password }).then(
+      identities.remove(callingSession, 'attic', id, { type: 'password', secret: password }).then(
         () => 'gone',
         (error: Problem) => error.code,
       );
