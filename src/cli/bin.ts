@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The command `postern`: runs one command line, and exits with its code.
+// The command `postern`.
+// It runs one command line with the streams of the process, and ends with its exit code.
 import { run } from './run.js';
 
 const { stdin, stdout, stderr } = process;

@@ -133,12 +133,12 @@ export function createAccountLookup(options: {
     );
     if (row === undefined) throw new Error('login_enter returned no row');
     refuseOverLimit(row.wait);
-    const user = await withPinInPlace(userId, activeUser(row));
+    const user = await withCurrentPin(userId, activeUser(row));
     return { row, account: { userId, user, knownDevice: row.known_device ?? undefined } };
   }
 
   /** Applies a recovered PIN whose delay is over, if the queue has not done so yet. */
-  async function withPinInPlace(userId: string, user: AccountUser | undefined): Promise<AccountUser | undefined> {
+  async function withCurrentPin(userId: string, user: AccountUser | undefined): Promise<AccountUser | undefined> {
     if (user?.nextPinIsDue !== true) return user;
     await nextPins.apply(userId);
     return (await getAccount(database.user(userId), userId)).user;

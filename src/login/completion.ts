@@ -92,9 +92,9 @@ export function createLoginCompletion(options: LoginCompletionOptions): LoginCom
       throw lockProblem(lock);
     },
     async finish(user, { device, pin, rehash }) {
-      for (const part of [() => claimTokens(user, device), rehash, () => enrolFirstPin(user, pin)]) {
+      for (const task of [() => claimTokens(user, device), rehash, () => enrolFirstPin(user, pin)]) {
         try {
-          await part?.();
+          await task?.();
         } catch (error) {
           onUnfinished(error);
         }

@@ -37,13 +37,13 @@ export interface Login {
 
 export interface LoginOptions extends SecondStepOptions {
   /** Called after a message is written and committed. */
-  readonly written: () => void;
+  readonly onMessageWritten: () => void;
   readonly authenticators: readonly Authenticator[];
   readonly defaultRegion: string | undefined;
 }
 
 /** A login before its user is known. */
-type Begun = Pick<NewAuthentication, 'id' | 'authenticator' | 'device' | 'origin'>;
+type StartedLogin = Pick<NewAuthentication, 'id' | 'authenticator' | 'device' | 'origin'>;
 
 export function createLogin(options: LoginOptions): Login {
   const { database, keys, pins, pinPolicy, limits, secondFactors, counters } = options;
@@ -64,7 +64,7 @@ export function createLogin(options: LoginOptions): Login {
   /** Always evaluates the secret and the PIN, so the response time does not reveal which one was wrong. */
   async function decideAtOnce(
     authenticator: SingleStep,
-    attempt: Begun & LoginAttempt,
+    attempt: StartedLogin & LoginAttempt,
     { secret = '', pin }: TokenRequest,
   ): Promise<LoginResult> {
     const { user, knownDevice, guess } = await lookup.findToGuess(attempt);
@@ -80,7 +80,7 @@ export function createLogin(options: LoginOptions): Login {
       return guessVerdicts[decideStep(user, { areRight, needsSecondFactor: second !== undefined })];
     });
     // The failure is counted already: if this work fails, the guess is not free.
-    if (verdict === 'wrong') await authenticator.refused?.(user, since);
+    if (verdict === 'wrong') await authenticator.afterFailure?.(user, since);
     if (user === undefined || verdict === 'wrong') return reject(login);
     await completion.refuseLocked(user, login);
     if (second !== undefined) return open(login, second, { factor: 2 });
@@ -92,7 +92,11 @@ export function createLogin(options: LoginOptions): Login {
     // The user was changed between look-up and approval, so the secret no longer counts.
     if (approved === undefined) return reject(login);
     countApproval(counters, login.authenticator, approved);
-    await completion.finish(user, { device: login.device, pin, rehash: () => authenticator.approved?.(user, secret) });
+    await completion.finish(user, {
+      device: login.device,
+      pin,
+      rehash: () => authenticator.afterApproval?.(user, secret),
+    });
     return { ...approved, token, user_id: user.userId };
   }
 
@@ -108,7 +112,7 @@ export function createLogin(options: LoginOptions): Login {
    */
   async function begin(
     authenticator: TwoStep,
-    attempt: Begun & LoginAttempt,
+    attempt: StartedLogin & LoginAttempt,
     { identity, pin }: { readonly identity: Identity; readonly pin: string | undefined },
   ): Promise<LoginResult> {
     const { user, knownDevice } = await lookup.find(attempt);
@@ -123,7 +127,7 @@ export function createLogin(options: LoginOptions): Login {
   }
 
   /** The answer to the challenge identifies the user. Until then the login has a temporary user id. */
-  async function beginWithoutIdentity(authenticator: SelfNaming, begun: Begun): Promise<LoginResult> {
+  async function beginWithoutIdentity(authenticator: SelfNaming, begun: StartedLogin): Promise<LoginResult> {
     await limits.countLoginByAddress(begun.origin.address);
     const login = { ...begun, userId: newId(), epoch: 0, knownDevice: undefined };
     return open(login, await authenticator.begin(login.id), { factor: 1 });
@@ -135,7 +139,7 @@ export function createLogin(options: LoginOptions): Login {
     state: Pick<OpenState, 'factor'> & Partial<OpenState>,
   ): Promise<LoginResult> {
     const record = await insertOpenAuthentication(database.user(login.userId), login, challenge, state);
-    if (state.message !== undefined) options.written();
+    if (state.message !== undefined) options.onMessageWritten();
     return withChallenge(record, challenge);
   }
 

@@ -71,7 +71,7 @@ export function createSecondStep(
   const lookup = createAccountLookup(options);
 
   /** The refusal of an answer to a login that is decided, expired or unknown. */
-  const notOpen = (id: string) => {
+  const countAndReject = (id: string) => {
     counters.add('logins.failed', 'not_open');
     return rejection(id);
   };
@@ -88,7 +88,7 @@ export function createSecondStep(
       // The expensive work is done here too. A small difference in time is harmless: ids are random, and only the
       // client that started the login knows the id.
       await isPinCorrect(pins, pinPolicy, undefined, given.pin);
-      throw notOpen(givenId);
+      throw countAndReject(givenId);
     }
     const approvalKey = given.idempotencyKey === undefined ? undefined : sha256(given.idempotencyKey);
     const named = isWithoutUser(owner) ? await identify(owner, given.secret, origin) : undefined;
@@ -101,7 +101,7 @@ export function createSecondStep(
       evaluated ??= await evaluate(owner, user, given.secret, approvalKey, origin);
       const pinRight = !checksPin || (await isPinCorrect(pins, pinPolicy, user, given.pin));
       // There is no secret to guess, so this is not counted as a wrong guess.
-      if (evaluated === undefined) throw notOpen(givenId);
+      if (evaluated === undefined) throw countAndReject(givenId);
       const { open, isLast } = evaluated;
       const areRight = evaluated.isRight && pinRight && !open.pin_refused;
       if (user !== undefined && areRight && !isLast) second = await secondFactors.createChallenge(user, open);
@@ -112,7 +112,7 @@ export function createSecondStep(
       throw rejection(givenId);
     }
     await refuseLocked(user, { ...evaluated.open, userId, origin });
-    if (second !== undefined) return askSecondFactor(user, evaluated.open, second);
+    if (second !== undefined) return requireSecondFactor(user, evaluated.open, second);
     const approved = await approve(user, evaluated, guess, { secret: given.secret, key: approvalKey, origin });
     await finish(user, { device: evaluated.open.device, pin: checksPin ? given.pin : undefined });
     return approved;
@@ -125,16 +125,16 @@ export function createSecondStep(
   ): Promise<void> {
     await rejectAuthentication(database.user(open.user_id), open, origin);
     counters.add('logins.failed', open.factor === 1 ? 'wrong_secret' : 'wrong_second_factor');
-    if (open.factor === 1) await registry.get(open.authenticator)?.refused?.(user, since);
+    if (open.factor === 1) await registry.get(open.authenticator)?.afterFailure?.(user, since);
   }
 
-  async function askSecondFactor(
+  async function requireSecondFactor(
     { userId }: AccountUser,
     open: OpenAuthentication,
     second: Challenge,
   ): Promise<LoginResult> {
     const record = await awaitSecondFactor(database.user(userId), open, second);
-    if (record === undefined) throw notOpen(open.id);
+    if (record === undefined) throw countAndReject(open.id);
     return withChallenge(record, second);
   }
 
@@ -150,7 +150,7 @@ export function createSecondStep(
     const approved = await guess.approve((taken) =>
       approveAuthentication(database.user(user.userId), open, { issued, approval, origin, guess: taken }),
     );
-    if (approved === undefined) throw notOpen(open.id);
+    if (approved === undefined) throw countAndReject(open.id);
     if (open.status !== 'approved') countApproval(counters, open.authenticator, approved);
     return { ...approved, token, user_id: user.userId };
   }
@@ -178,15 +178,15 @@ export function createSecondStep(
       const isRight = codeMatches(keys, open.id, secret, open.approval_secret?.toString('base64') ?? '');
       return { open, isRight, isLast: true, since };
     }
-    const answered = { kept: open.challenge, authenticationId: open.id, secret, origin };
+    const challengeAnswer = { kept: open.challenge, authenticationId: open.id, secret, origin };
     if (open.factor === 2) {
-      const secondFactor = user === undefined ? undefined : await secondFactors.verify(user, answered);
+      const secondFactor = user === undefined ? undefined : await secondFactors.verify(user, challengeAnswer);
       return { open, isRight: secondFactor !== undefined, isLast: true, since, secondFactor };
     }
     const authenticator = registry.get(open.authenticator);
     // An authenticator that was removed from the configuration since step 1 approves nothing.
     const verifies = authenticator?.steps === 2 && !namesUser(authenticator);
-    const isRight = verifies && (await authenticator.verify(answered, user)) === true;
+    const isRight = verifies && (await authenticator.verify(challengeAnswer, user)) === true;
     return { open, isRight, isLast: false, since };
   }
 
@@ -197,7 +197,7 @@ export function createSecondStep(
   async function identify(owner: AuthenticationOwner, secret: string, origin: Origin): Promise<Evaluated> {
     const open = await takeAuthenticationGuess(database.user(owner.userId), owner, undefined);
     const authenticator = registry.get(owner.authenticator);
-    if (open === undefined || authenticator === undefined || !namesUser(authenticator)) throw notOpen(owner.id);
+    if (open === undefined || authenticator === undefined || !namesUser(authenticator)) throw countAndReject(owner.id);
     const since = performance.now();
     const named = await authenticator.identify({ kept: open.challenge, authenticationId: open.id, secret, origin });
     const { user } =
@@ -207,8 +207,8 @@ export function createSecondStep(
       throw rejection(owner.id);
     }
     const assigned = await assignAuthentication(database.users, open, user);
-    if (assigned === undefined) throw notOpen(owner.id);
-    if ((await named.use?.()) === false) {
+    if (assigned === undefined) throw countAndReject(owner.id);
+    if ((await named.consume?.()) === false) {
       await refuse({ open: assigned, since }, user, origin);
       throw rejection(owner.id);
     }

@@ -30,7 +30,7 @@ interface LinkKey {
   readonly digest: Buffer;
 }
 
-const putLink = userStatement<LinkKey, { expires_at: string }>(
+const saveLink = userStatement<LinkKey, { expires_at: string }>(
   'role_link_put',
   (p) => sql`
     update users set role_link_digest = ${p.digest}, role_link_expires_at = db_now() + interval '30 minutes'
@@ -46,7 +46,7 @@ export function createEnrollmentLinks(consoleUrl: () => string): EnrollmentLinks
       if (user === undefined) throw new Problem('not_found');
       if (user.role === 'user') throwIfErrors([{ code: 'no_role' }]);
       const secret = `psl_${randomBytes(secretBytes).toString('base64url')}`;
-      const [link] = await tx.query(putLink({ userId, digest: sha256(secret) }));
+      const [link] = await tx.query(saveLink({ userId, digest: sha256(secret) }));
       if (link === undefined) throw new Error('the row of a locked user is gone');
       const id = newId();
       await recordEvent(tx, { userId, type: 'role.link_made', origin, data: { role: user.role, link_id: id } });

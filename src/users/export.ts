@@ -65,7 +65,7 @@ export function createExports(database: Database, sections: readonly ExportSecti
     running.add(userId);
     try {
       yield `{"account":${JSON.stringify(profile)}`;
-      for (const section of sections) yield* list(section, userId, recheck);
+      for (const section of sections) yield* sectionPieces(section, userId, recheck);
       yield '}';
     } finally {
       running.delete(userId);
@@ -77,17 +77,17 @@ export function createExports(database: Database, sections: readonly ExportSecti
       const user = await findUser(database.user(userId), userId);
       if (user === undefined) throw new Problem('not_found');
       const { lock_kind: _, locked_until: __, lock_reason: ___, ...profile } = user;
-      return begun(pieces(userId, profile, recheck));
+      return readFirst(pieces(userId, profile, recheck));
     },
   };
 }
 
-async function* list({ name, items }: ExportSection, userId: string, recheck: () => Promise<void>) {
+async function* sectionPieces({ name, items }: ExportSection, userId: string, recheck: () => Promise<void>) {
   let separator = '';
   yield `,"${name}":[`;
-  for await (const some of items(userId)) {
-    if (some.length === 0) continue;
-    yield separator + some.map((item) => JSON.stringify(item)).join(',');
+  for await (const batch of items(userId)) {
+    if (batch.length === 0) continue;
+    yield separator + batch.map((item) => JSON.stringify(item)).join(',');
     separator = ',';
     await recheck();
   }
@@ -95,7 +95,7 @@ async function* list({ name, items }: ExportSection, userId: string, recheck: ()
 }
 
 /** Reads the first piece and returns all of them. A refusal is thrown here, before the response starts. */
-async function begun(pieces: AsyncGenerator<string>): Promise<AsyncIterable<string>> {
+async function readFirst(pieces: AsyncGenerator<string>): Promise<AsyncIterable<string>> {
   const first = await pieces.next();
   return (async function* () {
     try {

@@ -20,7 +20,7 @@ export interface ExternalAccount {
 
 /** The external identities of users, for operators: accounts at OpenID providers that can log in to the user's account. */
 export interface ExternalIdentities {
-  list(userId: string): Promise<ExternalIdentity[]>;
+  selectLinks(userId: string): Promise<ExternalIdentity[]>;
   /** @throws Problem `validation_failed` for a provider that is not configured, `external_identity_taken`, `not_found` */
   link(userId: string, link: { provider: string; subject: string }, origin: Origin): Promise<ExternalIdentity>;
   /** @throws Problem `not_found` */
@@ -34,7 +34,7 @@ export function createExternalIdentities(
   notices: Pick<Notices, 'notify'>,
 ): ExternalIdentities {
   return {
-    list: (userId) => listExternalIdentities(database.directory, userId),
+    selectLinks: (userId) => listExternalIdentities(database.directory, userId),
     async link(userId, { provider, subject }, origin) {
       const { issuer } = demandProvider(providers, provider);
       return database.spanningFor(userId).transaction(async (tx) => {
@@ -61,7 +61,7 @@ function demandProvider<Provider extends { readonly name: string }>(
 
 const digestOf = (issuer: string, subject: string) => sha256(`${issuer}\n${subject}`);
 
-const find = directoryStatement<{ digest: Buffer }, { user_id: string }>(
+const selectOwner = directoryStatement<{ digest: Buffer }, { user_id: string }>(
   'external_identity_find',
   (p) => sql`select user_id from external_identities where digest = ${p.digest}`,
 );
@@ -72,7 +72,7 @@ export async function findByExternalIdentity(
   issuer: string,
   subject: string,
 ): Promise<string | undefined> {
-  const [row] = await handle.query(find({ digest: digestOf(issuer, subject) }));
+  const [row] = await handle.query(selectOwner({ digest: digestOf(issuer, subject) }));
   return row?.user_id;
 }
 
@@ -91,7 +91,10 @@ export async function listExternalIdentities(
   return handle.query(list({ userId }));
 }
 
-const insert = directoryStatement<ExternalAccount & { digest: Buffer; userId: string; id: string }, ExternalIdentity>(
+const insertLink = directoryStatement<
+  ExternalAccount & { digest: Buffer; userId: string; id: string },
+  ExternalIdentity
+>(
   'external_identity_insert',
   (p) => sql`
     insert into external_identities (digest, user_id, id, provider, issuer, subject, created_at)
@@ -100,13 +103,13 @@ const insert = directoryStatement<ExternalAccount & { digest: Buffer; userId: st
     returning ${columns}`,
 );
 
-const findOwn = directoryStatement<{ digest: Buffer; userId: string }, ExternalIdentity>(
+const selectOwnLink = directoryStatement<{ digest: Buffer; userId: string }, ExternalIdentity>(
   'external_identity_own',
   (p) => sql`select ${columns} from external_identities where digest = ${p.digest} and user_id = ${p.userId}`,
 );
 
 /** The origin of a link or unlink, and the notices that report it to the user. */
-interface LinkingAct {
+interface LinkingContext {
   readonly origin: Origin;
   readonly notices: Pick<Notices, 'notify'>;
 }
@@ -119,12 +122,12 @@ export async function linkExternalIdentity(
   tx: Queryable<'user' | 'directory'>,
   userId: string,
   { provider, issuer, subject }: ExternalAccount,
-  { origin, notices }: LinkingAct,
+  { origin, notices }: LinkingContext,
 ): Promise<ExternalIdentity> {
   const digest = digestOf(issuer, subject);
-  const [linked] = await tx.query(insert({ digest, userId, id: newId(), provider, issuer, subject }));
+  const [linked] = await tx.query(insertLink({ digest, userId, id: newId(), provider, issuer, subject }));
   if (linked === undefined) {
-    const [own] = await tx.query(findOwn({ digest, userId }));
+    const [own] = await tx.query(selectOwnLink({ digest, userId }));
     if (own === undefined) throw new Problem('external_identity_taken');
     return own;
   }
@@ -134,7 +137,7 @@ export async function linkExternalIdentity(
   return linked;
 }
 
-const remove = directoryStatement<{ userId: string; id: string; provider: string | null }, { provider: string }>(
+const deleteLink = directoryStatement<{ userId: string; id: string; provider: string | null }, { provider: string }>(
   'external_identity_remove',
   (p) => sql`
     delete from external_identities
@@ -147,9 +150,9 @@ export async function unlinkExternalIdentity(
   tx: Queryable<'user' | 'directory'>,
   userId: string,
   { id, provider }: { readonly id: string; readonly provider?: string },
-  { origin, notices }: LinkingAct,
+  { origin, notices }: LinkingContext,
 ): Promise<void> {
-  const [removed] = await tx.query(remove({ userId, id, provider: provider ?? null }));
+  const [removed] = await tx.query(deleteLink({ userId, id, provider: provider ?? null }));
   if (removed === undefined) throw new Problem('not_found');
   const data = { external_identity_id: id, provider: removed.provider };
   await recordEvent(tx, { userId, type: 'external_identity.unlinked', origin, data });

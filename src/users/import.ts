@@ -60,7 +60,10 @@ const checksPerTurn = 20;
 
 export function createUserImport(options: UserImportOptions): UserImport {
   const { database } = options;
-  const hash = createConcurrencyLimiter({ concurrency: options.hashesAtATime, maxWaiting: Number.POSITIVE_INFINITY });
+  const limitHashes = createConcurrencyLimiter({
+    concurrency: options.hashesAtATime,
+    maxWaiting: Number.POSITIVE_INFINITY,
+  });
   const hashers = { hasher: options.hasher, pins: createPins(options) };
 
   async function prepare(input: UserToImport, { isAdmin }: ImportRun): Promise<Prepared | Problem> {
@@ -75,7 +78,7 @@ export function createUserImport(options: UserImportOptions): UserImport {
     return {
       candidate,
       row() {
-        row ??= hash(async () => {
+        row ??= limitHashes(async () => {
           const values = await newUserValues(hashers, candidate.id, input, checked.identities);
           return { candidate, identities: identitiesToSet(checked.identities), values };
         });
@@ -92,15 +95,15 @@ export function createUserImport(options: UserImportOptions): UserImport {
       return async (users) => {
         const prepared: (Prepared | Problem)[] = [];
         for (let from = 0; from < users.length; from += checksPerTurn) {
-          const some = users.slice(from, from + checksPerTurn);
-          prepared.push(...(await Promise.all(some.map((input) => prepare(input, run)))));
+          const batch = users.slice(from, from + checksPerTurn);
+          prepared.push(...(await Promise.all(batch.map((input) => prepare(input, run)))));
           await setImmediate();
         }
-        const good = prepared.flatMap((each) => (each instanceof Problem ? [] : each));
+        const valid = prepared.flatMap((each) => (each instanceof Problem ? [] : each));
         const decided = run.dryRun
-          ? await forecast(database, good, { addedSchemes, rules })
-          : await importAll(database, good, { origin: run.origin, rules });
-        const outcomes = new Map(good.map((each, index) => [each, decided[index]]));
+          ? await predictImport(database, valid, { addedSchemes, rules })
+          : await importAll(database, valid, { origin: run.origin, rules });
+        const outcomes = new Map(valid.map((each, index) => [each, decided[index]]));
         return prepared.flatMap((each) => (each instanceof Problem ? each : (outcomes.get(each) ?? [])));
       };
     },
@@ -138,7 +141,7 @@ function importedScheme({ password_hash: hash }: UserToImport): string | undefin
   return scheme === currentScheme ? undefined : scheme;
 }
 
-async function forecast(
+async function predictImport(
   database: Database,
   prepared: readonly Prepared[],
   { addedSchemes, rules }: { readonly addedSchemes: Set<string>; readonly rules: SchemeRules },
@@ -165,8 +168,8 @@ async function importAll(
   const candidates = prepared.map(({ candidate }) => candidate);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const decisions = planImport(candidates, await findImportState(database.spanning, candidates), run.rules);
-    const wanted = prepared.filter((_, index) => 'create' in (decisions[index] ?? {}));
-    const rows = await Promise.all(wanted.map(({ row }) => row()));
+    const rowsToCreate = prepared.filter((_, index) => 'create' in (decisions[index] ?? {}));
+    const rows = await Promise.all(rowsToCreate.map(({ row }) => row()));
     if (await write(database, rows, run)) return decisions.map(outcomeOf);
   }
   throw new Problem('overloaded', { retryAfter: 1 });

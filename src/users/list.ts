@@ -26,7 +26,7 @@ export function createUserList(options: FinderOptions & { readonly defaultRegion
     const ids = match !== undefined && 'ids' in match ? [sql`u.id = any(${bound(match.ids)}::uuid[])`] : [];
     const parts = match !== undefined && 'condition' in match ? [match.condition] : [];
     const condition = join([userCondition(filter), ...ids, ...parts], ' and ');
-    const isDirect = ids.length > 0 || filter.some(isDirectly) || (filter.length === 0 && parts.length === 0);
+    const isDirect = ids.length > 0 || filter.some(isIndexed) || (filter.length === 0 && parts.length === 0);
     if (isDirect) return readDirectly(database, request, condition);
     const by = filter.length === 0 && hasTrigram(search ?? '') ? 'search' : 'filter';
     const page = await find({ ...request, condition, by });
@@ -36,7 +36,7 @@ export function createUserList(options: FinderOptions & { readonly defaultRegion
 }
 
 /** Whether an index finds all users of a condition, and these are few. */
-const isDirectly = ({ name, operator, values }: FilterClause) =>
+const isIndexed = ({ name, operator, values }: FilterClause) =>
   operator === 'eq' && (name === 'id' || (name === 'guess_locked' && !values.includes('false')));
 
 /** A page of few users, or of all: an index finds them in one statement. */

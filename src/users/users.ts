@@ -86,7 +86,7 @@ export interface Users {
   prepareChange(id: string, change: UserChange): Promise<PreparedChange>;
   /**
    * Changes a user and notifies the user of changed credentials. A new or removed password and deactivation end every login.
-   * @param as the kind of the one notice to send instead
+   * @param noticeKind the kind of the one notice to send instead
    * @throws Problem `not_found`, `identity_taken`, `validation_failed` (`identity_required`)
    */
   change(
@@ -94,7 +94,7 @@ export interface Users {
     id: string,
     prepared: PreparedChange,
     origin: Origin,
-    as?: NoticeKind,
+    noticeKind?: NoticeKind,
   ): Promise<User>;
   /**
    * Deletes the user. The queue's job `user.erase` deletes the user's other rows, except the events.
@@ -136,7 +136,7 @@ export interface UsersOptions extends UserRules {
 export function createUsers(options: UsersOptions): Users {
   const { database } = options;
   const pins = createPins(options);
-  const found = async (row: Promise<UserRow | undefined>): Promise<UserRow> => {
+  const demandUser = async (row: Promise<UserRow | undefined>): Promise<UserRow> => {
     const user = await row;
     if (user === undefined) throw new Problem('not_found');
     return user;
@@ -145,17 +145,17 @@ export function createUsers(options: UsersOptions): Users {
     prepare: (input, id = newId()) => prepareUser(options, pins, input, id),
     async create(tx, { id, identities, values }, origin, { mayAddScheme } = { mayAddScheme: false }) {
       // First, so that a transaction that waits here holds no other lock.
-      await noteScheme(tx, values.password_hash, { costLimit: options.hashCostLimit, mayAdd: mayAddScheme });
+      await registerScheme(tx, values.password_hash, { costLimit: options.hashCostLimit, mayAdd: mayAddScheme });
       const user = await insertUser(tx, id, values);
       await claim(tx, id, identities);
       await recordEvent(tx, { userId: id, type: 'user.created', origin, changes: creationChanges(values) });
       return toUser(user);
     },
-    get: async (id) => toUser(await found(findUser(database.user(id), id))),
+    get: async (id) => toUser(await demandUser(findUser(database.user(id), id))),
     list: createUserList({ database, defaultRegion: options.defaultRegion, concurrency: options.searches ?? 2 }),
     prepareChange: (id, change) => prepareChange(options, pins, id, change),
     async change(tx, id, prepared, origin, as) {
-      const before = await found(findUserForUpdate(tx, id));
+      const before = await demandUser(findUserForUpdate(tx, id));
       const endLogins = await invalidateByChange(tx, before, prepared.values, origin);
       const after = await changeUser(tx, before, prepared, endLogins, origin);
       const notices = noticesOfChange(before, prepared.values, as);
@@ -166,10 +166,10 @@ export function createUsers(options: UsersOptions): Users {
       if (!(await deleteUser(tx, id))) throw new Problem('not_found');
       await recordEvent(tx, { userId: id, type: 'user.deleted', origin });
     },
-    getForUpdate: async (tx, id) => toUser(await found(findUserForUpdate(tx, id))),
+    getForUpdate: async (tx, id) => toUser(await demandUser(findUserForUpdate(tx, id))),
     async lock(tx, id, request, origin) {
       const lock = readLock(request);
-      const before = toUser(await found(findUserForUpdate(tx, id)));
+      const before = toUser(await demandUser(findUserForUpdate(tx, id)));
       if (lock.locked_until !== null && !(await isFuture(tx, lock.locked_until))) {
         throwIfErrors([{ field: 'until', code: 'time_in_past' }]);
       }
@@ -180,7 +180,7 @@ export function createUsers(options: UsersOptions): Users {
       return user;
     },
     async unlock(tx, id, origin) {
-      const before = toUser(await found(findUserForUpdate(tx, id)));
+      const before = toUser(await demandUser(findUserForUpdate(tx, id)));
       await clearGuesses(tx, id);
       const user = toUser(await updateUser(tx, id, { lock_kind: null, locked_until: null, lock_reason: null }));
       const changes = [
@@ -191,12 +191,12 @@ export function createUsers(options: UsersOptions): Users {
       return user;
     },
     async removeSecondFactors(tx, id, origin) {
-      await found(findUserForUpdate(tx, id));
+      await demandUser(findUserForUpdate(tx, id));
       await removeSecondFactors(tx, id, origin, options.notices);
       return toUser(await updateUser(tx, id, {}));
     },
     async logout(tx, id, origin) {
-      await found(findUserForUpdate(tx, id));
+      await demandUser(findUserForUpdate(tx, id));
       const ended = await countLogins(tx, id);
       await updateUser(tx, id, {}, { endLogins: true });
       await endChallenges(tx, id);
@@ -213,7 +213,7 @@ async function prepareUser(options: UsersOptions, pins: Pins, input: NewUser, id
 }
 
 /** @throws Problem with the reason why the hash may not be stored */
-async function noteScheme(tx: Queryable<'directory'>, hash: string | null, rules: SchemeRules): Promise<void> {
+async function registerScheme(tx: Queryable<'directory'>, hash: string | null, rules: SchemeRules): Promise<void> {
   const refusal = hash === null ? undefined : await registerSchemes(tx, [schemeOf(hash)], rules);
   if (refusal !== undefined) throw refusal;
 }

@@ -50,7 +50,7 @@ type AccountServices = Pick<
 export function createAccountServices({ config, database, keys, hasher }: Base, parts: AccountParts): AccountServices {
   const { messaging, pins, guesses, limits, users, factors } = parts;
   const { channels, notices } = messaging;
-  const codes = createCodeSender({ keys, limits, channels, onQueued: messaging.written });
+  const codes = createCodeSender({ keys, limits, channels, onQueued: messaging.onMessageWritten });
   const methods = [passwordProof(hasher), codeProof(keys, codes), pinProof(pins), ...factors.proofs];
   const hasSecondFactor = factors.secondFactors.hasSecondFactor;
   const { defaultRegion, passwordMin } = parts.rules;

@@ -52,7 +52,7 @@ export function createLoginServices(
     enrolPin: config.PIN_ENROL === 'first_login',
     tokenLifetimeMs: config.AUTHENTICATION_TTL,
     noticeChannels: messaging.notices.channels,
-    written: messaging.written,
+    onMessageWritten: messaging.onMessageWritten,
     onUnfinished: (error) => log.warn({ err: error }, 'work after a login failed; the login stays approved'),
   });
   return {

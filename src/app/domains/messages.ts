@@ -31,7 +31,7 @@ export interface Messaging {
   /** The jobs of each channel. A provider that hangs blocks its own channel only. */
   jobGroups(concurrency: number): JobGroup[];
   /** Call it after a message was written and committed. */
-  written(): void;
+  onMessageWritten(): void;
   /** Starts to move written messages to the queue. */
   startDispatch(): { stop(): Promise<void> };
 }
@@ -75,7 +75,7 @@ export async function createMessaging(
         tasks: { [messageTasks[channel]]: (job) => messages.send(job as MessageJob) },
         concurrency,
       })),
-    written: () => relay?.notify(),
+    onMessageWritten: () => relay?.notify(),
     startDispatch() {
       if (channels.length === 0) return { stop: async () => undefined };
       relay = startRelay(

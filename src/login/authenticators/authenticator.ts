@@ -16,16 +16,16 @@ interface Named {
    * Called after each failure, for any reason. Use it to make all failures take the same time.
    * @param since when the evaluation began, by `performance.now()`
    */
-  refused?(candidate: Candidate | undefined, since: number): Promise<void>;
+  afterFailure?(candidate: Candidate | undefined, since: number): Promise<void>;
   /**
    * What a user lacks, so that no secret is right; undefined if nothing is missing. An authenticator without this function
    * decides by data that Postern does not have.
    */
-  lacks?(user: AccountUser): Promise<Lack | undefined>;
+  findMissing?(user: AccountUser): Promise<Requirement | undefined>;
 }
 
 /** What a user must have for an authenticator. A hash that this version cannot read counts as missing. */
-export type Lack = 'password' | 'readable_password_hash' | 'phone' | 'email' | 'passkey' | 'external_identity';
+export type Requirement = 'password' | 'readable_password_hash' | 'phone' | 'email' | 'passkey' | 'external_identity';
 
 /** Decides in one step, from the secret of the login request. */
 export interface SingleStep extends Named {
@@ -33,7 +33,7 @@ export interface SingleStep extends Named {
   /** Must take the same time for every candidate (together with `refused`), and must not throw for a wrong secret. */
   verify(candidate: Candidate | undefined, secret: string, authenticationId: string): Promise<boolean>;
   /** Called with the right secret after the login is approved. Use it to rehash the secret. An error is only logged. */
-  approved?(candidate: Candidate, secret: string): Promise<void>;
+  afterApproval?(candidate: Candidate, secret: string): Promise<void>;
 }
 
 /** Begins a challenge and decides by its answer. */
@@ -65,7 +65,7 @@ export interface NamedUser {
    * Called once for a proof, even if parallel requests send it. Use it to record that the proof is used.
    * @returns false: refuse the login after all
    */
-  use?(): Promise<boolean>;
+  consume?(): Promise<boolean>;
 }
 
 /** Whether a login takes a PIN with its first secret. A passkey or an id_token needs none. */

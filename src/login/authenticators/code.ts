@@ -2,13 +2,13 @@ import type { MessageChannel } from '../../contract/administration.js';
 import { codeDigest, codeLifetime, codeMatches, newCode } from '../../credentials/codes.js';
 import type { Candidate } from '../../identities/accounts.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
-import type { Lack, TwoStep } from './authenticator.js';
+import type { Requirement, TwoStep } from './authenticator.js';
 
-const lackOf = { sms: 'phone', email: 'email' } as const satisfies Record<MessageChannel, Lack>;
+const requirementOf = { sms: 'phone', email: 'email' } as const satisfies Record<MessageChannel, Requirement>;
 
 /** The address of a user to which a channel sends login codes. */
 export function recipientBy(channel: MessageChannel, candidate: Candidate): string | undefined {
-  return candidate[lackOf[channel]];
+  return candidate[requirementOf[channel]];
 }
 
 /**
@@ -17,20 +17,21 @@ export function recipientBy(channel: MessageChannel, candidate: Candidate): stri
  */
 function codeAuthenticator(keys: SecretKeys, channel: MessageChannel): TwoStep {
   const recipientOf = (candidate: Candidate) => recipientBy(channel, candidate);
-  const bound = (authenticationId: string, recipient: string | undefined) => `${authenticationId} ${recipient ?? ''}`;
+  const digestSubject = (authenticationId: string, recipient: string | undefined) =>
+    `${authenticationId} ${recipient ?? ''}`;
   return {
     name: channel,
     steps: 2,
-    lacks: async (user) => (recipientOf(user) === undefined ? lackOf[channel] : undefined),
+    findMissing: async (user) => (recipientOf(user) === undefined ? requirementOf[channel] : undefined),
     async begin(candidate, authenticationId) {
       const code = newCode();
       const recipient = candidate && recipientOf(candidate);
-      const kept = { code: codeDigest(keys, bound(authenticationId, recipient), code) };
+      const kept = { code: codeDigest(keys, digestSubject(authenticationId, recipient), code) };
       return { kept, lifetime: codeLifetime, message: { channel, recipient, code } };
     },
     async verify({ kept, authenticationId, secret }, candidate) {
       const recipient = candidate && recipientOf(candidate);
-      return codeMatches(keys, bound(authenticationId, recipient), secret, kept.code ?? '');
+      return codeMatches(keys, digestSubject(authenticationId, recipient), secret, kept.code ?? '');
     },
   };
 }

@@ -12,7 +12,7 @@ export interface GuardOptions {
   /** The channels that can send codes. */
   readonly channels: readonly CodeMessage['channel'][];
   /** Milliseconds. The default is 500. See `guarded`. */
-  readonly tick?: number;
+  readonly tickMs?: number;
   /** Milliseconds for each call of a plug-in. The default is 10,000. */
   readonly timeoutMs?: number;
 }
@@ -31,7 +31,7 @@ const lifetimes = { default: 300, longest: 600 };
  */
 export function guarded(plugin: Plugin, options: GuardOptions): Authenticator {
   const { name } = plugin;
-  const { tick = 500, timeoutMs = 10_000 } = options;
+  const { tickMs: tick = 500, timeoutMs = 10_000 } = options;
 
   const waitForTick = (since: number) => wait(tick - ((performance.now() - since) % tick));
 
@@ -58,7 +58,7 @@ export function guarded(plugin: Plugin, options: GuardOptions): Authenticator {
   if (plugin.steps === 1) {
     const verify = (candidate: Candidate | undefined, secret: string, authenticationId: string) =>
       call(() => plugin.verify(userOf(candidate), secret, authenticationId), isTrue);
-    return { name, steps: 1, verify, refused };
+    return { name, steps: 1, verify, afterFailure: refused };
   }
   if (plugin.namesUser === true) {
     return {
@@ -67,13 +67,13 @@ export function guarded(plugin: Plugin, options: GuardOptions): Authenticator {
       namesUser: true,
       begin: (id: string) => begin(() => plugin.begin(id), undefined),
       identify: (answer: ChallengeAnswer) => call(() => plugin.identify(pluginAnswerOf(answer)), readNamed),
-      refused,
+      afterFailure: refused,
     };
   }
   return {
     name,
     steps: 2,
-    refused,
+    afterFailure: refused,
     begin: (candidate: Candidate | undefined, id: string) =>
       begin(() => plugin.begin(userOf(candidate), id), candidate),
     verify: (answer: ChallengeAnswer, candidate: Candidate | undefined) =>
@@ -167,7 +167,7 @@ class InvalidResult extends Error {}
  * may throw when they are read. The thread of a plug-in has already reduced its errors to the parts that may be logged.
  */
 function unavailable(name: string, error: unknown): Problem {
-  const known = asKnown(error);
+  const known = knownError(error);
   if (known instanceof Problem) return known;
   const cause = new Error(`the authenticator ${name} failed: ${known?.message ?? 'Error'}`);
   const frames = known instanceof PluginFailure ? (known.stack ?? '').split('\n').slice(1) : [];
@@ -175,7 +175,7 @@ function unavailable(name: string, error: unknown): Problem {
   return new Problem('authenticator_unavailable', { retryAfter: 5, cause });
 }
 
-function asKnown(error: unknown): Problem | InvalidResult | PluginFailure | TimeoutError | undefined {
+function knownError(error: unknown): Problem | InvalidResult | PluginFailure | TimeoutError | undefined {
   try {
     const isKnown =
       error instanceof Problem ||

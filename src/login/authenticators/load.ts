@@ -39,7 +39,7 @@ export async function loadPlugins({ modules, contextOf, onError }: LoadOptions):
         onLost: (reason) => onError(module, `the thread of a plug-in was lost: ${reason}`),
       });
       threads.push(thread);
-      const found = [...errorsOf(thread.described), ...clashes(thread.described, plugins)];
+      const found = [...errorsOf(thread.described), ...nameConflicts(thread.described, plugins)];
       errors.push(...found.map((error) => `${module}: ${error}`));
       if (found.length === 0 && thread.described !== undefined) plugins.push(pluginOf(thread, thread.described));
     } catch (error) {
@@ -91,7 +91,7 @@ function errorsOf(described: Described | undefined): string[] {
   return errors;
 }
 
-function clashes(described: Described | undefined, others: readonly Plugin[]): string[] {
+function nameConflicts(described: Described | undefined, others: readonly Plugin[]): string[] {
   const name = described?.name;
   if (typeof name !== 'string') return [];
   if (builtIn.includes(name) || builtInPrefixes.some((prefix) => name.startsWith(prefix))) {

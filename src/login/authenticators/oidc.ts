@@ -27,12 +27,12 @@ export interface ExpectedToken {
 }
 
 /** Seconds: as long as a login waits for its secret. */
-const lifetime = 600;
+const lifetimeSeconds = 600;
 
 /** The challenge that a client passes to the provider's library. Its nonce binds the token to this challenge. */
 export function oidcChallenge({ issuer, clientIds }: IdTokens): Challenge & Required<Pick<Challenge, 'shown'>> {
   const nonce = randomBytes(32).toString('base64url');
-  return { kept: { nonce }, lifetime, shown: { type: 'oidc', issuer, client_ids: clientIds, nonce } };
+  return { kept: { nonce }, lifetime: lifetimeSeconds, shown: { type: 'oidc', issuer, client_ids: clientIds, nonce } };
 }
 
 const readClock = directoryStatement<object, { now: number }>(
@@ -61,7 +61,7 @@ export function oidcAuthenticator(database: Database, idTokens: IdTokens): SelfN
     name: `oidc:${idTokens.name}`,
     steps: 2,
     namesUser: true,
-    async lacks({ userId }) {
+    async findMissing({ userId }) {
       const linked = await listExternalIdentities(database.directory, userId);
       return linked.some(({ issuer }) => issuer === idTokens.issuer) ? undefined : 'external_identity';
     },

@@ -21,7 +21,7 @@ export function passkeyAuthenticator(parts: {
     name: 'passkey',
     steps: 2,
     namesUser: true,
-    lacks: async ({ hasPasskey }) => (hasPasskey ? undefined : 'passkey'),
+    findMissing: async ({ hasPasskey }) => (hasPasskey ? undefined : 'passkey'),
     async begin() {
       const challenge = newPasskeyChallenge();
       const options = requestOptions(challenge, userVerification);
@@ -34,7 +34,7 @@ export function passkeyAuthenticator(parts: {
       if (assertion === undefined || userId === undefined || challenge === undefined) return undefined;
       const expected = { userId, challenge, verification: userVerification, origin };
       const checked = await verifyAssertion(parts, assertion, expected);
-      return checked && { userId, isMultiFactor: checked.userVerified, use: checked.saveCounter };
+      return checked && { userId, isMultiFactor: checked.userVerified, consume: checked.saveCounter };
     },
   };
 }

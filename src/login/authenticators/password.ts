@@ -17,12 +17,12 @@ export function passwordAuthenticator(database: Database, hasher: PasswordHasher
     name: 'password',
     steps: 1,
     verify: (candidate, secret) => hasher.verify(candidate?.passwordHash, secret),
-    async lacks({ passwordHash }) {
+    async findMissing({ passwordHash }) {
       if (passwordHash === undefined) return 'password';
       return isReadableHash(passwordHash) ? undefined : 'readable_password_hash';
     },
-    refused: (candidate) => schemes.verifyOtherSchemes(candidate?.passwordHash),
-    async approved({ userId, passwordHash }, secret) {
+    afterFailure: (candidate) => schemes.verifyOtherSchemes(candidate?.passwordHash),
+    async afterApproval({ userId, passwordHash }, secret) {
       if (passwordHash === undefined || !needsRehash(passwordHash, secret)) return;
       const hash = await hasher.hash(secret);
       await database.user(userId).query(replaceHash({ userId, verified: passwordHash, hash }));

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 
 /** The first message to the thread of a plug-in. All others use `port`, which the plug-in cannot see. */
-export interface Beginning {
+export interface WorkerStart {
   readonly port: MessagePort;
   /** The URL of the module. */
   readonly url: string;
@@ -11,7 +11,7 @@ export interface Beginning {
 
 /** To the thread of a plug-in. */
 export type ToThread =
-  | { readonly type: 'call'; readonly id: number; readonly member: Member; readonly given: readonly unknown[] }
+  | { readonly type: 'call'; readonly id: number; readonly member: Member; readonly args: readonly unknown[] }
   | { readonly type: 'ping' }
   /** The result of a request of the plug-in. */
   | { readonly type: 'done'; readonly id: number; readonly value?: unknown; readonly error?: RequestError };

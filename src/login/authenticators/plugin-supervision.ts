@@ -13,12 +13,12 @@ export interface SupervisionOptions extends PluginThreadOptions {
 export interface SupervisedPlugin {
   readonly described: Described | undefined;
   /** Waits for a thread that is starting, and fails at once during a pause between attempts. @throws PluginFailure */
-  call(member: Member, given: readonly unknown[]): Promise<unknown>;
+  call(member: Member, args: readonly unknown[]): Promise<unknown>;
   close(): Promise<void>;
 }
 
 /** Milliseconds. After a thread has run for longer than this, its loss counts as the first one again. */
-const stableAfter = 30_000;
+const stableAfterMs = 30_000;
 
 /** @throws Error with the reason why the plug-in did not start, for the operator */
 export async function supervisePlugin(options: SupervisionOptions): Promise<SupervisedPlugin> {
@@ -34,7 +34,7 @@ export async function supervisePlugin(options: SupervisionOptions): Promise<Supe
       await wait(pause, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
       if (closing.signal.aborted) return undefined;
       try {
-        current = startPluginThread(options).then((thread) => demandSame(thread, first));
+        current = startPluginThread(options).then((thread) => requireSame(thread, first));
         return await current;
       } catch (error) {
         current = undefined;
@@ -51,7 +51,7 @@ export async function supervisePlugin(options: SupervisionOptions): Promise<Supe
       current = undefined;
       if (closing.signal.aborted) return;
       onLost(reason);
-      losses = performance.now() - startedAt > stableAfter ? 1 : losses + 1;
+      losses = performance.now() - startedAt > stableAfterMs ? 1 : losses + 1;
       thread = await restart(losses);
     }
   }
@@ -74,7 +74,7 @@ export async function supervisePlugin(options: SupervisionOptions): Promise<Supe
 }
 
 /** A module may return another object at the second start, but only the first object was checked. */
-async function demandSame(thread: PluginThread, first: PluginThread): Promise<PluginThread> {
+async function requireSame(thread: PluginThread, first: PluginThread): Promise<PluginThread> {
   if (JSON.stringify(thread.described) === JSON.stringify(first.described)) return thread;
   await thread.end();
   throw new Error('it has restarted as another authenticator');

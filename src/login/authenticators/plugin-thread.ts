@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { PluginContext, PluginRequest } from './plugin.js';
-import type { Beginning, Described, FromThread, Member, Thrown, ToThread } from './plugin-messages.js';
+import type { Described, FromThread, Member, Thrown, ToThread, WorkerStart } from './plugin-messages.js';
 
 export interface PluginThreadOptions {
   /** The URL of the module. */
@@ -22,7 +22,7 @@ export interface PluginThread {
   /** Resolves with the reason, for the log, when the thread ends without `end`. */
   readonly lost: Promise<string>;
   /** @throws PluginFailure */
-  call(member: Member, given: readonly unknown[]): Promise<unknown>;
+  call(member: Member, args: readonly unknown[]): Promise<unknown>;
   end(): Promise<void>;
 }
 
@@ -56,9 +56,9 @@ interface OpenCall {
 export async function startPluginThread(options: PluginThreadOptions): Promise<PluginThread> {
   const { url, context, startTimeoutMs = 30_000 } = options;
   const { port1: port, port2 } = new MessageChannel();
-  const worker = beginWorker({ url, env: context.env, port: port2 });
-  const { lost, endFor } = watch(worker);
-  const calls = createCalls(options, (message) => port.postMessage(message), endFor);
+  const worker = startWorker({ url, env: context.env, port: port2 });
+  const { lost, endFor: terminate } = watch(worker);
+  const calls = createCalls(options, (message) => port.postMessage(message), terminate);
   void lost.then((reason) => {
     calls.failAll(reason);
     port.close();
@@ -71,7 +71,7 @@ export async function startPluginThread(options: PluginThreadOptions): Promise<P
         else if (message.type === 'not started') reject(new Error(message.message));
         else calls.receive(message);
       } catch {
-        endFor('it has sent an unreadable message');
+        terminate('it has sent an unreadable message');
       }
     });
   });
@@ -87,7 +87,7 @@ export async function startPluginThread(options: PluginThreadOptions): Promise<P
   }
 }
 
-function beginWorker(beginning: Beginning): Worker {
+function startWorker(beginning: WorkerStart): Worker {
   const worker = new Worker(new URL('./plugin-worker.mjs', import.meta.url), {
     // Not the environment of the process, which contains secrets.
     env: { ...beginning.env },
@@ -180,7 +180,7 @@ function createCalls(
           expectPong();
         };
         open.set(id, { resolve, reject, timer: setTimeout(timeOut, timeoutMs) });
-        send({ type: 'call', id, member, given });
+        send({ type: 'call', id, member, args: given });
       }),
     receive(message: FromThread): void {
       if (message.type === 'answer') close(message.id)?.resolve(JSON.parse(message.json));

@@ -3,7 +3,7 @@
 // must run it from the TypeScript sources too.
 import { parentPort } from 'node:worker_threads';
 
-/** @import { Beginning, Described, FromThread, Thrown, ToThread } from './plugin-messages.js' */
+/** @import { WorkerStart, Described, FromThread, Thrown, ToThread } from './plugin-messages.js' */
 /** @typedef {Partial<Record<string, unknown>>} Anything */
 /** @typedef {(message: FromThread) => void} Send */
 
@@ -15,7 +15,7 @@ const maxFrames = 10;
 /** The members of a result that are read. */
 const members = ['kept', 'lifetime', 'shown', 'message', 'userId', 'isMultiFactor'];
 
-parentPort?.once('message', (/** @type {Beginning} */ { port, url, env }) => {
+parentPort?.once('message', (/** @type {WorkerStart} */ { port, url, env }) => {
   /** @type {Send} */
   const send = (message) => port.postMessage(message);
   const requests = createRequests(send);
@@ -72,7 +72,7 @@ function plain(value) {
  * @param {Extract<ToThread, { type: 'call' }>} call
  * @param {Send} send
  */
-async function answer(plugin, { id, member, given }, send) {
+async function answer(plugin, { id, member, args: given }, send) {
   try {
     const work = /** @type {Function} */ (plugin[member]);
     const value = await work.apply(plugin, given);

@@ -40,7 +40,7 @@ export async function checkAccount(
 ): Promise<AccountChecks> {
   const { database, guesses } = options;
   const { userId, knownDevice } = subject;
-  const waits = await readLoginLimits(options, subject, request.address);
+  const loginLimits = await readLoginLimits(options, subject, request.address);
   const guess = await readGuessState(database.user(userId), { userId, knownDevice }, guesses.limitValues);
   const refusal = guessLockProblem(guess.tried);
   const { since, until, failures, locks, failuresToPermanent: failures_to_permanent } = guess;
@@ -50,8 +50,8 @@ export async function checkAccount(
   };
   const code = knownDevice === undefined ? 'new_devices_locked_by_guesses' : 'device_locked_by_guesses';
   return {
-    address: (turn) => waits.address(turn),
-    account: (turn) => waits.account(turn),
+    address: (turn) => loginLimits.address(turn),
+    account: (turn) => loginLimits.account(turn),
     guessLock: refusal && { finding: blocker(code, lock), refusal: refusedBy(refusal), isOfAccount: true },
     absent: await absenceOf(options, subject, request.identity),
     operatorLock: await operatorLockOf(options, subject),
@@ -73,12 +73,12 @@ async function readLoginLimits(
   address: string | undefined,
 ) {
   const ofAccount = limits.counts.loginsTo(userId, knownDevice);
-  const asked = turns.map((turn) => ({ ...ofAccount, turn }));
+  const queries = turns.map((turn) => ({ ...ofAccount, turn }));
   if (address !== undefined) {
     const ofAddress = limits.counts.loginsFrom(address);
-    asked.push(...turns.map((turn) => ({ ...ofAddress, turn })));
+    queries.push(...turns.map((turn) => ({ ...ofAddress, turn })));
   }
-  const states = await readRequestLimits(database.directory, asked);
+  const states = await readRequestLimits(database.directory, queries);
   const setting = [remedies.configure('LOGIN_LIMIT_PER_ADDRESS')];
   // A limit that refuses only a later step of the login belongs to the ways that have such a step.
   const checkOf = (code: 'account_limit' | 'address_limit', limit: UsedUpLimit | undefined, turn: number) => {
@@ -110,8 +110,8 @@ async function absenceOf(
 
 async function operatorLockOf({ database }: AccountCheckOptions, subject: Subject): Promise<Check | undefined> {
   const { user, userId } = subject;
-  const held = user?.account.lock;
-  if (user === undefined || held === undefined) return undefined;
+  const accountLock = user?.account.lock;
+  if (user === undefined || accountLock === undefined) return undefined;
   const since = await lastEventAt(database.user(userId), userId, 'user.locked');
   const { until, reason } = user.lock;
   const data = reason === null ? {} : { reason };
@@ -119,7 +119,7 @@ async function operatorLockOf({ database }: AccountCheckOptions, subject: Subjec
     ...{ since, until, data },
     remedies: [remedies.unlock(remediedUser(subject))],
   });
-  return { finding, refusal: refusedBy(lockProblem(held)), isOfAccount: true };
+  return { finding, refusal: refusedBy(lockProblem(accountLock)), isOfAccount: true };
 }
 
 function notesOf(secondFactors: SecondFactors, subject: Subject): Finding[] {

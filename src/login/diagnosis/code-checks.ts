@@ -47,8 +47,8 @@ export async function checkCode(
   ]);
   const requestLimits = [counts.smsOfPrefix(identity), counts.smsInTotal];
   if (address !== undefined) requestLimits.push(counts.messagesFrom(address).count);
-  const asked = requestLimits.map((count) => ({ ...count, turn: 1 }));
-  const [ofPrefix, inTotal, ofAddress] = await readRequestLimits(database.directory, asked);
+  const queries = requestLimits.map((count) => ({ ...count, turn: 1 }));
+  const [ofPrefix, inTotal, ofAddress] = await readRequestLimits(database.directory, queries);
 
   const start: Check[] = [];
   const refuse = (finding: Finding, limit: UsedUpLimit) => {

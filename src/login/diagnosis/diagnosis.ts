@@ -51,13 +51,16 @@ export interface LoginDiagnosesOptions extends AccountCheckOptions, WayOptions {
 type AnyAuthenticator = Parameters<typeof diagnoseWay>[1];
 
 /** Built-in authenticators that need a provider. */
-const needProvider = ['sms', 'email'];
+const providerAuthenticators = ['sms', 'email'];
 
 export function createLoginDiagnoses(options: LoginDiagnosesOptions): LoginDiagnoses {
   const { database, keys, secondFactors, defaultRegion } = options;
   const configured = new Map<string, AnyAuthenticator>(options.authenticators.map((each) => [each.name, each]));
-  const named = (name: string) => configured.get(name) ?? { name, isMissing: true as const };
-  const all = [...configured.values(), ...needProvider.filter((name) => !configured.has(name)).map(named)];
+  const authenticatorOf = (name: string) => configured.get(name) ?? { name, isMissing: true as const };
+  const all = [
+    ...configured.values(),
+    ...providerAuthenticators.filter((name) => !configured.has(name)).map(authenticatorOf),
+  ];
 
   async function diagnose(
     subject: Subject,
@@ -75,7 +78,7 @@ export function createLoginDiagnoses(options: LoginDiagnosesOptions): LoginDiagn
     const { user } = subject;
     return {
       user_id: user === undefined ? null : subject.userId,
-      identity: login.identity === undefined ? null : shown(login.identity),
+      identity: login.identity === undefined ? null : publicIdentity(login.identity),
       device: { id: deviceId ?? null, known: subject.knownDevice !== undefined },
       address: address ?? null,
       checked_at: subject.now,
@@ -119,13 +122,13 @@ export function createLoginDiagnoses(options: LoginDiagnosesOptions): LoginDiagn
       }
       const { userId } = await findAccount(database.spanning, keys, identity);
       const subject = await readSubject(database.user(userId), userId, view.deviceId);
-      const authenticators = authenticator === undefined ? all : [named(authenticator)];
+      const authenticators = authenticator === undefined ? all : [authenticatorOf(authenticator)];
       return diagnose(subject, view, { identity, authenticators });
     },
   };
 }
 
-const shown = ({ type, canonical }: Identity) => ({ type, value: canonical });
+const publicIdentity = ({ type, canonical }: Identity) => ({ type, value: canonical });
 
 function identityFor(authenticator: AnyAuthenticator, identity: Identity | undefined): Identity | undefined {
   return 'isMissing' in authenticator || !namesUser(authenticator) ? identity : undefined;

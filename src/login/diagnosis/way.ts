@@ -5,7 +5,7 @@ import { type PinPolicy, pinRule } from '../../credentials/pins/pin-check.js';
 import type { Pins } from '../../credentials/pins/pins.js';
 import type { Identity } from '../../identities/identity.js';
 import { Problem } from '../../lib/problem.js';
-import { type Authenticator, type Lack, namesUser, takesPin } from '../authenticators/authenticator.js';
+import { type Authenticator, namesUser, type Requirement, takesPin } from '../authenticators/authenticator.js';
 import type { AccountChecks } from './account-checks.js';
 import { remediedUser } from './account-checks.js';
 import type { CodeChecks } from './code-checks.js';
@@ -62,7 +62,7 @@ export async function diagnoseWay(
   const plan = isMissing
     ? missingPlan(authenticator.name)
     : await planOf(options, authenticator, subject, account, code, rule);
-  const { answers, isRefused, isKnown } = walk(plan.steps);
+  const { answers, isRefused, isKnown } = predictAnswers(plan.steps);
   const checks = plan.steps.flatMap((step) => step.checks.flatMap((check) => check ?? []));
   const own = unique(checks.filter(({ isOfAccount }) => !isOfAccount).map(({ finding }) => finding));
   const isUncertain = !isKnown || plan.notes.some(({ code: reason }) => uncertain.includes(reason));
@@ -94,7 +94,7 @@ const unique = (findings: readonly Finding[]) =>
   findings.filter((finding, place) => findings.findIndex(({ code }) => code === finding.code) === place);
 
 /** The answers of the steps until the first one that is refused or not known. */
-function walk(steps: readonly Step[]): { answers: Answer[]; isRefused: boolean; isKnown: boolean } {
+function predictAnswers(steps: readonly Step[]): { answers: Answer[]; isRefused: boolean; isKnown: boolean } {
   const answers: Answer[] = [];
   for (const { name, checks, answer } of steps) {
     const refusal = checks.find((check) => check !== undefined)?.refusal;
@@ -128,13 +128,13 @@ async function planOf(
   rule: Way['pin'],
 ): Promise<Plan> {
   const { user } = subject;
-  const lack = user && (await authenticator.lacks?.(user.account));
+  const missing = user && (await authenticator.findMissing?.(user.account));
   const own: Finding[] = [
-    ...(lack === undefined ? [] : [lackFinding(lack, authenticator.name, subject)]),
+    ...(missing === undefined ? [] : [missingFinding(missing, authenticator.name, subject)]),
     ...code.notSent,
   ];
   const notes: Finding[] = [...code.notes];
-  if (authenticator.lacks === undefined) notes.push(note('decided_elsewhere'));
+  if (authenticator.findMissing === undefined) notes.push(note('decided_elsewhere'));
   if (user !== undefined && rule !== 'ignored') {
     const setPin = { remedies: [remedies.setPin(remediedUser(subject))] };
     const { pinHash } = user.account;
@@ -151,7 +151,7 @@ async function planOf(
     factor,
     unreadableApp: app?.effect === 'blocks' ? app : undefined,
   });
-  return { steps, isSetUp: lack === undefined, notes };
+  return { steps, isSetUp: missing === undefined, notes };
 }
 
 /** The second factor of a login, and whether its app can be checked. */
@@ -181,7 +181,7 @@ interface StepParts {
 
 function stepsOf(authenticator: Authenticator, parts: StepParts): Step[] {
   const { account, code, own, factor, unreadableApp } = parts;
-  const isKnown = authenticator.lacks !== undefined;
+  const isKnown = authenticator.findMissing !== undefined;
   const answer = factor ? 'pending' : 'approved';
   const decided = isKnown ? answer : undefined;
   const absent = (refusal: typeof rejectedLater) =>
@@ -228,7 +228,7 @@ function unreadableHash({ code }: Finding) {
   return { status: errors.internal_error.status, authentication_status: null, code: 'internal_error' };
 }
 
-function lackFinding(lack: Lack, authenticator: string, subject: Subject): Finding {
+function missingFinding(lack: Requirement, authenticator: string, subject: Subject): Finding {
   const user = remediedUser(subject);
   switch (lack) {
     case 'password':

@@ -49,14 +49,14 @@ export interface UserBulk {
 }
 
 /** Users that are in work at a time: each needs a connection. */
-const width = 4;
+const concurrency = 4;
 /** Users that are read at a time, if a list selects them. */
 const pageSize = 100;
 
 export function createUserBulk({ database, users }: { readonly database: Database; readonly users: Users }): UserBulk {
-  const settle = async (action: BulkAction, caller: BulkCaller, id: string): Promise<BulkOutcome> => {
+  const attemptAction = async (action: BulkAction, caller: BulkCaller, id: string): Promise<BulkOutcome> => {
     try {
-      return { id, ...(await act(database, users, { ...action, ...caller }, id)) };
+      return { id, ...(await applyAction(database, users, { ...action, ...caller }, id)) };
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'storage_unavailable') throw error;
       const isRepeat = error.code === 'not_found' && action.action === 'delete' && (await wasDeleted(database, id));
@@ -72,10 +72,10 @@ export function createUserBulk({ database, users }: { readonly database: Databas
         await recordServiceEvent(database.directory, { type: 'users.bulk', origin: caller.origin, data });
       }
       for await (const ids of selectedIds(database, users, selection)) {
-        for (let at = 0; at < ids.length; at += width) {
+        for (let at = 0; at < ids.length; at += concurrency) {
           await caller.recheck();
-          const some = ids.slice(at, at + width);
-          const settled = await Promise.allSettled(some.map((id) => settle(action, caller, id)));
+          const batch = ids.slice(at, at + concurrency);
+          const settled = await Promise.allSettled(batch.map((id) => attemptAction(action, caller, id)));
           // What is committed is reported, also when the others have failed.
           yield settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
           const failure = settled.find((one) => one.status === 'rejected');
@@ -100,10 +100,15 @@ async function* selectedIds(
   const [clock] = await database.everyone.query(
     compose<{ now: string }, 'everyone'>('everyone', sql`select db_now() as now`),
   );
-  const isOld = { name: 'created_at', field: { kind: 'time' }, operator: 'lte', values: [clock?.now ?? ''] } as const;
+  const createdBefore = {
+    name: 'created_at',
+    field: { kind: 'time' },
+    operator: 'lte',
+    values: [clock?.now ?? ''],
+  } as const;
   const request = {
     ...selection,
-    filter: [...selection.filter, isOld],
+    filter: [...selection.filter, createdBefore],
     page: 1,
     limit: pageSize,
     sort: [{ field: 'created_at', direction: 'asc' }],
@@ -118,7 +123,12 @@ async function* selectedIds(
 
 type Result = Omit<BulkOutcome, 'id'>;
 
-async function act(database: Database, users: Users, action: BulkAction & BulkCaller, id: string): Promise<Result> {
+async function applyAction(
+  database: Database,
+  users: Users,
+  action: BulkAction & BulkCaller,
+  id: string,
+): Promise<Result> {
   if (action.action === 'export') {
     const user = await users.get(id);
     return action.isDryRun ? { result: 'valid' } : { result: 'done', user };
@@ -129,7 +139,7 @@ async function act(database: Database, users: Users, action: BulkAction & BulkCa
     // An operator must not be locked out by a list that happens to contain the operator.
     if (action.origin.actor === `user:${id}`)
       throw new Problem('validation_failed', { errors: [{ code: 'own_account' }] });
-    if (isSettled(user, action)) return { result: 'unchanged' };
+    if (isInTargetState(user, action)) return { result: 'unchanged' };
     if (action.isDryRun) return { result: 'valid' };
     const { origin, lock = {} } = action;
     switch (action.action) {
@@ -155,7 +165,7 @@ async function act(database: Database, users: Users, action: BulkAction & BulkCa
 const statusOf = (action: 'activate' | 'deactivate') => (action === 'activate' ? 'active' : 'deactivated');
 
 /** Whether the user is in the state that the action leads to. A logout always ends logins that are in progress. */
-function isSettled(user: User, { action, lock = {} }: BulkAction): boolean {
+function isInTargetState(user: User, { action, lock = {} }: BulkAction): boolean {
   switch (action) {
     case 'lock':
       return (

@@ -54,9 +54,9 @@ const defaultLimits: Limits = { search: 3000, indexed: 1500, count: 500 };
 /** Rows that are read before an index is used. It takes about 10 ms, and suffices for a text that one in 200 users has. */
 const defaultFirstRows = 5000;
 /** Further rows that are read in the order of the list, if they are likely to fill the page. */
-const mostLikelyRows = 25_000;
+const maxLikelyRows = 25_000;
 /** Rows before the page that are kept in memory. Page numbers further down leave this to the database. */
-const mostSkipped = 10_000;
+const maxSkippedRows = 10_000;
 /** Milliseconds that one step should take, and its largest number of rows. */
 const step = { duration: 200, mostRows: 100_000 };
 /** Above this share of matching rows, reading rows in any order counts them faster than the index does. */
@@ -72,16 +72,16 @@ async function find(options: FinderOptions, request: FindRequest): Promise<Page<
   const { page, limit, anchor, sort } = request;
   const order = rowOrder(sort, anchor?.side === 'before');
   const skipped = anchor === undefined ? (page - 1) * limit : 0;
-  const reading = startReading(database.everyone, request, { order, wanted: skipped + limit + 1 });
+  const reading = startReading(database.everyone, request, { order, needed: skipped + limit + 1 });
   const deadline = performance.now() + limits.search;
   const isLate = () => performance.now() >= deadline;
-  if (skipped > mostSkipped) {
+  if (skipped > maxSkippedRows) {
     const found = await findIndexed(database, request, { order, skipped, limits });
     return found ?? { items: [], hasMore: false, total: 0, totalIsExact: false, partial: 'time' };
   }
 
   await reading.read(firstRows);
-  while (!reading.isDone() && !isLate() && reading.likelyRows() <= mostLikelyRows) {
+  while (!reading.isDone() && !isLate() && reading.likelyRows() <= maxLikelyRows) {
     await reading.read(reading.likelyRows());
   }
   if (!reading.isDone()) {
@@ -119,7 +119,7 @@ interface Reading {
 function startReading(
   handle: Queryable<Scope>,
   request: FindRequest,
-  { order, wanted }: { readonly order: RowOrder; readonly wanted: number },
+  { order, needed: wanted }: { readonly order: RowOrder; readonly needed: number },
 ): Reading {
   const rows: FoundRow[] = [];
   let reached = request.anchor?.key;
@@ -196,7 +196,7 @@ async function findIndexed(
             select id, created_at, updated_at, (select count(*)::int from matching) as total
             from matching where ${start} ${ordered}`
       : sql`select u.id, u.created_at, u.updated_at, null::int as total ${matching} and ${start} ${ordered}`;
-  const rows = await inTime(database, by, limits.indexed, (tx) =>
+  const rows = await withStatementTimeout(database, by, limits.indexed, (tx) =>
     tx.query(compose<FoundRow & { total: number | null }, Scope>('everyone', statement)),
   );
   if (rows === undefined) return undefined;
@@ -216,7 +216,7 @@ async function count(
 ): Promise<Pick<Page<object>, 'total' | 'totalIsExact'>> {
   const by =
     request.by === 'search' && share < commonShare && (await isSearchIndexed(database.everyone)) ? 'search' : 'filter';
-  const counted = await inTime(database, by, limits.count, (tx) =>
+  const counted = await withStatementTimeout(database, by, limits.count, (tx) =>
     tx.query(
       compose<{ total: number }, Scope>(
         'everyone',
@@ -236,17 +236,17 @@ async function count(
  * are wrong by orders of magnitude, and a scan of the table that stops early would then read all of it.
  * @returns undefined when the time is over
  */
-async function inTime<T>(
+async function withStatementTimeout<T>(
   database: Database,
   by: FindRequest['by'],
   milliseconds: number,
   work: (tx: Queryable<Scope>) => Promise<T>,
 ): Promise<T | undefined> {
-  const isForced = by === 'search' ? 'off' : 'on';
+  const scanSetting = by === 'search' ? 'off' : 'on';
   const settings = compose<object, Scope>(
     'everyone',
     sql`select set_config('statement_timeout', ${bound(String(milliseconds))}, true), set_config('jit', 'off', true),
-          set_config('enable_seqscan', ${bound(isForced)}, true), set_config('enable_indexscan', ${bound(isForced)}, true)`,
+          set_config('enable_seqscan', ${bound(scanSetting)}, true), set_config('enable_indexscan', ${bound(scanSetting)}, true)`,
   );
   try {
     return await database.everyone.transaction(async (tx) => {
@@ -260,11 +260,11 @@ async function inTime<T>(
 }
 
 /** query_canceled. */
-const canceled = '57014';
+const queryCanceled = '57014';
 
 function isTimeout(error: unknown): boolean {
   const cause = error instanceof Problem ? error.options.cause : error;
-  return cause instanceof pg.DatabaseError && cause.code === canceled;
+  return cause instanceof pg.DatabaseError && cause.code === queryCanceled;
 }
 
 async function isSearchIndexed(handle: Queryable<'everyone'>): Promise<boolean> {

@@ -10,9 +10,9 @@ import { ownersOf } from './fields.js';
 const maxLength = 320;
 
 /** Spaces and invisible characters around a pasted text, such as the direction marks around copied phone numbers. */
-const around = /^[\p{Z}\p{Cf}\s]+|[\p{Z}\p{Cf}\s]+$/gu;
+const surroundingSpace = /^[\p{Z}\p{Cf}\s]+|[\p{Z}\p{Cf}\s]+$/gu;
 /** Control characters and lone surrogates. */
-const refused = /[\p{Cc}\p{Cs}]/u;
+const forbiddenCharacters = /[\p{Cc}\p{Cs}]/u;
 
 /** Reads the text of a search. @returns undefined after it has added its error to `errors` */
 export function readSearch(given: string, errors: FieldError[]): string | undefined {
@@ -21,9 +21,9 @@ export function readSearch(given: string, errors: FieldError[]): string | undefi
     return undefined;
   };
   if (given.length > maxLength) return fail('too_long', { max: maxLength });
-  const text = given.replace(around, '').normalize('NFC');
+  const text = given.replace(surroundingSpace, '').normalize('NFC');
   if (text === '') return fail('too_short', { min: 1 });
-  return refused.test(text) ? fail('invalid_characters') : text;
+  return forbiddenCharacters.test(text) ? fail('invalid_characters') : text;
 }
 
 /**

@@ -29,7 +29,7 @@ export function adminExternalIdentityRoutes(
     config: { access: { scope: 'users:read' }, problems: ['not_found'] },
     async handler(request) {
       const { id } = await users.get(pathId(request.params));
-      return externalIdentities.list(id);
+      return externalIdentities.selectLinks(id);
     },
   });
 
