@@ -1,9 +1,20 @@
+import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** Tests that need what not every machine has (a browser) run with CI_FULL=1 only. */
 const needsMore = process.env.CI_FULL === '1' ? [] : ['test/browser/**'];
 
+/** The sources of a package, which its users find built. */
+const sourceOf = (path: string) => fileURLToPath(new URL(`packages/${path}`, import.meta.url));
+
 export default defineConfig({
+  resolve: {
+    alias: [
+      { find: '@postern/client/internal', replacement: sourceOf('client/src/internal.ts') },
+      { find: '@postern/client', replacement: sourceOf('client/src/index.ts') },
+      { find: '@postern/server', replacement: sourceOf('server/src/index.ts') },
+    ],
+  },
   test: {
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...needsMore],

@@ -1,8 +1,20 @@
-// Builds the package of the current folder into its dist/: the compiled sources with their types. `npm pack` runs it.
-import { rmSync } from 'node:fs';
+// Builds the package of the current folder into its dist/: the compiled sources with their types. `npm pack` runs it. Packages
+// that it depends on are built first, because their types are there.
+import { readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from './lib/run.mjs';
 
-rmSync('dist', { recursive: true, force: true });
 const compiler = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url));
-process.exitCode = (await run(process.execPath, [compiler, '-p', '.'], { cwd: process.cwd() })) ? 0 : 1;
+
+/** @param {string} folder @returns {Promise<boolean>} whether it compiled */
+async function build(folder) {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  for (const name of Object.keys(dependencies)) {
+    if (!(await build(resolve(folder, '..', name.replace('@postern/', ''))))) return false;
+  }
+  rmSync(join(folder, 'dist'), { recursive: true, force: true });
+  return run(process.execPath, [compiler, '-p', '.'], { cwd: folder });
+}
+
+process.exitCode = (await build(process.cwd())) ? 0 : 1;

@@ -17,6 +17,7 @@ const documents = {
   'docs/templates.md': templatesPage(),
   'docs/openapi.json': openApiText,
   'packages/client/src/wire.ts': clientTypes(JSON.parse(openApiText)),
+  'packages/server/src/wire.ts': serverTypes(JSON.parse(openApiText)),
 };
 
 const stale = [];
@@ -106,6 +107,19 @@ function clientTypes({ components }) {
 export interface ProblemStatuses {
 ${statuses.join('\n')}
 }
+
+${wireTypes(components.schemas, names)}`;
+}
+
+/** The types of the package for backends. */
+function serverTypes({ components }) {
+  const names = ['AccountExport', 'ActivityEntry', 'AuditEvent', 'Session'];
+  names.push('ApiKey', 'IssuedApiKey', 'NewApiKey', 'Scope', 'OutboxMessage');
+  names.push('DeliveryTrace', 'DryRun', 'Image', 'Notification', 'NotificationChange', 'NotificationInput');
+  names.push('User', 'UserChange', 'NewUser');
+  names.push('ExternalIdentity', 'ExternalIdentityLink', 'LoginDiagnosis', 'LoginDiagnosisRequest');
+  names.push('UserDevice', 'UserSession');
+  return `// Generated from docs/openapi.json by \`npm run generate\`.
 
 ${wireTypes(components.schemas, names)}`;
 }

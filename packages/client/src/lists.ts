@@ -27,12 +27,23 @@ export interface ListQuery extends Abortable {
   readonly filter?: string | undefined;
 }
 
-/** A list of the service. @throws UsageError for a limit that no list takes */
-export function listOf<T>(core: Core, path: string, { signal, limit, sort, since, filter }: ListQuery): List<T> {
+/**
+ * A list of the service.
+ *
+ * @param more parameters that only this list has
+ * @throws UsageError for a limit that no list takes
+ */
+export function listOf<T>(
+  core: Pick<Core, 'call'>,
+  path: string,
+  { signal, limit, sort, since, filter }: ListQuery,
+  more: Readonly<Record<string, string | undefined>> = {},
+): List<T> {
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 100)) {
     throw new UsageError('`limit` must be a whole number from 1 to 100.');
   }
   const query = {
+    ...more,
     limit,
     filter,
     sort: sort === undefined ? undefined : [sort].flat().join(','),

@@ -8,8 +8,8 @@ export interface Call extends Abortable {
   /** Below the URL of Postern, such as `/v1/devices`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
-  /** JSON, or a form. */
-  readonly body?: object | undefined;
+  /** JSON, a form, or a text whose type is in `headers`. */
+  readonly body?: object | string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** The value of `Authorization`. */
   readonly authorization?: string | undefined;
@@ -44,9 +44,9 @@ export function createTransport({ base, fetch, locale, timeout, cookies }: Trans
     const language = locale ?? platform().navigator?.language;
     if (language !== undefined) headers['accept-language'] = language;
     if (authorization !== undefined) headers.authorization = authorization;
-    const isForm = body instanceof FormData;
-    if (body !== undefined && !isForm) headers['content-type'] = 'application/json';
-    const sent = body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) };
+    const isReady = typeof body === 'string' || body instanceof FormData;
+    if (body !== undefined && !isReady) headers['content-type'] = 'application/json';
+    const sent = body === undefined ? {} : { body: isReady ? body : JSON.stringify(body) };
     return withTimeout(signal, timeout, call.streams === true, (both) =>
       (fetch ?? globalThis.fetch)(base + path + (search.size > 0 ? `?${search}` : ''), {
         ...{ method, headers, signal: both, redirect: 'error', credentials: cookies ? 'same-origin' : 'omit' },
@@ -109,15 +109,15 @@ async function withTimeout(
   }
 }
 
-/** The base of all URLs, without a slash at its end. @throws UsageError */
-export function baseOf(url: string | URL | undefined): string {
+/** The base of all URLs, without a slash at its end. @throws UsageError that names the function `maker` */
+export function baseOf(url: string | URL | undefined, maker = 'createPostern'): string {
   const page = platform().location?.href;
   let parsed: URL;
   try {
     parsed = new URL(url as string | URL, page);
   } catch {
     throw new UsageError(
-      `createPostern needs \`url\`: the address of Postern, such as 'https://auth.example.com'${page ? '' : '. A path such as /auth works in pages only'}.`,
+      `${maker} needs \`url\`: the address of Postern, such as 'https://auth.example.com'${page ? '' : '. A path such as /auth works in pages only'}.`,
     );
   }
   if (!/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash || parsed.username) {

@@ -1,0 +1,18 @@
+/**
+ * Parts that the other packages of Postern share: how they send requests, classify answers, count time and read lists. They
+ * may change in any version, so apps import from `@postern/client` only.
+ *
+ * @packageDocumentation
+ */
+
+// Apps narrow errors by `kind` and do not need the constructors.
+export { ForeignAnswerError, NetworkError, UsageError } from './errors.js';
+
+// Lists that are read page by page.
+export { listOf } from './lists.js';
+
+// Waiting and measuring that end with a signal.
+export { forCaller, stopwatch, wait } from './platform.js';
+
+// Requests to Postern, with their repetitions.
+export { baseOf, type Call, createTransport, type Transport } from './transport.js';

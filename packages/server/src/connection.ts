@@ -1,0 +1,89 @@
+import { isPosternError, isProblem } from '@postern/client';
+import { type Call, createTransport, type Transport, UsageError, wait } from '@postern/client/internal';
+import type { PosternServerOptions } from './options.js';
+
+/** What the parts of the package need of a client. */
+export interface Connection {
+  readonly base: string;
+  readonly fetch: typeof globalThis.fetch;
+  /** Milliseconds for each attempt. */
+  readonly timeout: number;
+  readonly retries: number;
+  /** With the API key. What is safe to repeat is repeated. */
+  call<T>(call: Call): Promise<T>;
+  /** As `call`, with the answer itself. */
+  raw(call: Call): Promise<Response>;
+}
+
+/** The longest wait for a repeat, in milliseconds. */
+const maxPauseMs = 10_000;
+
+/** @throws UsageError for options that make no sense */
+export function createConnection(base: string, options: PosternServerOptions): Connection {
+  const { apiKey, timeout = 10_000, retries = 2 } = options;
+  if (!(timeout > 0)) throw new UsageError('`timeout` must be a number of milliseconds.');
+  if (!(Number.isInteger(retries) && retries >= 0)) throw new UsageError('`retries` must be a whole number from 0.');
+  const transport = createTransport({ base, fetch: options.fetch, locale: undefined, timeout, cookies: false });
+
+  async function authorization(): Promise<string> {
+    const key = typeof apiKey === 'function' ? await apiKey() : apiKey;
+    if (typeof key !== 'string' || key === '') {
+      throw new UsageError('This call needs an API key: createPosternServer({ url, apiKey }).');
+    }
+    return `Bearer ${key}`;
+  }
+
+  /** With the key of now, and once more if the key was replaced in the meantime. */
+  async function keyed<T>(call: Call, send: (call: Call) => Promise<T>): Promise<T> {
+    const used = await authorization();
+    try {
+      return await send({ ...call, authorization: used });
+    } catch (error) {
+      if (!isProblem(error) || error.status !== 401) throw error;
+      const next = await authorization();
+      if (next === used) throw error;
+      return send({ ...call, authorization: next });
+    }
+  }
+
+  async function repeated<T>(call: Call, send: (call: Call) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await keyed(call, send);
+      } catch (error) {
+        const pause = attempt <= retries && isRepeatable(call) ? pauseBeforeRepeat(error, attempt) : undefined;
+        if (pause === undefined) throw error;
+        await wait(pause, call.signal);
+        call.signal?.throwIfAborted();
+      }
+    }
+  }
+
+  const send = <K extends keyof Transport>(how: K) => transport[how];
+  return {
+    base,
+    fetch: (input, init) => (options.fetch ?? globalThis.fetch)(input, init),
+    timeout,
+    retries,
+    call: <T>(call: Call) => repeated<T>(call, send('json')),
+    raw: (call) => repeated(call, send('raw')),
+  };
+}
+
+/** Whether two requests have the effect of one. */
+function isRepeatable({ method, headers }: Call): boolean {
+  return method !== 'POST' || headers?.['idempotency-key'] !== undefined;
+}
+
+/** Milliseconds until an attempt that may succeed where this one failed; undefined if it would fail again. */
+function pauseBeforeRepeat(error: unknown, attempt: number): number | undefined {
+  if (!isPosternError(error)) return undefined;
+  // Half a second, then twice as long each time. The random part spreads the repeats of many processes.
+  const own = Math.min(maxPauseMs, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);
+  if (error.kind === 'network') return own;
+  if (error.kind === 'foreign_answer') return error.status >= 502 && error.status <= 504 ? own : undefined;
+  const isTransient = isProblem(error, 'request_in_progress') || (isProblem(error) && error.status === 503);
+  if (!isTransient && !isProblem(error, 'too_many_requests')) return undefined;
+  const asked = isProblem(error) && error.retry !== null ? error.retry.until.getTime() - Date.now() : 0;
+  return asked <= maxPauseMs ? Math.max(asked, 0) + own : undefined;
+}

@@ -1,0 +1,47 @@
+/**
+ * Postern in the backend of an app: verify sessions, publish notifications, administer. For Node.js, Deno, Bun and workers. Nothing
+ * runs at import.
+ *
+ * @packageDocumentation
+ */
+export { isPosternError, isProblem, type PosternError, type Problem, type ProblemCode } from '@postern/client';
+export type { Administration } from './admin/administration.js';
+export type { Lock, NewUser, Users } from './admin/users.js';
+export type { PosternServerOptions } from './options.js';
+export type { OnceOptions } from './publishing/idempotency.js';
+export type { NewNotification, Publication, Publishing, Recipients } from './publishing/publishing.js';
+export { createPosternServer, type PosternServer } from './server.js';
+export {
+  expressSession,
+  fastifySession,
+  findSession,
+  honoSession,
+  type SessionMiddlewareOptions,
+  sessionOf,
+  withSession,
+} from './sessions/middleware.js';
+export type { HeadersLike, RequestLike } from './sessions/tokens.js';
+export type { Verify, VerifyOptions } from './sessions/verify.js';
+export type {
+  AccountExport,
+  ActivityEntry,
+  ApiKey,
+  AuditEvent,
+  DeliveryTrace,
+  DryRun,
+  ExternalIdentity,
+  Image,
+  IssuedApiKey,
+  LoginDiagnosis,
+  LoginDiagnosisRequest,
+  NewApiKey,
+  Notification,
+  NotificationChange,
+  OutboxMessage,
+  Scope,
+  Session,
+  User,
+  UserChange,
+  UserDevice,
+  UserSession,
+} from './wire.js';

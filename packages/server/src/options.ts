@@ -1,0 +1,14 @@
+import type { Fetch, MaybePromise } from '@postern/client';
+
+export interface PosternServerOptions {
+  /** The address of Postern, as this backend reaches it. */
+  readonly url: string | URL;
+  /** Needed to publish and administer, not to verify. A function is asked for each call, so that a key can be replaced. */
+  readonly apiKey?: string | (() => MaybePromise<string>) | undefined;
+  /** By default the global one. That of Node.js keeps connections alive. */
+  readonly fetch?: Fetch | undefined;
+  /** For each attempt, in milliseconds. By default 10,000, and 2,000 to verify. */
+  readonly timeout?: number | undefined;
+  /** How often a request that is safe to repeat is repeated after a lost connection or a 503. 2 by default. */
+  readonly retries?: number | undefined;
+}

@@ -1,0 +1,42 @@
+import { baseOf } from '@postern/client/internal';
+import { type Administration, createAdministration } from './admin/administration.js';
+import { createConnection } from './connection.js';
+import type { PosternServerOptions } from './options.js';
+import { createPublishing, type Publishing } from './publishing/publishing.js';
+import { createVerify, type Verify } from './sessions/verify.js';
+
+/** A connection of a backend to Postern. */
+export interface PosternServer extends Publishing, Administration {
+  readonly url: URL;
+  /**
+   * Whose request this is. Null means nobody: answer 401. It rejects if Postern cannot tell (no network, 503): answer 503, because
+   * this is no "no". Checks of one token at the same time share a request.
+   */
+  readonly verify: Verify;
+}
+
+/**
+ * Makes the client of a backend. It sends nothing until it is used.
+ *
+ * @example
+ * ```ts
+ * import { createPosternServer } from '@postern/server';
+ *
+ * const postern = createPosternServer({ url: 'https://auth.example.com', apiKey: 'psk_…' });
+ * export async function whoIs(request: Request): Promise<string | null> {
+ *   const session = await postern.verify(request);
+ *   return session === null ? null : session.user_id;
+ * }
+ * ```
+ * @throws UsageError for options that make no sense
+ */
+export function createPosternServer(options: PosternServerOptions): PosternServer {
+  const base = baseOf(options?.url, 'createPosternServer');
+  const connection = createConnection(base, options);
+  return {
+    url: new URL(`${base}/`),
+    verify: createVerify(base, options),
+    ...createPublishing(connection),
+    ...createAdministration(connection),
+  };
+}

@@ -1,0 +1,194 @@
+import type { MaybePromise } from '@postern/client';
+import { UsageError } from '@postern/client/internal';
+import type { PosternServer } from '../server.js';
+import type { Session } from '../wire.js';
+import { nobody, type Refusal, refusalOf, toResponse } from './answers.js';
+import type { HeadersLike, RequestLike } from './tokens.js';
+import type { VerifyOptions } from './verify.js';
+
+export interface SessionMiddlewareOptions extends Omit<VerifyOptions, 'signal'> {
+  /** Let requests of nobody through: `findSession` is then null. False by default: they get 401. */
+  readonly optional?: boolean | undefined;
+}
+
+// Beside the requests, which stay as they are.
+const sessions = new WeakMap<object, Session | null>();
+
+/** Checks a request. @returns what to answer instead of the route; undefined to go on */
+async function guard(
+  { verify }: Pick<PosternServer, 'verify'>,
+  request: RequestLike,
+  keys: readonly object[],
+  { optional = false, maxAge }: SessionMiddlewareOptions,
+): Promise<Refusal | undefined> {
+  try {
+    const session = await verify(request, { maxAge });
+    if (session === null && !optional) return nobody;
+    for (const key of keys) sessions.set(key, session);
+    return undefined;
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    return refusal;
+  }
+}
+
+interface NodeRequest {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+interface NodeResponse {
+  statusCode: number;
+  setHeader(name: string, value: string): unknown;
+  end(body: string): unknown;
+}
+
+/**
+ * A middleware for Express, Connect and `node:http`. Requests of nobody get 401; if Postern cannot be asked, 503.
+ *
+ * @example
+ * ```ts
+ * import { createPosternServer, expressSession, sessionOf } from '@postern/server';
+ * import express from 'express';
+ *
+ * const postern = createPosternServer({ url: 'https://auth.example.com' });
+ * const app = express();
+ * app.use('/api', expressSession(postern));
+ * app.get('/api/me', (request, response) => {
+ *   response.json({ user_id: sessionOf(request).user_id });
+ * });
+ * ```
+ */
+export function expressSession(
+  postern: Pick<PosternServer, 'verify'>,
+  options: SessionMiddlewareOptions = {},
+): (request: NodeRequest, response: NodeResponse, next: (error?: unknown) => void) => void {
+  return (request, response, next) => {
+    guard(postern, request, [request], options).then((refusal) => {
+      if (refusal === undefined) return next();
+      response.statusCode = refusal.status;
+      for (const [name, value] of Object.entries(refusal.headers)) response.setHeader(name, value);
+      response.end(refusal.body);
+    }, next);
+  };
+}
+
+interface FastifyReplyLike {
+  code(status: number): { headers(values: Readonly<Record<string, string>>): { send(body: string): unknown } };
+}
+
+/**
+ * A hook for Fastify. It answers as `expressSession` does.
+ *
+ * @example
+ * ```ts
+ * import { createPosternServer, fastifySession, sessionOf } from '@postern/server';
+ * import { fastify } from 'fastify';
+ *
+ * const postern = createPosternServer({ url: 'https://auth.example.com' });
+ * const app = fastify();
+ * app.addHook('onRequest', fastifySession(postern));
+ * app.get('/me', async (request) => ({ user_id: sessionOf(request).user_id }));
+ * ```
+ */
+export function fastifySession(
+  postern: Pick<PosternServer, 'verify'>,
+  options: SessionMiddlewareOptions = {},
+): (request: NodeRequest, reply: FastifyReplyLike) => Promise<unknown> {
+  return async (request, reply) => {
+    const refusal = await guard(postern, request, [request], options);
+    if (refusal === undefined) return undefined;
+    reply.code(refusal.status).headers(refusal.headers).send(refusal.body);
+    return reply;
+  };
+}
+
+interface HonoContext {
+  readonly req: { readonly raw: { readonly headers: HeadersLike } };
+}
+
+/**
+ * A middleware for Hono. It answers as `expressSession` does. `sessionOf` takes the context.
+ *
+ * @example
+ * ```ts
+ * import { createPosternServer, honoSession, sessionOf } from '@postern/server';
+ * import { Hono } from 'hono';
+ *
+ * const postern = createPosternServer({ url: 'https://auth.example.com' });
+ * const app = new Hono();
+ * app.use(honoSession(postern));
+ * app.get('/me', (context) => context.json({ user_id: sessionOf(context).user_id }));
+ * ```
+ */
+export function honoSession(
+  postern: Pick<PosternServer, 'verify'>,
+  options: SessionMiddlewareOptions = {},
+): (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined> {
+  return async (context, next) => {
+    const { req } = context;
+    const refusal = await guard(postern, req.raw, [context, req, req.raw], options);
+    if (refusal !== undefined) return toResponse(refusal);
+    await next();
+    return undefined;
+  };
+}
+
+/**
+ * Wraps a `fetch` handler: it runs with the session of the request. It answers as `expressSession` does.
+ *
+ * @example
+ * ```ts
+ * import { createPosternServer, withSession } from '@postern/server';
+ *
+ * const postern = createPosternServer({ url: 'https://auth.example.com' });
+ * export const GET = withSession(postern, (request, session) => Response.json({ user_id: session.user_id }));
+ * ```
+ */
+export function withSession<A extends readonly unknown[]>(
+  postern: Pick<PosternServer, 'verify'>,
+  handler: (request: Request, session: Session, ...rest: A) => MaybePromise<Response>,
+  options: Omit<VerifyOptions, 'signal'> = {},
+): (request: Request, ...rest: A) => Promise<Response> {
+  return async (request, ...rest) => {
+    const refusal = await guard(postern, request, [request], options);
+    return refusal === undefined ? handler(request, sessionOf(request), ...rest) : toResponse(refusal);
+  };
+}
+
+/**
+ * The session that a middleware has found for a request.
+ *
+ * @example
+ * ```ts
+ * import { sessionOf } from '@postern/server';
+ *
+ * export const whoIs = (request: object) => sessionOf(request).user_id;
+ * ```
+ * @throws UsageError if no middleware has checked the request, so a route without its guard fails
+ */
+export function sessionOf(request: object): Session {
+  const session = findSession(request);
+  if (session === null) throw new UsageError('Nobody is calling here: use findSession behind an optional middleware.');
+  return session;
+}
+
+/**
+ * As `sessionOf`, behind a middleware with `optional`. Null for a request of nobody.
+ *
+ * @example
+ * ```ts
+ * import { findSession } from '@postern/server';
+ *
+ * export const greeting = (request: object) => (findSession(request) === null ? 'Hello' : 'Welcome back');
+ * ```
+ * @throws UsageError if no middleware has checked the request
+ */
+export function findSession(request: object): Session | null {
+  const session = sessions.get(request);
+  if (session === undefined) {
+    throw new UsageError(
+      'No middleware has checked this request. Mount expressSession, fastifySession or honoSession.',
+    );
+  }
+  return session;
+}

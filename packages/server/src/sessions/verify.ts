@@ -1,0 +1,104 @@
+import { type Abortable, isPosternError, isProblem } from '@postern/client';
+import { type Call, createTransport, forCaller, stopwatch, UsageError } from '@postern/client/internal';
+import type { PosternServerOptions } from '../options.js';
+import type { Session } from '../wire.js';
+import { type RequestLike, sessionTokenOf } from './tokens.js';
+
+export interface VerifyOptions extends Abortable {
+  /**
+   * The answer may be this old, in milliseconds. 0 by default: a session that has ended is refused from the next request on. With
+   * more, this process keeps the answers of valid sessions for so long.
+   */
+  readonly maxAge?: number | undefined;
+}
+
+/** @returns the session of a request; null for nobody @throws PosternError if Postern cannot tell */
+export type Verify = (request: RequestLike | `pss_${string}`, options?: VerifyOptions) => Promise<Session | null>;
+
+/** The checks of one token. */
+interface Checks {
+  /** Sent. */
+  running: Promise<Session | null> | undefined;
+  /** Not sent yet, so others can join it. */
+  waiting: Promise<Session | null> | undefined;
+}
+
+interface Kept {
+  readonly session: Session;
+  readonly age: () => number;
+}
+
+/** Milliseconds for a check, if the options do not say. A request of a user waits for it. */
+const defaultTimeoutMs = 2000;
+/** Sessions that are kept for `maxAge`. The oldest go first. */
+const maxKept = 10_000;
+
+/**
+ * Makes the function that checks sessions. Callers in the same turn of the event loop share one request. A caller that comes
+ * while a request for its token is under way must not get that answer, because the session may have ended since: it shares the
+ * next request with all others that come later.
+ */
+export function createVerify(base: string, options: PosternServerOptions): Verify {
+  const { fetch, timeout = defaultTimeoutMs } = options;
+  const transport = createTransport({ base, fetch, locale: undefined, timeout, cookies: false });
+  const checks = new Map<string, Checks>();
+  const kept = new Map<string, Kept>();
+
+  async function ask(token: string): Promise<Session | null> {
+    const call: Call = { method: 'POST', path: '/v1/sessions/verify', authorization: `Bearer ${token}` };
+    try {
+      // A connection that was kept alive may have been closed by the other side in this moment. Checks are safe to repeat.
+      return await transport.json<Session>(call).catch((error) => {
+        if (isPosternError(error) && error.kind === 'network' && !error.timedOut) return transport.json<Session>(call);
+        throw error;
+      });
+    } catch (error) {
+      if (isProblem(error) && error.status === 401) return null;
+      throw error;
+    }
+  }
+
+  function check(token: string): Promise<Session | null> {
+    const own = checks.get(token) ?? { running: undefined, waiting: undefined };
+    if (own.waiting !== undefined) return own.waiting;
+    checks.set(token, own);
+    const send = (): Promise<Session | null> => {
+      own.running = mine;
+      own.waiting = undefined;
+      return ask(token);
+    };
+    const mine = (own.running ?? endOfTurn()).then(send, send);
+    own.waiting = mine;
+    const end = () => {
+      if (own.running === mine && own.waiting === undefined) checks.delete(token);
+    };
+    mine.then(end, end);
+    return mine;
+  }
+
+  function keep(token: string, session: Session): void {
+    kept.delete(token);
+    kept.set(token, { session, age: stopwatch() });
+    const [oldest] = kept.keys();
+    if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
+  }
+
+  return async function verify(request, { maxAge = 0, signal } = {}) {
+    signal?.throwIfAborted();
+    if (!(maxAge >= 0)) throw new UsageError('`maxAge` must be a number of milliseconds.');
+    const token = sessionTokenOf(request);
+    if (token === undefined) return null;
+    const found = maxAge > 0 ? kept.get(token) : undefined;
+    if (found !== undefined && found.age() <= maxAge) return found.session;
+    const session = await forCaller(check(token), signal);
+    if (session === null) kept.delete(token);
+    else if (maxAge > 0) keep(token, session);
+    return session;
+  };
+}
+
+/** Resolves when the requests that have arrived by now were read. */
+function endOfTurn(): Promise<void> {
+  const { setImmediate: later } = globalThis as { readonly setImmediate?: (act: () => void) => unknown };
+  return later === undefined ? Promise.resolve() : new Promise((resolve) => later(() => resolve()));
+}

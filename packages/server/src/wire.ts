@@ -1,0 +1,540 @@
+// Generated from docs/openapi.json by `npm run generate`.
+
+export type AccountExport = {
+  /** The account. */
+  readonly account: ExportedRecord;
+  /** The devices of the user. */
+  readonly devices: readonly ExportedRecord[];
+  /** The passkeys, without their keys. */
+  readonly passkeys: readonly ExportedRecord[];
+  /** The linked accounts at OpenID providers. */
+  readonly external_identities: readonly ExportedRecord[];
+  /** All stored logins. */
+  readonly logins: readonly ExportedRecord[];
+  /** All stored sessions. */
+  readonly sessions: readonly ExportedRecord[];
+  /** The events of the account. */
+  readonly activity: readonly ExportedRecord[];
+  /** The messages to the user, without codes. */
+  readonly messages: readonly ExportedRecord[];
+  /** The inbox, oldest first. */
+  readonly notifications: readonly ExportedRecord[];
+  /** The read position. */
+  readonly markers: readonly ExportedRecord[];
+  /** The mutes. */
+  readonly mutes: readonly ExportedRecord[];
+  /** Recent pushes. */
+  readonly pushes: readonly ExportedRecord[];
+  /** The user's uploads. */
+  readonly images: readonly ExportedRecord[];
+};
+
+export type ActivityEntry = {
+  readonly id: string;
+  readonly type: string;
+  /** What happened, in the language of Accept-Language. */
+  readonly text: string;
+  /** Who did it. */
+  readonly by: 'user' | 'operator' | 'system';
+  readonly device_id: string | null;
+  /** The client's address, if the user did it. */
+  readonly address: string | null;
+  readonly created_at: string;
+};
+
+export type ApiKey = {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expires_at: string | null;
+  readonly last_used_at: string | null;
+  readonly created_at: string;
+};
+
+export type AuditEvent = {
+  readonly id: string;
+  /** All zeros for an event that concerns no user. */
+  readonly user_id: string;
+  /** What the user was called at that time: the name, else the username, mail address or phone number. Null for a deleted user. */
+  readonly user_name: string | null;
+  readonly type: string;
+  /** user (the user of the event), user:<id>, system, cli, or key:<id>. */
+  readonly actor: string;
+  /** The name of the actor: of a user at that time, or of an API key. Null for all others. */
+  readonly actor_name: string | null;
+  readonly address: string | null;
+  readonly request_id: string | null;
+  /** The fields that the event changed. Empty after the user is deleted. */
+  readonly changes: readonly AuditEventChange[];
+  /** Further details. Never a secret. */
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly created_at: string;
+};
+
+export type AuditEventChange = {
+  readonly field: string;
+  /** The value before. Null: none. */
+  readonly before: unknown;
+  /** The value after. Null: none. */
+  readonly after: unknown;
+  /** The field is secret, or its values are too long: both are null. */
+  readonly withheld: boolean;
+};
+
+export type AuthenticationStatus = 'created' | 'pending' | 'approved' | 'rejected';
+
+export type DeliveryTrace = {
+  readonly notification_id: string;
+  readonly user_id: string;
+  /** When it was added to the inbox. */
+  readonly listed_at: string;
+  /** A summary in one sentence. */
+  readonly explanation: string;
+  /** One entry for each push, and for each device without a push. */
+  readonly push: readonly PushAttempt[];
+};
+
+export type DiagnosedDevice = {
+  readonly id: string | null;
+  /** Whether the user has logged in on the device before. */
+  readonly known: boolean;
+};
+
+export type DiagnosedIdentity = {
+  readonly type: IdentityType;
+  readonly value: string;
+};
+
+export type DiagnosedSecondFactor = {
+  readonly policy: SecondFactorPolicy;
+  readonly required: boolean;
+  readonly types: readonly SecondFactorType[];
+};
+
+export type DryRun = {
+  /** The number of notifications that would be created. */
+  readonly deliveries: number;
+  /** The number of pushes for each channel, and of muted pushes. */
+  readonly push: PushCounts;
+  /** The first 100 notifications. */
+  readonly items: readonly DryRunItem[];
+};
+
+export type DryRunItem = {
+  readonly user_id: string;
+  readonly notification_type: string;
+  readonly description: string;
+  readonly inbox: boolean;
+  readonly push: readonly DryRunPush[];
+};
+
+export type DryRunPush = {
+  readonly device_id: string;
+  readonly channel: PushChannel;
+  readonly muted: boolean;
+};
+
+export type ExportedRecord = Readonly<Record<string, unknown>>;
+
+export type ExternalIdentity = {
+  readonly id: string;
+  /** The name of the provider. The authenticator of a login is `oidc:` and this name. */
+  readonly provider: string;
+  readonly issuer: string;
+  /** The provider's id of the account: `sub` of its id_tokens. */
+  readonly subject: string;
+  readonly created_at: string;
+};
+
+export type ExternalIdentityLink = {
+  readonly provider: string;
+  readonly subject: string;
+};
+
+export type GuessLock = {
+  /** The known device whose logins are locked. null: all devices on which the user has never logged in. */
+  readonly device_id: string | null;
+  readonly since: string;
+  /** null: until an operator unlocks the user. */
+  readonly until: string | null;
+  readonly permanent: boolean;
+};
+
+export type IdentityType = 'email' | 'phone' | 'username';
+
+export type Image = {
+  readonly id: string;
+  /** 640 x 360 pixels, cropped. For an external image, its own URL. */
+  readonly url: string;
+  /** The whole image within 2048 x 2048 pixels, not enlarged. For an external image, its own URL. */
+  readonly full_screen_url: string;
+  /** 160 x 160 pixels, cropped. For an external image, its own URL. */
+  readonly thumbnail_url: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type IssuedApiKey = {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expires_at: string | null;
+  readonly last_used_at: string | null;
+  readonly created_at: string;
+  /** The key itself. Shown once. */
+  readonly token: string;
+};
+
+export type LoginAnswer = {
+  /** start: POST /v1/tokens. secret and second_factor: POST /v1/tokens/{id}/secret. */
+  readonly step: LoginStep;
+  /** The HTTP status. */
+  readonly status: number;
+  /** The status of the authentication; null for a problem. */
+  readonly authentication_status: AuthenticationStatus | null;
+  /** The code of the problem, or `error_code` of a rejected authentication. null: no error. */
+  readonly code: string | null;
+};
+
+export type LoginDiagnosis = {
+  /** null: nobody has the identity. */
+  readonly user_id: string | null;
+  readonly identity: DiagnosedIdentity | null;
+  readonly device: DiagnosedDevice;
+  /** The network address whose limits are included. null: none. */
+  readonly address: string | null;
+  readonly checked_at: string;
+  readonly verdict: LoginVerdict;
+  /** The verdict in the language of Accept-Language. */
+  readonly message: string;
+  /** Since when every way is refused, if known. */
+  readonly since: string | null;
+  /** When the first way works again by itself. null: none does, or a way works now. */
+  readonly until: string | null;
+  /** The reasons that concern every way. Reasons that block come first. */
+  readonly reasons: readonly LoginReason[];
+  /** The policy of this user, whether a login must answer a second factor, and the factors. null: no user. */
+  readonly second_factor: DiagnosedSecondFactor | null;
+  /** One entry for each authenticator. */
+  readonly ways: readonly LoginWay[];
+};
+
+export type LoginDiagnosisRequest = {
+  readonly identity: LoginIdentity;
+  /** Only this authenticator. Without it: all. */
+  readonly authenticator?: string | undefined;
+  /** The device of the login. Without it: a device on which the user never logged in. */
+  readonly device_id?: string | null | undefined;
+  /** The IP address of the client, to include the limits of its network. */
+  readonly address?: string | undefined;
+};
+
+export type LoginIdentity = {
+  readonly type: IdentityType;
+  /** Used to look up the user. */
+  readonly value: string;
+};
+
+export type LoginPinRule = 'ignored' | 'any' | 'own';
+
+export type LoginReason = {
+  readonly code: LoginReasonCode;
+  /** blocks: no login succeeds while it holds. note: the login may succeed. */
+  readonly effect: LoginReasonEffect;
+  /** The reason in the language of Accept-Language. */
+  readonly message: string;
+  /** null: not known. */
+  readonly since: string | null;
+  /** When it ends by itself. null: it does not end by itself, or soon and at no known time. */
+  readonly until: string | null;
+  /** Details of the reason. */
+  readonly data: LoginReasonData;
+  readonly remedies: readonly LoginRemedy[];
+};
+
+export type LoginReasonCode = 'unknown_identity' | 'deactivated' | 'locked_by_operator' | 'device_locked_by_guesses' | 'new_devices_locked_by_guesses' | 'other_devices_locked_by_guesses' | 'guesses_in_progress' | 'account_limit' | 'address_limit' | 'address_code_limit' | 'code_limit_minute' | 'code_limit_hour' | 'code_limit_day' | 'recipient_limit' | 'sms_prefix_limit' | 'sms_total_limit' | 'last_message_failed' | 'not_configured' | 'no_password' | 'password_hash_unreadable' | 'no_phone' | 'no_email' | 'no_passkey' | 'no_external_identity' | 'pin_missing' | 'pin_unreadable' | 'pin_replacement_pending' | 'app_unreadable' | 'factor_not_enrolled' | 'role_not_active' | 'decided_elsewhere';
+
+export type LoginReasonData = Readonly<Record<string, unknown>>;
+
+export type LoginReasonEffect = 'blocks' | 'note';
+
+export type LoginRemedy = {
+  readonly action: LoginRemedyAction;
+  /** operator: through the route. user: only the user can. administrator: a setting of the service. */
+  readonly by: LoginRemedyActor;
+  readonly method: string | null;
+  /** The path of the route, with its ids. */
+  readonly path: string | null;
+  /** The scope that the route needs for this user. */
+  readonly scope: Scope | null;
+  /** Members of the body that are known. null: the route takes no body. */
+  readonly body: LoginRemedyBody | null;
+  /** Members of the body that the caller adds. */
+  readonly fields: readonly string[];
+  /** The name of the setting. */
+  readonly setting: string | null;
+};
+
+export type LoginRemedyAction = 'unlock' | 'reset_budget' | 'reactivate' | 'create_user' | 'create_enrollment_link' | 'remove_second_factors' | 'set_password' | 'set_phone' | 'set_email' | 'set_pin' | 'link_external_identity' | 'enrol_passkey' | 'configure' | 'retry_message';
+
+export type LoginRemedyActor = 'operator' | 'user' | 'administrator';
+
+export type LoginRemedyBody = Readonly<Record<string, unknown>>;
+
+export type LoginStep = 'start' | 'secret' | 'second_factor';
+
+export type LoginVerdict = 'yes' | 'maybe' | 'no';
+
+export type LoginWay = {
+  readonly authenticator: string;
+  /** blocked: only a reason of every way refuses it. no: a reason of this way refuses it. not_set_up: the user or the installation does not have it. */
+  readonly verdict: LoginWayVerdict;
+  /** When the refusal ends by itself; null if it does not, or if nothing refuses it. */
+  readonly until: string | null;
+  /** The identity of the login. null for an authenticator that identifies the user itself. */
+  readonly identity: DiagnosedIdentity | null;
+  /** ignored, any PIN of the right form, or the own PIN of the user. */
+  readonly pin: LoginPinRule;
+  /** What each step of a login with the right secrets would answer now, until the first refusal. */
+  readonly answers: readonly LoginAnswer[];
+  /** The reasons of this way alone. */
+  readonly reasons: readonly LoginReason[];
+};
+
+export type LoginWayVerdict = 'yes' | 'maybe' | 'blocked' | 'no' | 'not_set_up';
+
+export type Metadata = Readonly<Record<string, unknown>>;
+
+export type NewApiKey = {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** A time in the future. */
+  readonly expires_at?: string | undefined;
+};
+
+export type NewUser = {
+  readonly username?: string | undefined;
+  readonly email?: string | undefined;
+  readonly phone?: string | undefined;
+  readonly name?: string | undefined;
+  /** BCP 47 tag, such as en or es-MX. */
+  readonly locale?: string | null | undefined;
+  readonly password?: string | undefined;
+  /** A hash from another system, instead of password: argon2, bcrypt, scrypt or PBKDF2. */
+  readonly password_hash?: string | undefined;
+  readonly pin?: string | undefined;
+  readonly role?: Role | undefined;
+  /** Your own data: any JSON object of up to 16 KiB. */
+  readonly metadata?: Metadata | undefined;
+};
+
+export type Notification = {
+  readonly id: string;
+  readonly user_id: string;
+  /** The notification's position in the user's inbox. Gaps are normal. */
+  readonly sequence: number;
+  readonly actor_id: string | null;
+  readonly actor: string | null;
+  /** payment, pool or request, unless the operator allows more. */
+  readonly notification_type: string;
+  readonly notification_key: string | null;
+  readonly object_id: string | null;
+  readonly object_data_number: number | null;
+  readonly object_data_string: string;
+  readonly description: string;
+  readonly image: Image | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type NotificationChange = {
+  readonly notification_type?: string | undefined;
+  readonly description?: string | undefined;
+  readonly actor_id?: string | null | undefined;
+  readonly actor?: string | null | undefined;
+  readonly notification_key?: string | null | undefined;
+  readonly object_id?: string | null | undefined;
+  /** At most 15 significant digits, kept exactly. */
+  readonly object_data_number?: number | null | undefined;
+  readonly object_data_string?: string | undefined;
+  readonly image_id?: string | null | undefined;
+  /** The URL of an external image, instead of image_id. Postern does not copy it. */
+  readonly image?: string | null | undefined;
+};
+
+export type NotificationInput = {
+  readonly user_id?: string | undefined;
+  /** Instead of user_id. */
+  readonly user_ids?: readonly string[] | undefined;
+  readonly notification_type: string;
+  readonly description: string;
+  readonly actor_id?: string | null | undefined;
+  readonly actor?: string | null | undefined;
+  readonly notification_key?: string | null | undefined;
+  readonly object_id?: string | null | undefined;
+  /** At most 15 significant digits, kept exactly. */
+  readonly object_data_number?: number | null | undefined;
+  readonly object_data_string?: string | undefined;
+  readonly image_id?: string | null | undefined;
+  /** The URL of an external image, instead of image_id. Postern does not copy it. */
+  readonly image?: string | null | undefined;
+};
+
+export type OperatorLock = {
+  readonly permanent: boolean;
+  readonly until: string | null;
+  readonly reason: string | null;
+};
+
+export type OutboxMessage = {
+  readonly id: string;
+  readonly user_id: string;
+  readonly authentication_id: string | null;
+  readonly channel: 'sms' | 'email';
+  /** The channel and the kind of message: a code or a notice. */
+  readonly kind: string;
+  readonly recipient: string | null;
+  /** queued, sent, failed (retried until it expired), expired (not tried in time), or dropped (no recipient). */
+  readonly state: 'queued' | 'sent' | 'failed' | 'expired' | 'dropped';
+  readonly attempts: number;
+  readonly last_error: string | null;
+  /** Only for messages of the console provider, with the scope admin, while the code is valid. */
+  readonly code: string | null;
+  readonly expires_at: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type PinRecovery = {
+  readonly started_at: string;
+  readonly effective_at: string;
+};
+
+export type PushAttempt = {
+  readonly device_id: string;
+  readonly channel: PushChannel | null;
+  /** none: no push was made for this device. */
+  readonly state: 'queued' | 'muted' | 'sent' | 'failed' | 'gone' | 'expired' | 'dropped' | 'none';
+  readonly reason: 'waiting' | 'retrying' | 'accepted' | 'muted' | 'token_gone' | 'refused' | 'expired' | 'notification_deleted' | 'logged_out' | 'account_locked' | 'account_deactivated' | 'no_token' | 'channel_off' | 'registered_later' | 'being_prepared' | 'not_reachable_then';
+  /** The reason in words. */
+  readonly explanation: string;
+  /** The last error of the push service, if there was one. */
+  readonly error: string | null;
+  readonly attempts: number;
+  readonly created_at: string | null;
+  readonly updated_at: string | null;
+};
+
+export type PushChannel = 'apns' | 'fcm' | 'web_push';
+
+export type PushCounts = {
+  readonly apns: number;
+  readonly fcm: number;
+  readonly web_push: number;
+  readonly muted: number;
+};
+
+export type RegisteredPush = {
+  readonly ios: boolean;
+  readonly android: boolean;
+  readonly web: boolean;
+};
+
+export type Role = 'user' | 'support' | 'operator';
+
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'admin';
+
+export type SecondFactor = {
+  readonly type: SecondFactorType;
+  readonly created_at: string;
+};
+
+export type SecondFactorPolicy = 'off' | 'own' | 'required';
+
+export type SecondFactorType = 'totp' | 'passkey';
+
+export type Session = {
+  readonly id: string;
+  readonly user_id: string;
+  readonly device_id: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly updated_at: string;
+};
+
+export type User = {
+  readonly id: string;
+  readonly username: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly name: string;
+  readonly locale: string | null;
+  readonly status: UserStatus;
+  readonly role: Role;
+  /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
+  readonly role_active: boolean;
+  /** An operator's lock, or null. A temporary lock that has ended is null. */
+  readonly lock: OperatorLock | null;
+  /** The active locks by wrong secrets, oldest first. Existing tokens and sessions keep working. */
+  readonly guess_locks: readonly GuessLock[];
+  readonly has_password: boolean;
+  readonly has_pin: boolean;
+  /** A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
+  readonly pin_recovery: PinRecovery | null;
+  /** When logins of this user need a second factor: off (never), own (with an authenticator app), required (with an app or a passkey). null: SECOND_FACTOR_BY_ROLE or SECOND_FACTOR applies. */
+  readonly second_factor: SecondFactorPolicy | null;
+  /** The enrolled second factors, oldest first. */
+  readonly second_factors: readonly SecondFactor[];
+  /** Your own data: any JSON object of up to 16 KiB. */
+  readonly metadata: Metadata;
+  /** The last login on a device that is not removed. null: none. */
+  readonly last_login_at: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type UserChange = {
+  readonly username?: string | null | undefined;
+  readonly email?: string | null | undefined;
+  readonly phone?: string | null | undefined;
+  readonly name?: string | undefined;
+  /** BCP 47 tag, such as en or es-MX. */
+  readonly locale?: string | null | undefined;
+  /** Ends every login of the user. */
+  readonly password?: string | null | undefined;
+  readonly pin?: string | null | undefined;
+  /** deactivated ends every login of the user. */
+  readonly status?: UserStatus | undefined;
+  readonly role?: Role | undefined;
+  /** When logins of this user need a second factor: off (never), own (with an authenticator app), required (with an app or a passkey). null: SECOND_FACTOR_BY_ROLE or SECOND_FACTOR applies. */
+  readonly second_factor?: SecondFactorPolicy | null | undefined;
+  /** Your own data: any JSON object of up to 16 KiB. */
+  readonly metadata?: Metadata | undefined;
+};
+
+export type UserDevice = {
+  readonly id: string;
+  readonly make: string | null;
+  readonly model: string | null;
+  readonly os_name: string | null;
+  readonly os_version: string | null;
+  readonly sdk_version: string | null;
+  readonly screen_width: string | null;
+  readonly screen_height: string | null;
+  /** Which kinds of push token are registered. The tokens themselves are never shown. */
+  readonly push: RegisteredPush;
+  /** When the last login on this device was approved. */
+  readonly last_login_at: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type UserSession = {
+  readonly id: string;
+  readonly authentication_id: string;
+  readonly device_id: string;
+  readonly expires_at: string;
+  readonly created_at: string;
+};
+
+export type UserStatus = 'active' | 'deactivated';

@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The examples in the comments of the sources of a package, such as `packages/client/src`. */
+export async function examplesIn(folder: string): Promise<string[]> {
+  const names = await readdir(join(root, folder), { recursive: true });
+  const sources = names.filter((name) => name.endsWith('.ts'));
+  const texts = await Promise.all(sources.map((name) => readFile(join(root, folder, name), 'utf8')));
+  return texts.flatMap((text) =>
+    [...text.matchAll(/^ \* ```ts\n(.*?)^ \* ```$/gms)].map(([, code = '']) => code.replaceAll(/^ \* ?/gm, '')),
+  );
+}
+
+/** What a project compiles for. */
+export const platforms = {
+  browser: { lib: ['es2022', 'dom', 'dom.iterable'], types: [], module: 'esnext', moduleResolution: 'bundler' },
+  node: { lib: ['es2022', 'esnext.disposable'], types: ['node'], module: 'nodenext', moduleResolution: 'nodenext' },
+};
+
+/** Compiles each text as a module of a project. @returns the errors of the compiler, empty if there are none */
+export async function compileErrors(
+  codes: readonly string[],
+  platform: keyof typeof platforms,
+  packages: Readonly<Record<string, string>>,
+): Promise<string> {
+  await mkdir(join(root, 'node_modules/.cache'), { recursive: true });
+  const work = await mkdtemp(join(root, 'node_modules/.cache/postern-examples-'));
+  try {
+    for (const [index, code] of codes.entries()) await writeFile(join(work, `example-${index}.ts`), code);
+    const compilerOptions = {
+      ...{ strict: true, noEmit: true, skipLibCheck: true, target: 'es2022', exactOptionalPropertyTypes: true },
+      ...platforms[platform],
+      paths: Object.fromEntries(Object.entries(packages).map(([name, path]) => [name, [join(root, path)]])),
+    };
+    await writeFile(join(work, 'package.json'), '{"type":"module"}');
+    await writeFile(join(work, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', work]).catch((error) => error);
+    return stdout;
+  } finally {
+    await rm(work, { recursive: true });
+  }
+}
