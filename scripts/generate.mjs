@@ -98,7 +98,9 @@ ${texts(loginReasons).join('\n')}
 /** The types of the JavaScript client: those of the document, and the codes of problems with their status. */
 function clientTypes({ components }) {
   const names = ['Account', 'Authentication', 'AuthenticationState', 'Device', 'DeviceInput', 'FieldError', 'Identity'];
-  names.push('Changes', 'DeliveryTrace', 'Image', 'Marker', 'Mute', 'Notification');
+  names.push('Changes', 'DeliveryTrace', 'Image', 'Marker', 'Mute', 'Notification', 'DeviceToken', 'PushKey');
+  names.push('AccountDetails', 'ActivityEntry', 'ChangedPassword', 'ExternalIdentity', 'NewPasskey', 'NewTotp');
+  names.push('Passkey', 'RecoveryCodes', 'StartedExternalIdentity', 'StartedProof');
   names.push('LoginOptions', 'NewSession', 'PageInfo', 'Recovered', 'Session', 'StartedChallenge');
   const statuses = Object.entries(errors).map(([code, { status }]) => `  readonly ${code}: ${status};`);
   return `// Generated from docs/openapi.json and src/contract/errors.ts by \`npm run generate\`.

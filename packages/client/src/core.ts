@@ -1,6 +1,6 @@
 import { UsageError } from './errors.js';
 import type { Unsubscribe } from './platform.js';
-import type { PosternStorage } from './storage.js';
+import type { PosternStorage } from './storage/storage.js';
 import type { Call } from './transport.js';
 import type { PasskeyAdapter, Postern } from './types.js';
 import type { DeviceInput } from './wire.js';

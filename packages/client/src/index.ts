@@ -4,6 +4,27 @@
  *
  * @packageDocumentation
  */
+export {
+  type AccountClient,
+  createAccount,
+  type PendingAddress,
+  type PendingChange,
+  type PendingLink,
+  type PendingTotp,
+} from './account/account.js';
+export {
+  type AccountOperation,
+  type AccountOperations,
+  type Proof,
+  type ProofChoice,
+  type ProofFor,
+  type ProofRequest,
+  type Prover,
+  passwordProof,
+  pinProof,
+  type SentCode,
+  totpProof,
+} from './account/proofs.js';
 export { createDevices, type Devices } from './devices.js';
 export {
   type CancelledError,
@@ -29,32 +50,50 @@ export {
   indexedDbCopyStore,
   memoryCopyStore,
 } from './inbox/copy.js';
-export { createInbox, type Inbox, type InboxOptions } from './inbox/inbox.js';
+export type { NotificationConditions, NotificationFilter } from './inbox/filter.js';
+export { createInbox, type Inbox, type InboxOptions, type NotificationQuery } from './inbox/inbox.js';
 export type { Connection, InboxEvent, LiveQuery } from './inbox/live.js';
-export { createInboxView, type InboxItem, type InboxSnapshot, type InboxView } from './inbox/view.js';
-export { indexedDbStorage } from './indexed-db.js';
+export type { Notification } from './inbox/notification.js';
+export {
+  createInboxView,
+  type InboxItem,
+  type InboxSnapshot,
+  type InboxView,
+  type InboxViewOptions,
+} from './inbox/view.js';
 export type { List, ListQuery, Page } from './lists.js';
 export type { Identity, IdentityInput } from './login/identity.js';
 export { createLogin, type Login, type LoginOptions } from './login/login.js';
 export type * from './login/states.js';
 export type { Abortable, Fetch, MaybePromise, Unsubscribe } from './platform.js';
 export { createPostern } from './postern.js';
-export { memoryStorage, type PosternStorage, webStorage } from './storage.js';
+export { enableWebPush, type PushMessage, parsePush, registerPush, type WebPushWorker } from './push/push.js';
+export type * from './registered.js';
+export type { Snapshot, SnapshotParts } from './snapshot.js';
+export { indexedDbStorage } from './storage/indexed-db.js';
+export { memoryStorage, type PosternStorage, webStorage } from './storage/storage.js';
 export type { Store } from './store.js';
 export type * from './types.js';
 export type {
   Account,
+  AccountDetails,
+  ActivityEntry,
   DeliveryTrace,
   Device,
+  DeviceToken,
+  ExternalIdentity,
   FieldError,
   Image,
   LoginOptions as OfferedLogins,
   Marker,
   Mute,
-  Notification,
+  Passkey,
+  ProofType,
+  RecoveryCodes,
   Session,
 } from './wire.js';
 export {
+  cancelPinRecovery,
   offeredLogins,
   type PendingCode,
   type PendingRecovery,

@@ -9,7 +9,7 @@ import {
   type Unsubscribe,
   wait,
 } from './platform.js';
-import type { PosternStorage } from './storage.js';
+import type { PosternStorage } from './storage/storage.js';
 import { createStore } from './store.js';
 import { createTabs } from './tabs.js';
 import { baseOf, type Call, createTransport } from './transport.js';

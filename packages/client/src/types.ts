@@ -1,6 +1,6 @@
 import type { Problem } from './errors.js';
 import type { Abortable, Fetch, MaybePromise, Unsubscribe } from './platform.js';
-import type { PosternStorage } from './storage.js';
+import type { PosternStorage } from './storage/storage.js';
 import type { Store } from './store.js';
 import type { DeviceInput, NewSession } from './wire.js';
 

@@ -79,6 +79,43 @@ export type Account = {
   readonly updated_at: string;
 };
 
+export type AccountDetails = {
+  readonly id: string;
+  readonly username: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly name: string;
+  readonly locale: string | null;
+  readonly has_password: boolean;
+  readonly has_pin: boolean;
+  /** A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
+  readonly pin_recovery: PinRecovery | null;
+  readonly role: Role;
+  /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
+  readonly role_active: boolean;
+  /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
+  readonly capabilities: readonly Scope[];
+  /** The enrolled second factors, oldest first. */
+  readonly second_factors: readonly SecondFactor[];
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** Every way to re-authenticate, and what it counts for now. */
+  readonly proofs: readonly ProofOption[];
+};
+
+export type ActivityEntry = {
+  readonly id: string;
+  readonly type: string;
+  /** What happened, in the language of Accept-Language. */
+  readonly text: string;
+  /** Who did it. */
+  readonly by: 'user' | 'operator' | 'system';
+  readonly device_id: string | null;
+  /** The client's address, if the user did it. */
+  readonly address: string | null;
+  readonly created_at: string;
+};
+
 export type Authentication = {
   readonly id: string;
   readonly device_id: string;
@@ -123,6 +160,32 @@ export type Change = {
   /** The notification's position in the inbox. */
   readonly sequence: number;
   readonly notification: Notification | null;
+};
+
+export type ChangedPassword = {
+  readonly id: string;
+  readonly username: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly name: string;
+  readonly locale: string | null;
+  readonly has_password: boolean;
+  readonly has_pin: boolean;
+  /** A pending PIN that a code has set. It replaces the PIN at effective_at, unless it is cancelled. null: none. */
+  readonly pin_recovery: PinRecovery | null;
+  readonly role: Role;
+  /** Whether the role is active: the user has enrolled a second factor with an operator's link. false without a role. */
+  readonly role_active: boolean;
+  /** What the role allows, as the scopes of API keys: operator has every scope, support has users:read, users:write and notifications:write. Only sessions whose login used a second factor can use them. Empty without an active role. */
+  readonly capabilities: readonly Scope[];
+  /** The enrolled second factors, oldest first. */
+  readonly second_factors: readonly SecondFactor[];
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** The new authentication token of the login that made this request. Shown once. The old token cannot get sessions any more. */
+  readonly token: string;
+  /** The new id of the login that made this request. */
+  readonly authentication_id: string;
 };
 
 export type Changes = {
@@ -179,6 +242,24 @@ export type DeviceInput = {
   readonly gcm_device_token?: string | null | undefined;
   readonly screen_width?: ScreenSize | null | undefined;
   readonly screen_height?: ScreenSize | null | undefined;
+};
+
+export type DeviceToken = {
+  readonly type: PushTokenType;
+  readonly device_id: string;
+  readonly channel: PushChannel;
+  /** Whether the operator has configured this channel. */
+  readonly enabled: boolean;
+};
+
+export type ExternalIdentity = {
+  readonly id: string;
+  /** The name of the provider. The authenticator of a login is `oidc:` and this name. */
+  readonly provider: string;
+  readonly issuer: string;
+  /** The provider's id of the account: `sub` of its id_tokens. */
+  readonly subject: string;
+  readonly created_at: string;
 };
 
 export type FieldError = {
@@ -243,6 +324,13 @@ export type Mute = {
   readonly created_at: string;
 };
 
+export type NewPasskey = {
+  readonly id: string;
+  /** WebAuthn creation options as JSON, for navigator.credentials.create(). */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly expires_at: string;
+};
+
 export type NewSession = {
   readonly id: string;
   /** The session token. Shown once. */
@@ -252,6 +340,15 @@ export type NewSession = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly updated_at: string;
+};
+
+export type NewTotp = {
+  readonly id: string;
+  /** Base32, to type into the app. */
+  readonly secret: string;
+  /** The secret as an otpauth URI, for a QR code. */
+  readonly uri: string;
+  readonly expires_at: string;
 };
 
 export type Notification = {
@@ -287,6 +384,16 @@ export type PageInfo = {
 
 export type PartialReason = 'time' | 'index';
 
+export type Passkey = {
+  readonly id: string;
+  readonly name: string;
+  readonly transports: readonly string[];
+  /** Whether it is synchronised between the user's devices. */
+  readonly backed_up: boolean;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+};
+
 export type PasswordRules = {
   /** Of a new password, in characters. */
   readonly min_length: number;
@@ -305,6 +412,23 @@ export type PinRules = {
   readonly max_length: number;
 };
 
+export type ProofOption = {
+  readonly type: ProofType;
+  /** The type to send to POST /v1/account/proofs first. null: the secret alone proves. */
+  readonly start: ProofStart | null;
+  /** Where a code goes, in part, such as `+15…67`. null if the account has no such address. */
+  readonly destination: string | null;
+  readonly accepted_for: readonly ('account' | 'pin')[];
+  /** Why it counts for nothing. not_set: the account does not have it. not_offered: this service cannot send such codes. second_factor_required: the account has a second factor, so only totp and passkey count. */
+  readonly reason: ProofRefusal | null;
+};
+
+export type ProofRefusal = 'not_set' | 'not_offered' | 'second_factor_required';
+
+export type ProofStart = 'sms' | 'email' | 'passkey';
+
+export type ProofType = 'password' | 'code' | 'passkey' | 'totp' | 'pin';
+
 export type PushAttempt = {
   readonly device_id: string;
   readonly channel: PushChannel | null;
@@ -322,6 +446,13 @@ export type PushAttempt = {
 
 export type PushChannel = 'apns' | 'fcm' | 'web_push';
 
+export type PushKey = {
+  /** The VAPID public key: `applicationServerKey` of pushManager.subscribe(). */
+  readonly public_key: string;
+};
+
+export type PushTokenType = 'ios' | 'android' | 'web';
+
 export type RecoverableSecret = 'password' | 'pin';
 
 export type Recovered = {
@@ -330,6 +461,11 @@ export type Recovered = {
   /** A new PIN that takes effect at effective_at. Absent otherwise. */
   readonly status?: 'pending' | undefined;
   readonly effective_at?: string | undefined;
+};
+
+export type RecoveryCodes = {
+  /** New codes. Each replaces the second factor in one login. Shown once. */
+  readonly recovery_codes: readonly string[];
 };
 
 export type RecoveryOptions = {
@@ -379,5 +515,26 @@ export type Session = {
 export type StartedChallenge = {
   readonly id: string;
   /** When the code expires. */
+  readonly expires_at: string;
+};
+
+export type StartedExternalIdentity = {
+  readonly id: string;
+  /** `type` oidc, the issuer, the client ids, and the nonce that the id_token must contain. */
+  readonly challenge: Readonly<Record<string, unknown>>;
+  /** When the started link expires. */
+  readonly expires_at: string;
+};
+
+export type StartedProof = {
+  readonly id: string;
+  /** The `type` of the proof that completes it. */
+  readonly type: ProofType;
+  /** For a passkey: the browser's request options. */
+  readonly challenge?: Readonly<Record<string, unknown>> | undefined;
+  /** For a code: where it was sent, in part, such as `+15…67` or `a…@example.com`. */
+  readonly destination?: string | undefined;
+  /** For a code: when the next one may be requested. */
+  readonly resend_at?: string | undefined;
   readonly expires_at: string;
 };

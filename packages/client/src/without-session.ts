@@ -74,6 +74,26 @@ export async function startRecovery<P extends 'password' | 'pin'>(
   };
 }
 
+/**
+ * Discards a recovered PIN that has not taken effect yet, with the code of the message about it. It needs no session.
+ *
+ * @example
+ * ```ts
+ * import { cancelPinRecovery, type Postern } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * await cancelPinRecovery(postern, { identity: 'ada@example.com', code: '7k2m-9xqp-3fjd' });
+ * ```
+ */
+export function cancelPinRecovery(
+  postern: Postern,
+  { identity, code: secret }: { readonly identity: AddressInput; readonly code: string },
+  { signal }: Abortable = {},
+): Promise<void> {
+  const body = { identity: identityOf(identity as IdentityInput), secret };
+  return coreOf(postern).send({ method: 'POST', path: '/v1/recovery-cancellations', body, signal });
+}
+
 export interface PendingRegistration extends PendingCode {
   /** Creates the account. If it rejects with `validation_failed` or `identity_taken`, the code is still valid. */
   readonly complete: (

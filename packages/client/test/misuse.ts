@@ -1,21 +1,35 @@
 // Calls that must not compile. The type check fails if one of them does.
 import {
   type AuthState,
+  createAccount,
+  createInbox,
   createLogin,
   createPostern,
+  type InboxEvent,
   isProblem,
   type LoginState,
   memoryStorage,
+  type Notification,
   type PosternError,
+  type Proof,
+  passwordProof,
+  pinProof,
+  type Snapshot,
   startRecovery,
+  totpProof,
   webStorage,
 } from '../src/index.js';
 
 declare const state: LoginState;
 declare const auth: AuthState;
 declare const error: PosternError;
+declare const event: InboxEvent;
+declare const code: Proof<'code'>;
+declare const snapshot: Snapshot;
 const postern = createPostern({ url: 'https://auth.example.com', storage: memoryStorage() });
 const login = createLogin(postern);
+const inbox = createInbox(postern);
+const account = createAccount(postern);
 
 // @ts-expect-error where the token is kept is a decision, not a default
 createPostern({ url: 'https://auth.example.com' });
@@ -86,3 +100,36 @@ startRecovery(postern, { identity: 'ada@example.com', purpose: 'password' }).the
   // @ts-expect-error a PIN does not complete the recovery of a password
   pending.complete({ code: '123456', pin: '2468' }),
 );
+
+// @ts-expect-error `like` is for text
+inbox.list({ filter: { sequence: { like: '4' } } });
+// @ts-expect-error no such field
+inbox.list({ filter: { acter: 'Ada' } });
+// @ts-expect-error no such type, unless the installation registers it
+inbox.list({ filter: { notification_type: 'party' } });
+// @ts-expect-error a deletion has no notification
+if (event.type === 'delete') event.notification;
+// @ts-expect-error notifications have no states: one marker says what was read
+inbox.markUnread({ id: 'a' });
+// @ts-expect-error what Postern sent is not changed in place
+((item: Notification) => { item.description = ''; })({} as Notification); // biome-ignore format: one line for the directive
+
+// @ts-expect-error a change needs a proof
+account.setPassword('the moon and back again');
+// @ts-expect-error the PIN proves changes of the PIN only
+account.setPassword('the moon and back again', { proof: pinProof('2468') });
+// @ts-expect-error a code does not remove the PIN
+account.removePin({ proof: code });
+// @ts-expect-error a code does not remove the authenticator app
+account.removeTotp({ proof: code });
+// @ts-expect-error a proof cannot be written by hand
+account.removePin({ proof: { type: 'password', secret: 'x' } });
+account.removePin({ proof: passwordProof('x') });
+account.removeTotp({ proof: totpProof('123456') });
+account.setPin('1357', {
+  proof: async ({ choices }) => (choices[0]?.type === 'pin' ? choices[0].prove('2468') : null),
+});
+createAccount(postern, { prove: async () => null }).setPassword('the moon and back again');
+
+// @ts-expect-error nobody may be signed in
+snapshot.inbox.page;

@@ -1,9 +1,10 @@
 import { coreOf } from '../core.js';
 import { SignedOutError } from '../errors.js';
-import { openValues } from '../indexed-db.js';
 import type { Abortable } from '../platform.js';
+import { openValues } from '../storage/indexed-db.js';
 import type { Postern } from '../types.js';
-import type { Changes, Notification } from '../wire.js';
+import type { Changes } from '../wire.js';
+import type { Notification } from './notification.js';
 
 /** Where a copy of an inbox is kept: a position, and the notifications by their id. */
 export interface CopyStore {
@@ -63,7 +64,7 @@ export interface InboxCopy {
   readonly items: () => Promise<readonly Notification[]>;
   /** Brings the copy up to date. If it is cut off, the next one continues where it was. Any number of calls share one. */
   readonly sync: (options?: Abortable) => Promise<void>;
-  /** Removes everything, such as at a sign-out. */
+  /** Removes everything. */
   readonly erase: () => Promise<void>;
 }
 
@@ -75,7 +76,7 @@ export interface InboxCopyOptions {
 }
 
 /**
- * Keeps a copy of the inbox of the user who is signed in. Each user has a copy of its own.
+ * Keeps a copy of the inbox of the user who is signed in. Each user has a copy of its own. It is erased when the user signs out.
  *
  * @example
  * ```ts
@@ -93,6 +94,18 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
   const { storeOf = (userId) => indexedDbCopyStore(`postern-inbox-${userId}`), limit = 500 } = options;
   const stores = new Map<string, CopyStore>();
   let syncing: Promise<void> | undefined;
+  let isFollowing = false;
+
+  const eraseOf = (store: CopyStore) => store.apply({ clear: true, put: [], remove: [], after: null });
+  /** The next user of the device must not find the copy. */
+  function eraseAtSignOut(): void {
+    if (isFollowing) return;
+    isFollowing = true;
+    postern.onChange(({ status }, previous) => {
+      const store = status === 'signed_out' && 'user_id' in previous ? stores.get(previous.user_id) : undefined;
+      if (store !== undefined) void eraseOf(store).catch(core.onError);
+    });
+  }
 
   async function current(): Promise<CopyStore> {
     await postern.ready();
@@ -100,6 +113,7 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
     if (!('user_id' in state)) throw new SignedOutError();
     const store = stores.get(state.user_id) ?? storeOf(state.user_id);
     stores.set(state.user_id, store);
+    eraseAtSignOut();
     return store;
   }
 
@@ -117,7 +131,9 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
         after = null;
         continue;
       }
-      const put = page.changes.flatMap(({ notification }) => (notification === null ? [] : [notification]));
+      const put = page.changes.flatMap(({ notification }) =>
+        notification === null ? [] : [notification as Notification],
+      );
       const remove = page.changes.flatMap(({ id, notification }) => (notification === null ? [id] : []));
       after = page.after;
       await store.apply({ clear, put, remove, after });
@@ -148,7 +164,7 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
       await syncing;
     },
     async erase() {
-      await (await current()).apply({ clear: true, put: [], remove: [], after: null });
+      await eraseOf(await current());
     },
   };
 }

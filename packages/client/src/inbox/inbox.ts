@@ -3,13 +3,20 @@ import { UsageError } from '../errors.js';
 import { type List, type ListQuery, listOf } from '../lists.js';
 import type { Abortable } from '../platform.js';
 import type { Postern } from '../types.js';
-import type { DeliveryTrace, Image, Marker, Mute, Notification } from '../wire.js';
+import type { DeliveryTrace, Image, Marker, Mute } from '../wire.js';
+import { filterText, type NotificationFilter } from './filter.js';
 import { changesOf, follow, type InboxEvent, type LiveQuery } from './live.js';
+import type { Notification } from './notification.js';
+
+/** What a list of notifications takes. */
+export interface NotificationQuery extends Omit<ListQuery, 'filter'> {
+  readonly filter?: NotificationFilter | undefined;
+}
 
 /** The notifications of the user who is signed in. */
 export interface Inbox {
   /** `for await (const item of inbox.list())` sees each notification once, whatever arrives meanwhile. */
-  readonly list: (query?: ListQuery) => List<Notification>;
+  readonly list: (query?: NotificationQuery) => List<Notification>;
   /** What happens from now on, or after a position. It connects again by itself, and misses nothing. */
   readonly live: (query?: LiveQuery) => AsyncIterable<InboxEvent>;
   /** What changed after a position, up to now. Without a position, everything. */
@@ -17,22 +24,27 @@ export interface Inbox {
   /** Up to where the user has read, and the number of unread notifications. */
   readonly marker: (options?: Abortable) => Promise<Marker>;
   /** Moves the marker to a notification. It never moves back. */
-  readonly markRead: (upTo: Pick<Notification, 'sequence'>, options?: Abortable) => Promise<Marker>;
+  readonly markRead: (
+    upTo: Pick<Notification, 'sequence'> | Pick<Notification, 'id'>,
+    options?: Abortable,
+  ) => Promise<Marker>;
   /** Filters of notifications that cause no push. They are listed all the same. */
   readonly mutes: {
     readonly list: (options?: Abortable) => Promise<readonly Mute[]>;
-    readonly add: (filter: string, options?: Abortable) => Promise<Mute>;
+    readonly add: (filter: NotificationFilter, options?: Abortable) => Promise<Mute>;
     readonly remove: (id: string, options?: Abortable) => Promise<void>;
   };
   /** Why a notification did or did not arrive on each device. */
   readonly trace: (id: string, options?: Abortable) => Promise<DeliveryTrace>;
-  /** Uploads a JPEG, PNG, WebP, GIF or AVIF of up to 5 MiB. */
-  readonly uploadImage: (file: Blob, options?: Abortable) => Promise<Image>;
+  /** Uploads a JPEG, PNG, WebP, GIF or AVIF of up to 5 MiB. With `url`, Postern fetches the image there. */
+  readonly uploadImage: (file: Blob | { readonly url: string }, options?: Abortable) => Promise<Image>;
 }
 
 export interface InboxOptions {
-  /** `poll`: asks every 15 seconds, such as in a service worker, which cannot keep a stream. `stream` by default. */
-  readonly connection?: 'stream' | 'poll' | undefined;
+  /**
+   * `poll`: asks every 15 seconds, such as in a service worker, which cannot keep a stream. By default `tab`: a stream of its own.
+   */
+  readonly stream?: 'tab' | 'poll' | undefined;
 }
 
 /**
@@ -50,30 +62,30 @@ export interface InboxOptions {
  * ```
  * @throws UsageError for something that is no client
  */
-export function createInbox(postern: Postern, { connection = 'stream' }: InboxOptions = {}): Inbox {
+export function createInbox(postern: Postern, { stream = 'tab' }: InboxOptions = {}): Inbox {
   const core: Core = coreOf(postern);
-  if (connection !== 'stream' && connection !== 'poll')
-    throw new UsageError("`connection` must be 'stream' or 'poll'.");
+  if (stream !== 'tab' && stream !== 'poll') throw new UsageError("`stream` must be 'tab' or 'poll'.");
   const path = '/v1/notifications';
   return {
-    list: (query = {}) => listOf(core, path, query),
-    live: (query = {}) => follow(core, query, connection === 'poll'),
+    list: ({ filter, ...query } = {}) => listOf(core, path, { ...query, filter: filterText(filter) }),
+    live: (query = {}) => follow(core, query, stream === 'poll'),
     changes: (query = {}) => changesOf(core, query),
     marker: ({ signal } = {}) => core.call({ path: `${path}/marker`, signal }),
-    markRead({ sequence }, { signal } = {}) {
-      const body = { last_read_sequence: sequence };
+    markRead(upTo, { signal } = {}) {
+      const body = 'sequence' in upTo ? { last_read_sequence: upTo.sequence } : { last_read_id: upTo.id };
       return core.call({ method: 'PUT', path: `${path}/marker`, body, signal });
     },
     mutes: {
       list: ({ signal } = {}) => core.call({ path: `${path}/mutes`, signal }),
-      add: (filter, { signal } = {}) => core.call({ method: 'POST', path: `${path}/mutes`, body: { filter }, signal }),
+      add: (filter, { signal } = {}) =>
+        core.call({ method: 'POST', path: `${path}/mutes`, body: { filter: filterText(filter) }, signal }),
       remove: (id, { signal } = {}) =>
         core.call({ method: 'DELETE', path: `${path}/mutes/${encodeURIComponent(id)}`, signal }),
     },
     trace: (id, { signal } = {}) => core.call({ path: `${path}/${encodeURIComponent(id)}/deliveries`, signal }),
     uploadImage(file, { signal } = {}) {
-      const body = new FormData();
-      body.append('file', file, 'image');
+      const body = file instanceof Blob ? new FormData() : file;
+      if (body instanceof FormData) body.append('file', file as Blob, 'image');
       return core.call({ method: 'POST', path: '/v1/images', body, signal });
     },
   };

@@ -1,8 +1,10 @@
 import type { Core } from '../core.js';
 import { isPosternError, isProblem } from '../errors.js';
 import { type Abortable, wait } from '../platform.js';
-import type { Changes, Marker, Notification } from '../wire.js';
+import type { Changes, Marker } from '../wire.js';
 import { readEvents, type ServerEvent } from './events.js';
+import { filterText, type NotificationFilter } from './filter.js';
+import type { Notification } from './notification.js';
 
 /** `polling`: the platform cannot read a body while it arrives, so the client asks for changes again and again. */
 export type Connection = 'connecting' | 'live' | 'polling' | 'offline';
@@ -11,7 +13,7 @@ export type Connection = 'connecting' | 'live' | 'polling' | 'offline';
 export type InboxEvent =
   /** A notification was created or changed: store it by its id. */
   | { readonly type: 'put'; readonly notification: Notification; readonly position: string }
-  | { readonly type: 'delete'; readonly id: string; readonly position: string }
+  | { readonly type: 'delete'; readonly id: string; readonly sequence: number; readonly position: string }
   | { readonly type: 'marker'; readonly marker: Marker }
   /** Away for too long: discard your copy and list again. */
   | { readonly type: 'reset'; readonly position: string }
@@ -20,8 +22,7 @@ export type InboxEvent =
 export interface LiveQuery extends Abortable {
   /** The position to continue from. By default, now. */
   readonly after?: string | undefined;
-  /** Conditions in the grammar of the service, such as `notification_type:eq:payment`. */
-  readonly filter?: string | undefined;
+  readonly filter?: NotificationFilter | undefined;
 }
 
 /** Milliseconds between two connections that fail: the first pause and the longest one. */
@@ -36,16 +37,18 @@ export async function* changesOf(
 ): AsyncGenerator<InboxEvent & { readonly position: string }> {
   let position = after;
   for (;;) {
-    const query = { after: position, filter, limit };
+    const query = { after: position, filter: filterText(filter), limit };
     const page: Changes = await core.call<Changes>({ path: '/v1/notifications/changes', query, signal });
     if (page.reset) {
       position = undefined;
       yield { type: 'reset', position: '0' };
       continue;
     }
-    for (const { id, notification, change_sequence } of page.changes) {
+    for (const { id, sequence, notification, change_sequence } of page.changes) {
       const at = { position: `${change_sequence}` };
-      yield notification === null ? { type: 'delete', id, ...at } : { type: 'put', notification, ...at };
+      yield notification === null
+        ? { type: 'delete', id, sequence, ...at }
+        : { type: 'put', notification: notification as Notification, ...at };
     }
     position = page.after;
     if (!page.has_more) return;
@@ -73,7 +76,7 @@ export async function* follow(
         const headers = { accept: 'text/event-stream', ...(position !== undefined && { 'last-event-id': position }) };
         const request = {
           path: '/v1/notifications/stream',
-          query: { filter },
+          query: { filter: filterText(filter) },
           headers,
           signal: ended.signal,
           streams: true,
@@ -139,7 +142,7 @@ function toInboxEvent({ event, data, id = '' }: ServerEvent): InboxEvent | undef
   if (data === '') return undefined;
   const read = JSON.parse(data);
   if (event === 'message') return { type: 'put', notification: read, position: id };
-  if (event === 'deleted') return { type: 'delete', id: read.id, position: id };
+  if (event === 'deleted') return { type: 'delete', id: read.id, sequence: read.sequence, position: id };
   if (event === 'marker') return { type: 'marker', marker: read };
   return event === 'reset' ? { type: 'reset', position: id } : undefined;
 }

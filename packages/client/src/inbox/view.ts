@@ -1,11 +1,12 @@
 import { coreOf } from '../core.js';
 import { isPosternError, type PosternError } from '../errors.js';
-import type { ListQuery, Page } from '../lists.js';
+import type { Page } from '../lists.js';
+import type { Snapshot } from '../snapshot.js';
 import { createStore, type Store } from '../store.js';
 import type { Postern } from '../types.js';
-import type { Marker, Notification } from '../wire.js';
-import type { Inbox } from './inbox.js';
+import type { Inbox, NotificationQuery } from './inbox.js';
 import type { Connection, InboxEvent } from './live.js';
+import type { Marker, Notification } from './notification.js';
 
 export interface InboxItem extends Notification {
   readonly isUnread: boolean;
@@ -32,6 +33,11 @@ export interface InboxView extends Store<InboxSnapshot> {
   readonly markAllRead: () => Promise<void>;
 }
 
+export interface InboxViewOptions extends Pick<NotificationQuery, 'filter' | 'limit'> {
+  /** Shown until the list is read, such as in a page that a server rendered. It must have the same filter and limit. */
+  readonly snapshot?: Snapshot | undefined;
+}
+
 const nothingUnread: Marker = { last_read_sequence: 0, unread_count: 0, unread_count_capped: false, updated_at: null };
 const empty: InboxSnapshot = {
   ...{ items: [], unread: nothingUnread, connection: 'connecting', hasMore: false, loading: true, error: null },
@@ -52,13 +58,21 @@ const empty: InboxSnapshot = {
 export function createInboxView(
   postern: Postern,
   inbox: Inbox,
-  { filter, limit }: Pick<ListQuery, 'filter' | 'limit'> = {},
+  { filter, limit, snapshot }: InboxViewOptions = {},
 ): InboxView {
   const core = coreOf(postern);
   const store = createStore<InboxSnapshot>(empty, start);
   let running: AbortController | undefined;
   let rows: readonly Notification[] = [];
   let cursor: string | null = null;
+  let user: string | undefined;
+  if (snapshot?.session && snapshot.inbox) {
+    const { page, marker } = snapshot.inbox;
+    user = snapshot.session.user_id;
+    rows = page.data;
+    cursor = page.page.next_cursor;
+    show({ unread: marker, loading: false });
+  }
 
   function show(change: Partial<InboxSnapshot> = {}): void {
     const next = { ...store.current, ...change };
@@ -73,17 +87,20 @@ export function createInboxView(
 
   /** Follows the user who is signed in, and forgets the rows of the former one. */
   function start(): () => void {
-    let user: string | undefined;
     const change = () => {
       const { current } = postern;
+      if (current.status === 'starting') return;
       const next = current.status === 'signed_in' ? current.user_id : undefined;
-      if (next === user) return;
-      user = next;
+      if (next === user && (running !== undefined || next === undefined)) return;
       running?.abort();
       running = undefined;
-      rows = [];
-      cursor = null;
-      store.set(next === undefined ? { ...empty, loading: false, connection: 'offline' } : empty);
+      // What a snapshot or an earlier subscription showed stays until the list is read again.
+      if (next !== user) {
+        rows = [];
+        cursor = null;
+        store.set(next === undefined ? { ...empty, loading: false, connection: 'offline' } : empty);
+      }
+      user = next;
       if (next !== undefined) void run();
     };
     const end = postern.subscribe(change);

@@ -1,5 +1,6 @@
 import type { Countdown, PosternError } from '../errors.js';
 import type { Abortable } from '../platform.js';
+import type { CustomAuthenticator, OidcProvider } from '../registered.js';
 import type { FieldError } from '../wire.js';
 import type { Identity, IdentityInput } from './identity.js';
 
@@ -52,10 +53,10 @@ export interface LoginStart extends LoginStep<'start'> {
   /** Asks the platform for a passkey. */
   readonly passkey: (input?: PasskeyInput) => Next;
   /** @param provider the name of an OpenID provider in `OIDC_PROVIDERS` */
-  readonly oidc: (provider: string) => Next;
+  readonly oidc: (provider: OidcProvider) => Next;
   /** An authenticator of your installation, such as `custom:badge`: with `secret` in one step, without it in two. */
   readonly custom: (
-    authenticator: string,
+    authenticator: CustomAuthenticator,
     input: PinInput & { readonly identity?: IdentityInput | undefined; readonly secret?: string | undefined },
   ) => Next;
 }

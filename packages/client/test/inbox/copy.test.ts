@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
+import { eventually } from '../../../../test/support/eventually.js';
 import { createInbox, createInboxCopy, memoryCopyStore } from '../../src/index.js';
 import { createNetwork, lost, signedIn } from '../support.js';
 
@@ -65,7 +66,7 @@ test('after any interleaving of changes and cut synchronisations, the copy equal
   );
 });
 
-test('the copy is there without a network, each user has another one, and it can be erased', async () => {
+test('the copy is there without a network, each user has another one, and it is erased on demand and at the sign-out', async () => {
   const stores = new Map<string, ReturnType<typeof memoryCopyStore>>();
   const storeOf = (userId: string) => {
     const store = stores.get(userId) ?? memoryCopyStore();
@@ -89,6 +90,11 @@ test('the copy is there without a network, each user has another one, and it can
   expect(await createInboxCopy(other, { storeOf }).items()).toEqual([]);
   await copy.erase();
   expect(await copy.items()).toEqual([]);
+  await copy.sync();
+  expect(await copy.items()).toHaveLength(1);
   await postern.logOut();
+  await eventually('the copy to be erased', async () =>
+    (await storeOf(user.id).load()).items.length === 0 ? true : undefined,
+  );
   await expect(copy.items()).rejects.toMatchObject({ kind: 'signed_out' });
 });

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../../../test/support/app.js';
 import { eventually } from '../../../../test/support/eventually.js';
-import { createInbox, createInboxView, type InboxEvent, type InboxSnapshot, type Postern } from '../../src/index.js';
+import {
+  createInbox,
+  createInboxView,
+  type InboxEvent,
+  type InboxSnapshot,
+  type Postern,
+  type Snapshot,
+} from '../../src/index.js';
 import { createNetwork, signedIn } from '../support.js';
 
 let app: TestApp;
@@ -156,7 +163,7 @@ describe('a live inbox', () => {
     const controller = new AbortController();
     const seen: string[] = [];
     const ended = (async () => {
-      for await (const event of createInbox(postern, { connection: 'poll' }).live({ signal: controller.signal })) {
+      for await (const event of createInbox(postern, { stream: 'poll' }).live({ signal: controller.signal })) {
         if (event.type === 'connection') seen.push(event.connection);
         if (event.type === 'put') seen.push(event.notification.description);
       }
@@ -196,6 +203,47 @@ describe('a view', () => {
     postern.close();
   });
 
+  test('shows the snapshot of a server before it has read anything', async () => {
+    const { postern, user } = await signedIn(app);
+    await publish(user.id, 'one');
+    await publish(user.id, 'two');
+    const inbox = createInbox(postern);
+    const session = await postern.getSession();
+    if (session === null) throw new Error('There is no session.');
+    const { token: _, ...shown } = session;
+    const snapshot = JSON.parse(
+      JSON.stringify({
+        session: shown,
+        inbox: { page: await inbox.list({ limit: 1 }).page(), marker: await inbox.marker() },
+      }),
+    );
+    const view = createInboxView(postern, inbox, { limit: 1, snapshot });
+    const first = { items: [{ description: 'two', isUnread: true }], unread: { unread_count: 2 }, hasMore: true };
+    expect(view.current).toMatchObject({ ...first, loading: false });
+    const seen: string[][] = [];
+    const end = view.subscribe(({ items }) => seen.push(items.map(({ description }) => description)));
+    await publish(user.id, 'three');
+    await until(view, 'the new one', ({ items }) => items.length === 2);
+    expect(seen).not.toContainEqual([]);
+    end();
+    postern.close();
+  });
+
+  test('forgets the snapshot of another user', async () => {
+    const { postern } = await signedIn(app);
+    const inbox = createInbox(postern);
+    const { postern: other, user } = await signedIn(app);
+    await publish(user.id, 'private');
+    const session = { ...(await other.getSession()), token: undefined };
+    const page = await createInbox(other).list().page();
+    const snapshot = { session, inbox: { page, marker: await inbox.marker() } } as Snapshot;
+    const view = createInboxView(postern, inbox, { snapshot });
+    const end = view.subscribe(() => undefined);
+    await until(view, 'the own list', ({ items, loading }) => !loading && items.length === 0);
+    end();
+    for (const one of [postern, other]) one.close();
+  });
+
   test('is empty after a sign-out, and opens no stream without a subscriber', async () => {
     const network = createNetwork();
     const { postern, user } = await signedIn(app, { fetch: network.fetch });
@@ -214,5 +262,5 @@ describe('a view', () => {
 test('a limit that no list takes is refused at once', async () => {
   const { postern } = await signedIn(app);
   expect(() => createInbox(postern).list({ limit: 0 })).toThrow(/from 1 to 100/);
-  expect(() => createInbox(postern, { connection: 'tab' as never })).toThrow(/'stream' or 'poll'/);
+  expect(() => createInbox(postern, { stream: 'often' as never })).toThrow(/'tab' or 'poll'/);
 });

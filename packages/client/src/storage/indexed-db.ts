@@ -1,4 +1,4 @@
-import { UsageError } from './errors.js';
+import { UsageError } from '../errors.js';
 import type { PosternStorage } from './storage.js';
 
 // The part of IndexedDB that is used, so that the types need neither DOM nor workers.

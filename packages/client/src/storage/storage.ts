@@ -1,5 +1,5 @@
-import { UsageError } from './errors.js';
-import type { MaybePromise } from './platform.js';
+import { UsageError } from '../errors.js';
+import type { MaybePromise } from '../platform.js';
 
 /**
  * Where the login is kept. Keys match `[A-Za-z0-9._-]+`, values are opaque text of up to 1 KiB. If a storage throws, the login

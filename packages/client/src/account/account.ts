@@ -1,0 +1,253 @@
+import { coreOf } from '../core.js';
+import { CancelledError, isProblem, UsageError } from '../errors.js';
+import { type List, type ListQuery, listOf } from '../lists.js';
+import { browserPasskeys } from '../login/passkeys.js';
+import type { Abortable } from '../platform.js';
+import type { OidcProvider } from '../registered.js';
+import type { Call } from '../transport.js';
+import type { Postern } from '../types.js';
+import type {
+  Account,
+  AccountDetails,
+  ActivityEntry,
+  ChangedPassword,
+  ExternalIdentity,
+  NewPasskey,
+  NewTotp,
+  Passkey,
+  RecoveryCodes,
+  StartedExternalIdentity,
+} from '../wire.js';
+import {
+  type AccountOperation,
+  bodyOf,
+  choicesFor,
+  isProof,
+  type ProofFor,
+  type ProofRequest,
+  type Prover,
+} from './proofs.js';
+
+/** A change that a second request completes. */
+export interface PendingChange {
+  readonly id: string;
+  /** In the clock of the device. */
+  readonly expiresAt: Date;
+}
+/** A code was sent to the new address. */
+export interface PendingAddress extends PendingChange {
+  /** Rejects with `identity_taken` if another account has the address. */
+  readonly confirm: (code: string, options?: Abortable) => Promise<Account>;
+}
+export interface PendingTotp extends PendingChange {
+  /** For users who type it into the app. */
+  readonly secret: string;
+  /** To show as a QR code. */
+  readonly uri: string;
+  /** Takes a code of the app. Show the recovery codes to the user at once: Postern does not return them again. */
+  readonly confirm: (code: string, options?: Abortable) => Promise<RecoveryCodes>;
+}
+/** The provider must put the nonce into the id_token. */
+export interface PendingLink extends PendingChange {
+  readonly issuer: string;
+  readonly client_ids: readonly string[];
+  readonly nonce: string;
+  readonly confirm: (idToken: string, options?: Abortable) => Promise<ExternalIdentity>;
+}
+
+type ProofInput<O extends AccountOperation> = ProofFor<O> | ((request: ProofRequest<O>) => Promise<ProofFor<O> | null>);
+/** With a prover of the account, you can leave `proof` out. */
+type Proven<O extends AccountOperation, P extends boolean> = P extends true
+  ? [options?: Abortable & { readonly proof?: ProofInput<O> | undefined }]
+  : [options: Abortable & { readonly proof: ProofInput<O> }];
+
+/** The account of the user. Changes need a fresh proof. The types show which proofs an operation takes. */
+export interface AccountClient<P extends boolean = boolean> {
+  readonly get: (options?: Abortable) => Promise<AccountDetails>;
+  /** What needs no proof. */
+  readonly update: (
+    change: { readonly name?: string | undefined; readonly locale?: string | null | undefined },
+    options?: Abortable,
+  ) => Promise<Account>;
+  readonly setUsername: (username: string | null, ...proof: Proven<'set_username', P>) => Promise<Account>;
+  /** Every other login of the account ends. This one continues. */
+  readonly setPassword: (password: string, ...proof: Proven<'set_password', P>) => Promise<Account>;
+  readonly setPin: (pin: string, ...proof: Proven<'set_pin', P>) => Promise<Account>;
+  readonly removePin: (...proof: Proven<'remove_pin', P>) => Promise<Account>;
+  /** Discards a recovered PIN that has not taken effect yet. It needs no proof. */
+  readonly cancelPinRecovery: (options?: Abortable) => Promise<Account>;
+  /** Sends a code to the new address. */
+  readonly setEmail: (email: string, ...proof: Proven<'set_email', P>) => Promise<PendingAddress>;
+  readonly removeEmail: (...proof: Proven<'remove_email', P>) => Promise<Account>;
+  /** Sends a code to the new number. */
+  readonly setPhone: (phone: string, ...proof: Proven<'set_phone', P>) => Promise<PendingAddress>;
+  readonly removePhone: (...proof: Proven<'remove_phone', P>) => Promise<Account>;
+  readonly enrolTotp: (...proof: Proven<'enrol_totp', P>) => Promise<PendingTotp>;
+  readonly removeTotp: (...proof: Proven<'remove_totp', P>) => Promise<void>;
+  /** The old recovery codes become invalid. */
+  readonly renewRecoveryCodes: (...proof: Proven<'renew_recovery_codes', P>) => Promise<RecoveryCodes>;
+  readonly listPasskeys: (options?: Abortable) => Promise<readonly Passkey[]>;
+  /** First asks for the proof, then shows the prompt of the platform. */
+  readonly addPasskey: (name: string, ...proof: Proven<'add_passkey', P>) => Promise<Passkey>;
+  readonly renamePasskey: (id: string, name: string, options?: Abortable) => Promise<Passkey>;
+  readonly removePasskey: (id: string, ...proof: Proven<'remove_passkey', P>) => Promise<void>;
+  readonly listIdentities: (options?: Abortable) => Promise<readonly ExternalIdentity[]>;
+  readonly linkIdentity: (provider: OidcProvider, ...proof: Proven<'link_identity', P>) => Promise<PendingLink>;
+  /** Rejects with `last_way_in` if the user could not log in any more. */
+  readonly unlinkIdentity: (
+    identity: Pick<ExternalIdentity, 'id' | 'provider'>,
+    ...proof: Proven<'unlink_identity', P>
+  ) => Promise<void>;
+  /** What happened to the account, in the language of the client. */
+  readonly activity: (query?: ListQuery) => List<ActivityEntry>;
+  /** Everything that is stored about the user, as JSON. The file is complete if the stream ends without an error. */
+  readonly export: (options?: Abortable) => Promise<ReadableStream<Uint8Array> | null>;
+  /** Cannot be undone. Signs out here. */
+  readonly deleteAccount: (...proof: Proven<'delete_account', P>) => Promise<void>;
+  /** What the user can prove with, such as to show it before the user starts an operation. */
+  readonly proofChoices: <O extends AccountOperation>(
+    operation: O,
+    options?: Abortable,
+  ) => Promise<ProofRequest<O>['choices']>;
+}
+
+type ProofOptions = Abortable & { readonly proof?: unknown };
+
+/**
+ * The account of the user who is signed in. With `prove`, every operation that needs a proof asks your dialog, and asks again while
+ * the proof is wrong. Without it, pass a `proof` to each operation.
+ *
+ * @example
+ * ```ts
+ * import { createAccount, type Postern } from '@postern/client';
+ * declare const postern: Postern;
+ * declare function askForPassword(message: string): Promise<string | null>;
+ *
+ * const account = createAccount(postern, {
+ *   async prove({ choices, problem }) {
+ *     const choice = choices.find(({ type }) => type === 'password');
+ *     const password = await askForPassword(problem?.detail ?? 'Your password, please');
+ *     return choice?.type === 'password' && password !== null ? choice.prove(password) : null;
+ *   },
+ * });
+ * const pending = await account.setEmail('ada@example.com');
+ * await pending.confirm('271828');
+ * ```
+ * @throws UsageError for something that is no client
+ */
+export function createAccount(postern: Postern, options: { readonly prove: Prover }): AccountClient<true>;
+export function createAccount(postern: Postern): AccountClient<false>;
+export function createAccount(
+  postern: Postern,
+  { prove }: { readonly prove?: Prover | undefined } = {},
+): AccountClient<true> {
+  const core = coreOf(postern);
+  const passkeys = core.passkeys ?? browserPasskeys;
+  const root = '/v1/account';
+
+  /** Sends a request with a proof, and asks for another one while it is wrong. */
+  async function proven<T>(
+    operation: AccountOperation,
+    call: Pick<Call, 'path' | 'method'> & { readonly body?: object },
+    { proof = prove, signal }: ProofOptions = {},
+  ): Promise<T> {
+    const send = (given: unknown) => {
+      if (!isProof(given)) {
+        throw new UsageError(
+          `\`proof\` must be made by passwordProof, totpProof, pinProof or a choice of the request.`,
+        );
+      }
+      return core.call<T>({ ...call, body: { ...call.body, proof: bodyOf(given) }, signal });
+    };
+    if (typeof proof !== 'function') return send(proof);
+    let problem: ProofRequest['problem'] = null;
+    for (;;) {
+      const choices = await choicesFor(core, operation, { signal });
+      const given: unknown = await proof({ operation, choices, problem });
+      signal?.throwIfAborted();
+      if (given === null) throw new CancelledError();
+      try {
+        return await send(given);
+      } catch (error) {
+        if (!isProblem(error, 'proof_rejected', 'account_temporarily_locked')) throw error;
+        problem = error;
+      }
+    }
+  }
+  const change = (method: 'PUT' | 'POST', path: string, body: object = {}) => ({
+    ...{ method, path: `${root}/${path}`, body },
+  });
+  const remove = (path: string) => ({ method: 'DELETE', path: `${root}${path}` }) as const;
+  const read = <T>(path: string, { signal }: Abortable = {}) => core.call<T>({ path: `${root}${path}`, signal });
+
+  /** A change that a second request completes. Lifetimes are measured from now, because clocks differ. */
+  async function begin<S extends { readonly id: string }, Shown extends object, T>(
+    operation: AccountOperation,
+    path: string,
+    body: object,
+    options: ProofOptions | undefined,
+    shown: (started: S) => Shown,
+  ): Promise<PendingChange & Shown & { confirm(secret: string, options?: Abortable): Promise<T> }> {
+    const started = await proven<S>(operation, change('POST', path, body), options);
+    return {
+      ...{ id: started.id, expiresAt: new Date(Date.now() + (/totp|link/.test(operation) ? 600_000 : 300_000)) },
+      ...shown(started),
+      confirm: (secret: string, { signal }: Abortable = {}) =>
+        core.call<T>({ ...change('POST', `${path}/${started.id}`, { secret }), signal }),
+    };
+  }
+  const setUsername = (username: string | null, options?: ProofOptions) =>
+    proven<Account>('set_username', { method: 'PATCH', path: root, body: { username } }, options);
+  return {
+    get: (options) => read('', options),
+    update: (body, { signal } = {}) => core.call({ method: 'PATCH', path: root, body, signal }),
+    setUsername,
+    async setPassword(password, options) {
+      const changed = await proven<ChangedPassword>('set_password', change('PUT', 'password', { password }), options);
+      const { token, authentication_id: _, ...account } = changed;
+      await core.replaceToken(token);
+      return account;
+    },
+    setPin: (pin, options) => proven('set_pin', change('PUT', 'pin', { pin }), options),
+    removePin: (options) => proven('remove_pin', remove('/pin'), options),
+    cancelPinRecovery: ({ signal } = {}) => core.call({ ...remove('/pin-recovery'), signal }),
+    setEmail: (email, options) => begin('set_email', 'email', { email }, options, nothing),
+    removeEmail: (options) => proven('remove_email', remove('/email'), options),
+    setPhone: (phone, options) => begin('set_phone', 'phone', { phone }, options, nothing),
+    removePhone: (options) => proven('remove_phone', remove('/phone'), options),
+    enrolTotp: (options) => begin('enrol_totp', 'totp', {}, options, ({ secret, uri }: NewTotp) => ({ secret, uri })),
+    removeTotp: (options) => proven('remove_totp', remove('/totp'), options),
+    renewRecoveryCodes: (options) => proven('renew_recovery_codes', change('POST', 'recovery-codes'), options),
+    listPasskeys: (options) => read('/passkeys', options),
+    async addPasskey(name, options) {
+      const asked = change('POST', 'passkeys', { name });
+      const { id, options: creation } = await proven<NewPasskey>('add_passkey', asked, options);
+      const signal = options?.signal;
+      const response = await passkeys.create(creation, { signal });
+      return core.call({ ...change('POST', `passkeys/${id}`, { response }), signal });
+    },
+    renamePasskey: (id, name, { signal } = {}) =>
+      core.call({ method: 'PATCH', path: `${root}/passkeys/${encodeURIComponent(id)}`, body: { name }, signal }),
+    removePasskey: (id, options) => proven('remove_passkey', remove(`/passkeys/${encodeURIComponent(id)}`), options),
+    listIdentities: (options) => read('/external-identities', options),
+    linkIdentity: (provider, options) =>
+      begin('link_identity', `external-identities/${encodeURIComponent(provider)}`, {}, options, linkOf),
+    unlinkIdentity: ({ id, provider }, options) =>
+      proven('unlink_identity', remove(`/external-identities/${encodeURIComponent(provider)}/${id}`), options),
+    activity: (query = {}) => listOf(core, `${root}/activity`, query),
+    async export({ signal } = {}) {
+      return (await core.raw({ path: `${root}/export`, signal, streams: true })).body;
+    },
+    async deleteAccount(options) {
+      await proven('delete_account', remove(''), options);
+      await core.forget();
+    },
+    proofChoices: (operation, options) => choicesFor(core, operation, options),
+  };
+}
+
+const nothing = () => ({});
+const linkOf = ({ challenge }: StartedExternalIdentity) => {
+  const { issuer, client_ids, nonce } = challenge as Pick<PendingLink, 'issuer' | 'client_ids' | 'nonce'>;
+  return { issuer, client_ids, nonce };
+};

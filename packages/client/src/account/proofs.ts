@@ -1,0 +1,187 @@
+import type { Core } from '../core.js';
+import type { Problem } from '../errors.js';
+import { browserPasskeys } from '../login/passkeys.js';
+import type { Abortable } from '../platform.js';
+import type { AccountDetails, ProofOption, ProofStart, ProofType, StartedProof } from '../wire.js';
+
+// The same in each copy of this package. A symbol, so that a proof in a log shows no secret.
+const content = Symbol.for('@postern/client.proof');
+
+interface ProofBody {
+  readonly type: ProofType;
+  readonly id?: string | undefined;
+  readonly secret: string;
+}
+
+/** Shows that the user is the person at the device. It is good for one operation. Only functions of this package make proofs. */
+export interface Proof<T extends ProofType = ProofType> {
+  readonly type: T;
+  readonly [content]: ProofBody & { readonly type: T };
+}
+
+const proofOf = <T extends ProofType>(type: T, secret: string, id?: string): Proof<T> => ({
+  type,
+  [content]: { type, secret, ...(id !== undefined && { id }) },
+});
+/** What a request sends as `proof`. */
+export const bodyOf = (proof: Proof): ProofBody => proof[content];
+/** Whether a value was made by a function of this package. */
+export const isProof = (value: unknown): value is Proof =>
+  typeof value === 'object' && value !== null && content in value;
+
+/**
+ * A proof with the password of the account.
+ *
+ * @example
+ * ```ts
+ * import { createAccount, passwordProof, type Postern } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * await createAccount(postern).setUsername('ada', { proof: passwordProof('the moon and back again') });
+ * ```
+ */
+export const passwordProof = (password: string): Proof<'password'> => proofOf('password', password);
+
+/**
+ * A proof with the six digits of the authenticator app, or with a recovery code.
+ *
+ * @example
+ * ```ts
+ * import { createAccount, type Postern, totpProof } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * await createAccount(postern).removeTotp({ proof: totpProof('271828') });
+ * ```
+ */
+export const totpProof = (code: string): Proof<'totp'> => proofOf('totp', code);
+
+/**
+ * A proof with the PIN. Only changes of the PIN take it.
+ *
+ * @example
+ * ```ts
+ * import { createAccount, pinProof, type Postern } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * await createAccount(postern).setPin('1357', { proof: pinProof('2468') });
+ * ```
+ */
+export const pinProof = (pin: string): Proof<'pin'> => proofOf('pin', pin);
+
+type Usual = 'password' | 'code' | 'passkey' | 'totp';
+type WithoutCode = 'password' | 'passkey' | 'totp';
+
+/** The proofs that each operation takes. */
+export interface AccountOperations {
+  readonly set_username: Usual;
+  readonly set_password: Usual;
+  readonly set_email: Usual;
+  readonly remove_email: Usual;
+  readonly set_phone: Usual;
+  readonly remove_phone: Usual;
+  /** A code sets only the first PIN. */
+  readonly set_pin: Usual | 'pin';
+  readonly remove_pin: WithoutCode | 'pin';
+  readonly enrol_totp: Usual;
+  readonly remove_totp: WithoutCode;
+  readonly renew_recovery_codes: WithoutCode;
+  readonly add_passkey: Usual;
+  readonly remove_passkey: Usual;
+  readonly link_identity: Usual;
+  readonly unlink_identity: Usual;
+  readonly delete_account: Usual;
+}
+export type AccountOperation = keyof AccountOperations;
+/** A proof that an operation takes. */
+export type ProofFor<O extends AccountOperation> = { [T in AccountOperations[O]]: Proof<T> }[AccountOperations[O]];
+
+/** A code was sent. */
+export interface SentCode {
+  /** In the clock of the device. */
+  readonly expiresAt: Date;
+  /** When another code may be requested, in the clock of the device. */
+  readonly resendAt: Date;
+  readonly prove: (code: string) => Proof<'code'>;
+}
+interface ProofChoices {
+  readonly password: { readonly type: 'password'; readonly prove: (password: string) => Proof<'password'> };
+  readonly code: {
+    readonly type: 'code';
+    readonly channel: 'sms' | 'email';
+    /** Where the code goes, in part, such as `+15…67`. */
+    readonly to: string;
+    readonly send: (options?: Abortable) => Promise<SentCode>;
+  };
+  readonly passkey: { readonly type: 'passkey'; readonly prove: (options?: Abortable) => Promise<Proof<'passkey'>> };
+  /** A code of the authenticator app, or a recovery code. */
+  readonly totp: { readonly type: 'totp'; readonly prove: (code: string) => Proof<'totp'> };
+  readonly pin: { readonly type: 'pin'; readonly prove: (pin: string) => Proof<'pin'> };
+}
+/** A way to prove that the operation takes and that this user has. */
+export type ProofChoice<T extends ProofType = ProofType> = T extends ProofType ? ProofChoices[T] : never;
+
+/** The question that your dialog answers. */
+export interface ProofRequest<O extends AccountOperation = AccountOperation> {
+  readonly operation: O;
+  /** Empty: this user can prove nothing that the operation takes. */
+  readonly choices: readonly ProofChoice<AccountOperations[O]>[];
+  /** Why you are asked again: the last proof was wrong, or wrong secrets have locked the account for a time. */
+  readonly problem: Problem<'proof_rejected' | 'account_temporarily_locked'> | null;
+}
+/** Asks the user for a proof. Null: the user refuses, and the operation rejects with a CancelledError. */
+export type Prover<O extends AccountOperation = AccountOperation> = (
+  request: ProofRequest<O>,
+) => Promise<ProofFor<O> | null>;
+
+/** How long a started proof is valid, in milliseconds. */
+const lifetime = 300_000;
+
+/** The ways to prove for an operation. */
+export async function choicesFor<O extends AccountOperation>(
+  core: Core,
+  operation: O,
+  { signal }: Abortable = {},
+): Promise<ProofRequest<O>['choices']> {
+  const { proofs } = await core.call<AccountDetails>({ path: '/v1/account', signal });
+  const purpose = operation.endsWith('_pin') ? 'pin' : 'account';
+  const takesCode = !['remove_pin', 'remove_totp', 'renew_recovery_codes'].includes(operation);
+  const isTaken = (choice: ProofChoice): choice is ProofChoice<AccountOperations[O]> =>
+    takesCode || choice.type !== 'code';
+  return proofs
+    .filter(({ accepted_for }) => accepted_for.includes(purpose))
+    .flatMap((option) => choiceOf(core, option) ?? [])
+    .filter(isTaken);
+}
+
+/** Undefined for a type of a newer service. */
+function choiceOf(core: Core, { type, start, destination }: ProofOption): ProofChoice | undefined {
+  const begin = (type: ProofStart, { signal }: Abortable = {}) =>
+    core.call<StartedProof>({ method: 'POST', path: '/v1/account/proofs', body: { type }, signal });
+  switch (type) {
+    case 'password':
+      return { type, prove: passwordProof };
+    case 'totp':
+      return { type, prove: totpProof };
+    case 'pin':
+      return { type, prove: pinProof };
+    case 'passkey':
+      return {
+        type,
+        async prove({ signal } = {}) {
+          const { id, challenge = {} } = await begin('passkey', { signal });
+          const passkeys = core.passkeys ?? browserPasskeys;
+          return proofOf(type, JSON.stringify(await passkeys.get(challenge, { conditional: false, signal })), id);
+        },
+      };
+    case 'code':
+      return {
+        ...{ type, channel: start === 'email' ? 'email' : 'sms', to: destination ?? '' },
+        async send(options) {
+          const { id, expires_at, resend_at = expires_at } = await begin(start ?? 'sms', options);
+          const expiresAt = Date.now() + lifetime;
+          const resendAt = new Date(expiresAt + Date.parse(resend_at) - Date.parse(expires_at));
+          return { expiresAt: new Date(expiresAt), resendAt, prove: (code) => proofOf(type, code, id) };
+        },
+      };
+  }
+}

@@ -1,0 +1,56 @@
+import { UsageError } from '../errors.js';
+import type { NotificationKey, NotificationType } from '../registered.js';
+
+type OneOrMore<T> = T | readonly T[];
+type Matches<T> = OneOrMore<T> | { readonly eq?: OneOrMore<T> | undefined; readonly neq?: OneOrMore<T> | undefined };
+type MatchesText = Matches<string> | { readonly like: string };
+type Compares<T> =
+  | OneOrMore<T>
+  | {
+      readonly eq?: OneOrMore<T> | undefined;
+      readonly neq?: OneOrMore<T> | undefined;
+      readonly gt?: T | undefined;
+      readonly gte?: T | undefined;
+      readonly lt?: T | undefined;
+      readonly lte?: T | undefined;
+    };
+
+/** Conditions that must all hold. Several values: any of them matches, or with `neq` none. Values are escaped for you. */
+export interface NotificationConditions {
+  readonly id?: Matches<string> | undefined;
+  readonly actor_id?: Matches<string> | undefined;
+  readonly object_id?: Matches<string> | undefined;
+  readonly notification_type?: Matches<NotificationType> | undefined;
+  readonly notification_key?: Matches<NotificationKey> | undefined;
+  /** `like` finds a part of the text in any letter case. */
+  readonly actor?: MatchesText | undefined;
+  readonly description?: MatchesText | undefined;
+  readonly object_data_string?: MatchesText | undefined;
+  readonly sequence?: Compares<number> | undefined;
+  readonly object_data_number?: Compares<number> | undefined;
+  readonly created_at?: Compares<string | Date> | undefined;
+  readonly updated_at?: Compares<string | Date> | undefined;
+}
+
+/** Text is in the grammar of the service, such as `notification_type:eq:payment`, and is sent as it is. */
+export type NotificationFilter = NotificationConditions | string;
+
+const escaped = (value: unknown) =>
+  (value instanceof Date ? value.toISOString() : `${value}`).replace(/[\\,|:;[\]]/g, '\\$&');
+
+/** A filter in the grammar of the service. @throws UsageError for a condition without values */
+export function filterText(filter: NotificationFilter | undefined): string | undefined {
+  if (typeof filter !== 'object') return filter;
+  const clauses = Object.entries(filter).flatMap(([field, condition]: [string, unknown]) => {
+    if (condition === undefined) return [];
+    const isOperators = typeof condition === 'object' && !Array.isArray(condition) && !(condition instanceof Date);
+    return Object.entries(isOperators ? (condition as object) : { eq: condition }).flatMap(([operator, given]) => {
+      if (given === undefined) return [];
+      const values = [given].flat().map(escaped);
+      if (values.length === 0) throw new UsageError(`The condition on \`${field}\` needs a value.`);
+      if (operator === 'eq' && values.length > 1) return `${field}:in:${values.join(';')}`;
+      return values.map((value) => `${field}:${operator}:${value}`);
+    });
+  });
+  return clauses.length === 0 ? undefined : clauses.join();
+}

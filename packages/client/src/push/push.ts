@@ -1,0 +1,98 @@
+import { coreOf } from '../core.js';
+import { isProblem } from '../errors.js';
+import type { Abortable } from '../platform.js';
+import type { NotificationType } from '../registered.js';
+import type { Postern } from '../types.js';
+import type { DeviceToken, PushKey } from '../wire.js';
+
+/**
+ * Registers a token of APNs or FCM for this device. Call it each time the system issues a new token.
+ *
+ * @example
+ * ```ts
+ * import { type Postern, registerPush } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * const { enabled } = await registerPush(postern, { type: 'android', token: 'bk3RNwTe3H0:CI2k_HHwgIpoDKCIZvvDMExUdFQ3P1' });
+ * if (!enabled) console.log('The operator has not configured FCM.');
+ * ```
+ */
+export function registerPush(
+  postern: Postern,
+  token: { readonly type: 'ios' | 'android'; readonly token: string },
+  { signal }: Abortable = {},
+): Promise<DeviceToken> {
+  return coreOf(postern).call({ method: 'POST', path: '/v1/devices/tokens', body: token, signal });
+}
+
+/** The part of a `ServiceWorkerRegistration` that is used, so that the types need no DOM. */
+export interface WebPushWorker {
+  readonly pushManager: {
+    subscribe(options: { userVisibleOnly: boolean; applicationServerKey: string }): Promise<{ toJSON(): object }>;
+  };
+}
+
+/**
+ * Subscribes this browser to Web Push and registers it. Call it from a click, because the browser asks the user. Null: the operator
+ * has not configured Web Push, or the user refused.
+ *
+ * @example
+ * ```ts
+ * import { enableWebPush, type Postern, type WebPushWorker } from '@postern/client';
+ * declare const postern: Postern;
+ * declare const serviceWorker: WebPushWorker; // await navigator.serviceWorker.ready
+ *
+ * const registered = await enableWebPush(postern, serviceWorker);
+ * console.log(registered === null ? 'No push here.' : 'You get notifications.');
+ * ```
+ */
+export async function enableWebPush(
+  postern: Postern,
+  { pushManager }: WebPushWorker,
+  { signal }: Abortable = {},
+): Promise<DeviceToken | null> {
+  const core = coreOf(postern);
+  try {
+    const { public_key } = await core.send<PushKey>({ path: '/v1/push/key', signal });
+    const token = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: public_key });
+    return await core.call({ method: 'POST', path: '/v1/devices/tokens', body: { type: 'web', token }, signal });
+  } catch (error) {
+    const isRefused = (error as { readonly name?: unknown } | null)?.name === 'NotAllowedError';
+    if (isProblem(error, 'not_found') || isRefused) return null;
+    throw error;
+  }
+}
+
+/** A push of Postern, as a service worker gets it. */
+export interface PushMessage {
+  readonly id: string;
+  readonly notification_type: NotificationType;
+  readonly notification_key: string | null;
+  readonly sequence: number | null;
+  /** The actor. */
+  readonly title: string | null;
+  readonly body: string;
+}
+
+/**
+ * Reads the data of a push event in a service worker. Null if it is not from Postern.
+ *
+ * @example
+ * ```ts
+ * import { parsePush } from '@postern/client';
+ *
+ * export const textOf = (event: { data: { text(): string } | null }) => {
+ *   const push = parsePush(event.data);
+ *   return push && { title: push.title ?? 'News', body: push.body, tag: push.id };
+ * };
+ * ```
+ */
+export function parsePush(data: { text(): string } | null): PushMessage | null {
+  try {
+    const read = JSON.parse(data?.text() ?? '');
+    const isPush = [read.id, read.notification_type, read.body].every((member) => typeof member === 'string');
+    return isPush ? { notification_key: null, sequence: null, title: null, ...read } : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,26 @@
+import type { NotificationQuery } from './inbox/inbox.js';
+import type { Notification } from './inbox/notification.js';
+import type { Page } from './lists.js';
+import type { AccountDetails, Device, Marker, Session } from './wire.js';
+
+/** What a snapshot contains besides the session. */
+export interface SnapshotParts {
+  readonly account?: true | undefined;
+  readonly inbox?: true | Pick<NotificationQuery, 'filter' | 'limit'> | undefined;
+  readonly devices?: true | undefined;
+}
+
+interface SignedInSnapshot {
+  readonly session: Session;
+  readonly account?: AccountDetails;
+  readonly inbox?: { readonly page: Page<Notification>; readonly marker: Marker };
+  readonly devices?: readonly Device[];
+}
+
+/**
+ * Data for the first rendering of a page, as JSON without tokens. A server makes it. Pass it to `createInboxView`, so that the page
+ * shows the same as the HTML of the server before it has read anything.
+ */
+export type Snapshot<Parts extends SnapshotParts = Readonly<Record<never, never>>> =
+  | { readonly session: null; readonly account?: never; readonly inbox?: never; readonly devices?: never }
+  | (SignedInSnapshot & Required<Pick<SignedInSnapshot, keyof Parts & keyof SignedInSnapshot>>);
