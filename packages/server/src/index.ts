@@ -22,6 +22,17 @@ export {
 } from './sessions/middleware.js';
 export type { HeadersLike, RequestLike } from './sessions/tokens.js';
 export type { Verify, VerifyOptions } from './sessions/verify.js';
+export {
+  createReplaySet,
+  createWebhookVerifier,
+  type ReplaySet,
+  WebhookError,
+  type WebhookErrorCode,
+  type WebhookKey,
+  type WebhookMessage,
+  type WebhookVerifier,
+  type WebhookVerifierOptions,
+} from './webhooks.js';
 export type {
   AccountExport,
   ActivityEntry,

@@ -12,7 +12,7 @@ export type HeadersLike =
 export type RequestLike = { readonly headers: HeadersLike } | { readonly raw: { readonly headers: HeadersLike } };
 
 /** Reads the headers of a request. The names are in lower case. */
-function headersOf(request: RequestLike): ReadHeader {
+export function headersOf(request: RequestLike): ReadHeader {
   const headers = 'headers' in request ? request.headers : request.raw.headers;
   if (typeof headers.get === 'function') {
     const { get } = headers;

@@ -51,7 +51,7 @@ export function sessionRoutes(app: App, { sessions, counters }: { sessions: Sess
       operationId: 'getSession',
       summary,
       description:
-        'The same check, with the session in headers too. Reverse proxies can copy them to a request: nginx with auth_request, Caddy and Traefik with forward_auth, Envoy with ext_authz. Let the proxy remove these headers from requests of clients first.',
+        'The same check, with the session in headers too. Reverse proxies can copy them to a request: nginx with auth_request, Caddy and Traefik with forward_auth, Envoy with a Lua filter. Let the proxy remove these headers from requests of clients first.',
       tags: ['Sessions'],
       response: { 200: { ...response, headers: headerSchemas } },
     },

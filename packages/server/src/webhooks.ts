@@ -1,0 +1,252 @@
+import { UsageError } from '@postern/client/internal';
+import { type HeadersLike, headersOf } from './sessions/tokens.js';
+
+/** Why a webhook was refused. Answer 400. */
+export type WebhookErrorCode = 'missing_header' | 'wrong_signature' | 'too_old' | 'replayed' | 'malformed_body';
+
+/** A webhook that is not from Postern, or not from now. */
+export class WebhookError extends Error {
+  readonly kind = 'webhook';
+
+  constructor(
+    readonly code: WebhookErrorCode,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'WebhookError';
+  }
+}
+
+/** A public key of a JSON Web Key Set. */
+export interface WebhookKey {
+  readonly kty: string;
+  readonly crv?: string | undefined;
+  readonly x?: string | undefined;
+}
+
+/** Remembers the ids of handled messages. */
+export interface ReplaySet {
+  /** Adds an id for some seconds. @returns false if it is there already */
+  readonly add: (id: string, seconds: number) => boolean | Promise<boolean>;
+}
+
+export interface WebhookVerifierOptions {
+  /** The shared secrets, `whsec_…`: several while one is replaced. */
+  readonly secrets?: readonly string[] | undefined;
+  /** The public Ed25519 keys of the sender: a set, or a function that fetches it. It is asked again for an unknown signature. */
+  readonly jwks?:
+    | { readonly keys: readonly WebhookKey[] }
+    | (() => Promise<{ readonly keys: readonly WebhookKey[] }>)
+    | undefined;
+  /** How far the time of a message may be from now, in seconds. 300 by default. */
+  readonly tolerance?: number | undefined;
+  /** Refuses a message that was handled before. Without it, handle each `id` once yourself. */
+  readonly replays?: ReplaySet | undefined;
+}
+
+/** A verified message. */
+export interface WebhookMessage<T = unknown> {
+  /** The same in every attempt: handle each once. */
+  readonly id: string;
+  readonly timestamp: Date;
+  /** The parsed body. */
+  readonly payload: T;
+}
+
+/** Takes a `Request`, or headers with the raw body. @throws WebhookError */
+export type WebhookVerifier = <T = unknown>(
+  request: Request | { readonly headers: HeadersLike; readonly body: string | Uint8Array<ArrayBuffer> },
+) => Promise<WebhookMessage<T>>;
+
+/** At most one look-up of the keys in this time, whatever strangers send. */
+const keysPauseMs = 30_000;
+
+const utf8 = new TextEncoder();
+const subtle = globalThis.crypto.subtle;
+type PublicKey = Awaited<ReturnType<typeof subtle.importKey>>;
+
+/**
+ * Makes a function that checks the signature and the time of webhooks, as Standard Webhooks describes them: HMAC-SHA256 (`v1`) with
+ * `secrets`, Ed25519 (`v1a`) with `jwks`.
+ *
+ * @example
+ * ```ts
+ * import { createReplaySet, createWebhookVerifier, WebhookError } from '@postern/server';
+ *
+ * const verify = createWebhookVerifier({ secrets: ['whsec_c2VjcmV0IG9mIHRoZSBlbmRwb2ludA=='], replays: createReplaySet() });
+ * export async function receive(request: Request): Promise<Response> {
+ *   try {
+ *     const { id, payload } = await verify(request);
+ *     console.log(id, payload);
+ *     return new Response(null, { status: 204 });
+ *   } catch (error) {
+ *     if (error instanceof WebhookError) return new Response(error.code, { status: 400 });
+ *     throw error;
+ *   }
+ * }
+ * ```
+ * @throws UsageError for options that verify nothing
+ */
+export function createWebhookVerifier(options: WebhookVerifierOptions): WebhookVerifier {
+  const { secrets = [], jwks, tolerance = 300, replays } = options;
+  if (secrets.length === 0 && jwks === undefined) {
+    throw new UsageError('createWebhookVerifier needs `secrets` with at least one secret, or `jwks`.');
+  }
+  if (!(tolerance > 0)) throw new UsageError('`tolerance` must be a number of seconds.');
+  const hmacKeys = secrets.map(secretBytes).map((bytes) => importHmac(bytes));
+  // A rejection is handled where the key is used.
+  for (const key of hmacKeys) key.catch(() => undefined);
+  const publicKeys = jwks === undefined ? undefined : createPublicKeys(jwks);
+
+  async function isSigned(
+    content: Uint8Array<ArrayBuffer>,
+    signatures: readonly (readonly [string, Uint8Array<ArrayBuffer>])[],
+  ) {
+    for (const [version, signature] of signatures) {
+      if (version === 'v1') {
+        for (const key of hmacKeys) if (await subtle.verify('HMAC', await key, signature, content)) return true;
+      }
+      if (version === 'v1a' && (await publicKeys?.verify(signature, content))) return true;
+    }
+    return false;
+  }
+
+  return async <T>(request: Parameters<WebhookVerifier>[0]): Promise<WebhookMessage<T>> => {
+    const read = headersOf(request);
+    const [id, time, signed] = [read('webhook-id'), read('webhook-timestamp'), read('webhook-signature')];
+    if (!id || !time || !signed) {
+      throw new WebhookError('missing_header', 'webhook-id, webhook-timestamp and webhook-signature are required.');
+    }
+    const body = await bodyOf(request);
+    const content = join(utf8.encode(`${id}.${time}.`), body);
+    if (!/^\d{1,12}$/.test(time) || !(await isSigned(content, signaturesIn(signed)))) {
+      throw new WebhookError('wrong_signature', 'No signature is valid for this message.');
+    }
+    // After the signature, so that strangers learn nothing about the clock.
+    if (Math.abs(Date.now() / 1000 - Number(time)) > tolerance) {
+      throw new WebhookError('too_old', `The message is more than ${tolerance} seconds from now.`);
+    }
+    const payload = parse<T>(body);
+    if (replays !== undefined && !(await replays.add(id, 2 * tolerance))) {
+      throw new WebhookError('replayed', 'This message was handled before.');
+    }
+    return { id, timestamp: new Date(Number(time) * 1000), payload };
+  };
+}
+
+/**
+ * Remembers ids in this process. With several processes, use a store that they share.
+ *
+ * @example
+ * ```ts
+ * import { createReplaySet } from '@postern/server';
+ *
+ * export const replays = createReplaySet();
+ * ```
+ */
+export function createReplaySet(): ReplaySet {
+  const ends = new Map<string, number>();
+  return {
+    add(id, seconds) {
+      const now = Date.now();
+      // The oldest are first.
+      for (const [old, end] of ends) {
+        if (end > now) break;
+        ends.delete(old);
+      }
+      if (ends.has(id)) return false;
+      ends.set(id, now + seconds * 1000);
+      return true;
+    },
+  };
+}
+
+function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
+  const bytes = typeof secret === 'string' ? fromBase64(secret.replace(/^whsec_/, '')) : undefined;
+  if (bytes === undefined || bytes.length === 0) {
+    throw new UsageError('Each of `secrets` must be the secret of an endpoint: `whsec_` and base64.');
+  }
+  return bytes;
+}
+
+const importHmac = (bytes: Uint8Array<ArrayBuffer>) =>
+  subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+
+function createPublicKeys(source: NonNullable<WebhookVerifierOptions['jwks']>) {
+  let keys: Promise<PublicKey[]> | undefined;
+  let readAt = 0;
+
+  function read(): Promise<PublicKey[]> {
+    readAt = Date.now();
+    const reading = (async () => {
+      const set = typeof source === 'function' ? await source() : source;
+      const usable = set.keys.filter(({ kty, crv, x }) => kty === 'OKP' && crv === 'Ed25519' && typeof x === 'string');
+      return Promise.all(
+        usable.map(({ kty, crv, x }) =>
+          subtle.importKey('jwk', { kty, crv: `${crv}`, x: `${x}` }, { name: 'Ed25519' }, false, ['verify']),
+        ),
+      );
+    })();
+    reading.catch(() => {
+      if (keys === reading) keys = undefined;
+    });
+    keys = reading;
+    return reading;
+  }
+  const fits = async (
+    some: readonly PublicKey[],
+    signature: Uint8Array<ArrayBuffer>,
+    content: Uint8Array<ArrayBuffer>,
+  ) => {
+    for (const key of some) if (await subtle.verify('Ed25519', key, signature, content)) return true;
+    return false;
+  };
+  return {
+    async verify(signature: Uint8Array<ArrayBuffer>, content: Uint8Array<ArrayBuffer>): Promise<boolean> {
+      if (await fits(await (keys ?? read()), signature, content)) return true;
+      // The sender may have a new key.
+      if (typeof source !== 'function' || Date.now() - readAt < keysPauseMs) return false;
+      return fits(await read(), signature, content);
+    },
+  };
+}
+
+/** Such as `v1,… v1a,…`. What is not base64 is left out. */
+function signaturesIn(header: string): [string, Uint8Array<ArrayBuffer>][] {
+  return header.split(' ').flatMap((one) => {
+    const [version = '', text = ''] = one.split(',', 2);
+    const bytes = fromBase64(text);
+    return bytes === undefined ? [] : [[version, bytes]];
+  });
+}
+
+async function bodyOf(request: Parameters<WebhookVerifier>[0]): Promise<Uint8Array<ArrayBuffer>> {
+  if (request instanceof Request) return new Uint8Array(await request.arrayBuffer());
+  const { body } = request;
+  if (typeof body === 'string') return utf8.encode(body);
+  if (body instanceof Uint8Array) return body;
+  throw new UsageError('`body` must be the raw body: the signature does not fit what was parsed from it.');
+}
+
+function parse<T>(body: Uint8Array): T {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as T;
+  } catch {
+    throw new WebhookError('malformed_body', 'The body is not JSON.');
+  }
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+function join(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}

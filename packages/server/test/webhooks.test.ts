@@ -1,0 +1,175 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, test } from 'vitest';
+import { createReplaySet, createWebhookVerifier } from '../src/index.js';
+
+const secret = `whsec_${Buffer.from('a secret of twenty-four b').toString('base64')}`;
+const other = `whsec_${Buffer.from('another secret, as long ').toString('base64')}`;
+const body = JSON.stringify({ type: 'user.created', data: { name: 'Zoë' } });
+
+/** A message as the reference library signs it. */
+function message(id: string, { with: used = secret, at = new Date(), text = body } = {}) {
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': `${Math.floor(at.getTime() / 1000)}`,
+    'webhook-signature': new Webhook(used).sign(id, at, text),
+  };
+  return { headers, body: text };
+}
+const code = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'accepted',
+    (error) => error.code ?? error.message,
+  );
+
+test('a message that the reference library signed is accepted in all forms', async () => {
+  const verify = createWebhookVerifier({ secrets: [secret] });
+  const { headers } = message('msg_1');
+  const requests = [
+    { headers, body },
+    { headers: new Headers(headers), body: new TextEncoder().encode(body) },
+    new Request('http://app/hook', { method: 'POST', headers, body }),
+  ];
+  for (const request of requests) {
+    expect(await verify(request)).toEqual({ id: 'msg_1', timestamp: expect.any(Date), payload: JSON.parse(body) });
+  }
+});
+
+test('what this package accepts, the reference library accepts too', async () => {
+  const { headers } = message('msg_2');
+  expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
+});
+
+test('each of several secrets and of several signatures counts', async () => {
+  const verify = createWebhookVerifier({ secrets: [other, secret] });
+  const { headers } = message('msg_3');
+  expect(await code(verify({ headers, body }))).toBe('accepted');
+  const both = { ...headers, 'webhook-signature': `v1,AAAA v2,x ${headers['webhook-signature']}` };
+  expect(await code(verify({ headers: both, body }))).toBe('accepted');
+});
+
+test('a changed body, id, time or secret is refused', async () => {
+  const verify = createWebhookVerifier({ secrets: [secret] });
+  const { headers } = message('msg_4');
+  const now = Number(headers['webhook-timestamp']);
+  expect(await code(verify({ headers, body: `${body} ` }))).toBe('wrong_signature');
+  for (const change of [
+    { 'webhook-id': 'msg_5' },
+    { 'webhook-timestamp': `${now + 1}` },
+    { 'webhook-timestamp': `0x${now.toString(16)}` },
+    { 'webhook-signature': message('msg_4', { with: other }).headers['webhook-signature'] },
+    { 'webhook-signature': 'v1,' },
+    { 'webhook-signature': 'v1,%%%' },
+    { 'webhook-signature': headers['webhook-signature'].replace('v1,', 'v1a,') },
+  ]) {
+    expect(await code(verify({ headers: { ...headers, ...change }, body })), JSON.stringify(change)).toBe(
+      'wrong_signature',
+    );
+  }
+});
+
+test('missing headers are named', async () => {
+  const verify = createWebhookVerifier({ secrets: [secret] });
+  for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
+    const { headers } = message('msg_6');
+    expect(await code(verify({ headers: { ...headers, [name]: undefined }, body }))).toBe('missing_header');
+  }
+});
+
+test('a message from long ago or from the future is refused', async () => {
+  const verify = createWebhookVerifier({ secrets: [secret] });
+  const hour = 3_600_000;
+  for (const [by, expected] of [
+    [-hour, 'too_old'],
+    [hour, 'too_old'],
+    [0, 'accepted'],
+  ] as const) {
+    expect(await code(verify(message('msg_7', { at: new Date(Date.now() + by) })))).toBe(expected);
+  }
+  const patient = createWebhookVerifier({ secrets: [secret], tolerance: 7200 });
+  expect(await code(patient(message('msg_7', { at: new Date(Date.now() - hour) })))).toBe('accepted');
+});
+
+test('with a replay set, a message is handled once, also if it is sent twice at once', async () => {
+  const verify = createWebhookVerifier({ secrets: [secret], replays: createReplaySet() });
+  const codes = await Promise.all([code(verify(message('msg_8'))), code(verify(message('msg_8')))]);
+  expect(codes.sort()).toEqual(['accepted', 'replayed']);
+  expect(await code(verify(message('msg_9')))).toBe('accepted');
+  // A forged message must not use up an id.
+  expect(await code(verify({ ...message('msg_10'), body: '{}' }))).toBe('wrong_signature');
+  expect(await code(verify(message('msg_10')))).toBe('accepted');
+});
+
+test('a replay set forgets what is too old to be accepted', () => {
+  const replays = createReplaySet();
+  expect(replays.add('a', -1)).toBe(true);
+  expect(replays.add('a', 60)).toBe(true);
+  expect(replays.add('a', 60)).toBe(false);
+});
+
+test('a body that is signed but is no JSON is refused', async () => {
+  const verify = createWebhookVerifier({ secrets: [secret] });
+  expect(await code(verify(message('msg_11', { text: 'hello' })))).toBe('malformed_body');
+});
+
+describe('Ed25519', () => {
+  const pair = generateKeyPairSync('ed25519');
+  const jwk = pair.publicKey.export({ format: 'jwk' }) as { kty: string; crv: string; x: string };
+  const foreign = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }) as { kty: string };
+
+  function signed(id: string) {
+    const time = `${Math.floor(Date.now() / 1000)}`;
+    const signature = sign(null, Buffer.from(`${id}.${time}.${body}`), pair.privateKey).toString('base64');
+    return {
+      headers: { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': `v1a,${signature}` },
+      body,
+    };
+  }
+
+  test('a signature is checked with the keys of a set', async () => {
+    const rsa = { kty: 'RSA', n: 'x', e: 'AQAB' };
+    const verify = createWebhookVerifier({ jwks: { keys: [rsa, foreign, jwk] } });
+    expect(await code(verify(signed('msg_1')))).toBe('accepted');
+    expect(await code(verify({ ...signed('msg_1'), body: '{}' }))).toBe('wrong_signature');
+    const strangers = createWebhookVerifier({ jwks: { keys: [foreign] } });
+    expect(await code(strangers(signed('msg_1')))).toBe('wrong_signature');
+    expect(await code(createWebhookVerifier({ secrets: [secret] })(signed('msg_1')))).toBe('wrong_signature');
+  });
+
+  test('keys are fetched once, also if strangers send wrong signatures', async () => {
+    let fetched = 0;
+    const verify = createWebhookVerifier({
+      jwks: async () => {
+        fetched += 1;
+        return { keys: [jwk] };
+      },
+    });
+    expect(await code(verify(signed('msg_1')))).toBe('accepted');
+    for (let count = 0; count < 10; count += 1) await code(verify({ ...signed('msg_2'), body: '{}' }));
+    expect(fetched).toBe(1);
+  });
+
+  test('keys that could not be fetched are fetched again for the next message', async () => {
+    const answers = [Promise.reject(new Error('no network')), Promise.resolve({ keys: [jwk] })];
+    answers[0]?.catch(() => undefined);
+    const verify = createWebhookVerifier({ jwks: () => answers.shift() ?? Promise.resolve({ keys: [] }) });
+    expect(await code(verify(signed('msg_1')))).toBe('no network');
+    expect(await code(verify(signed('msg_1')))).toBe('accepted');
+  });
+});
+
+test.each<[string, () => unknown]>([
+  ['no secret', () => createWebhookVerifier({ secrets: [] })],
+  ['nothing', () => createWebhookVerifier({})],
+  ['an empty secret', () => createWebhookVerifier({ secrets: ['whsec_'] })],
+  ['a secret that is no base64', () => createWebhookVerifier({ secrets: ['whsec_%%'] })],
+  ['no tolerance', () => createWebhookVerifier({ secrets: [secret], tolerance: 0 })],
+])('a verifier with %s is a mistake of the program', (_, make) => {
+  expect(make).toThrow(expect.objectContaining({ kind: 'usage' }));
+});
+
+test('a parsed body is a mistake of the program', async () => {
+  const verify = createWebhookVerifier({ secrets: [secret] });
+  const parsed = { ...message('msg_12'), body: JSON.parse(body) as string };
+  await expect(verify(parsed)).rejects.toMatchObject({ kind: 'usage' });
+});

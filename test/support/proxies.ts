@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { type AddressInfo, createServer as createNetServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fencesOf } from '../docs/markdown.js';
+import { eventually } from './eventually.js';
+
+/** A backend behind a proxy. It answers with the headers of the request. */
+export interface EchoBackend {
+  readonly port: number;
+  readonly requests: readonly {
+    readonly url: string;
+    readonly method: string;
+    readonly headers: IncomingHttpHeaders;
+  }[];
+  close(): Promise<void>;
+}
+
+export async function startEchoBackend(): Promise<EchoBackend> {
+  const requests: EchoBackend['requests'][number][] = [];
+  const server = createServer((request, response) => {
+    const { url = '', method = '', headers } = request;
+    requests.push({ url, method, headers });
+    request.resume();
+    request.on('end', () => {
+      response.writeHead(url.startsWith('/broken') ? 500 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(headers));
+    });
+  });
+  const port = await listen(server);
+  return {
+    port,
+    requests,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export interface RunningProxy {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The addresses that the page shows, and those of a test. */
+export interface Addresses {
+  readonly posternPort: number;
+  readonly backendPort: number;
+}
+
+/** How a proxy is started with its part of docs/proxies.md. */
+export const proxies = {
+  nginx: {
+    block: 'upstream postern',
+    listen: (port: number): [string, string] => ['listen 8000;', `listen 127.0.0.1:${port};`],
+    wrap: (text: string, folder: string) => `daemon off;
+pid ${folder}/nginx.pid;
+error_log stderr error;
+events {}
+http {
+  access_log off;
+  client_body_temp_path ${folder}/body;
+  proxy_temp_path ${folder}/proxy;
+  fastcgi_temp_path ${folder}/fastcgi;
+  uwsgi_temp_path ${folder}/uwsgi;
+  scgi_temp_path ${folder}/scgi;
+${text}
+}`,
+    command: (file: string): [string, string[]] => ['nginx', ['-e', 'stderr', '-c', file]],
+  },
+  Caddy: {
+    block: ':8000 {',
+    listen: (port: number): [string, string] => [':8000 {', `http://127.0.0.1:${port} {`],
+    wrap: (text: string) => `{\n\tadmin off\n\tauto_https off\n}\n${text}\n`,
+    command: (file: string): [string, string[]] => ['caddy', ['run', '--adapter', 'caddyfile', '--config', file]],
+  },
+} as const;
+
+/** Starts a proxy with the configuration of the page. */
+export async function startProxy(name: keyof typeof proxies, addresses: Addresses): Promise<RunningProxy> {
+  const proxy = proxies[name];
+  const found = fencesOf('docs/proxies.md').filter(({ text }) => text.startsWith(proxy.block));
+  const [fence] = found;
+  if (fence === undefined || found.length !== 1) throw new Error(`docs/proxies.md has no single block for ${name}`);
+  const [folder, port] = await Promise.all([mkdtemp(join(tmpdir(), 'postern-proxy-')), freePort()]);
+  const changes: [string, string][] = [
+    proxy.listen(port),
+    ['127.0.0.1:8080', `127.0.0.1:${addresses.posternPort}`],
+    ['127.0.0.1:3000', `127.0.0.1:${addresses.backendPort}`],
+  ];
+  const text = changes.reduce((whole, [from, to]) => {
+    if (!whole.includes(from)) throw new Error(`the configuration of ${name} has no ${from}`);
+    return whole.replaceAll(from, to);
+  }, fence.text);
+  const file = join(folder, 'config');
+  await writeFile(file, proxy.wrap(text, folder));
+  const [command, args] = proxy.command(file);
+  const env = { PATH: `${process.env.PATH}:/usr/sbin`, HOME: folder };
+  const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let output = '';
+  child.stderr.on('data', (data) => {
+    output += data;
+  });
+  const failed = once(child, 'error').then(([error]) => {
+    output += error;
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await eventually(`${name} to answer`, async () => {
+    if (hasEnded(child)) throw new Error(`${name} ended: ${output}`);
+    const answer = await Promise.race([fetch(`${url}/public/ready`), failed]).catch(() => undefined);
+    return answer?.ok ? true : undefined;
+  });
+  return {
+    url,
+    async stop() {
+      const ended = once(child, 'close');
+      if (!hasEnded(child)) {
+        child.kill('SIGTERM');
+        await ended;
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+async function freePort(): Promise<number> {
+  const server = createNetServer();
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
