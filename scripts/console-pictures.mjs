@@ -37,6 +37,9 @@ const pictures = (link) => [
   { name: 'users-nobody', path: '/console/users?q=nobody%40example.com' },
   { name: 'user', path: '/console/users?q=grace', prepare: openGrace },
   { name: 'user-erase', path: '/console/users?q=grace', prepare: askToErase },
+  { name: 'notifications', path: '/console/notifications', prepare: compose },
+  { name: 'notifications-empty', path: '/console/notifications' },
+  { name: 'notification', path: '/console/users?q=grace', prepare: openNotification },
   { name: 'messages', path: '/console/messages' },
   { name: 'message', path: '/console/messages?state=all', prepare: openFirstDetail },
   { name: 'audit', path: '/console/audit' },
@@ -70,6 +73,32 @@ async function openFirstDetail(page) {
 async function selectRows(page) {
   const rows = page.locator('tbody tr');
   for (const index of [1, 2, 4]) await rows.nth(index).press('x');
+}
+
+/** A notification in Arabic and one in English letters, with a dry run. @param {import('playwright-core').Page} page */
+async function compose(page) {
+  for (const name of ['grace', 'layla', 'maximiliana']) {
+    await page.getByRole('combobox', { name: 'Find people to notify' }).fill(name);
+    await page.getByRole('option').first().click();
+  }
+  await page.getByRole('radio', { name: 'request' }).check();
+  await page.getByLabel('Key').fill('reminder');
+  await page.getByLabel('Actor (title of the push)').fill('Ada Lovelace');
+  await page.getByLabel('Number').fill('999999.99');
+  const text =
+    'Ada Lovelace asks you for 999,999.99 for “Summer house, Þingvellir”. Answer by Friday, or the pool closes.';
+  await page.getByLabel('Description').fill(text);
+  const preview = page.getByRole('button', { name: 'Show the preview' });
+  if (await preview.isVisible()) await preview.click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByText('nothing sent').waitFor();
+}
+
+/** @param {import('playwright-core').Page} page */
+async function openNotification(page) {
+  await openGrace(page);
+  await page.getByRole('link', { name: 'Open', exact: true }).click();
+  await page.getByRole('heading', { name: 'Delivery' }).waitFor();
 }
 
 /** @param {import('playwright-core').Page} page */

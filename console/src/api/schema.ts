@@ -509,6 +509,10 @@ export type DeliveryTrace = {
      */
     listed_at: string;
     /**
+     * Whether the user's read position (marker) has reached it.
+     */
+    is_read: boolean;
+    /**
      * A summary in one sentence.
      */
     explanation: string;

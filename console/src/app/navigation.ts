@@ -6,6 +6,8 @@ import type { Texts } from '../text/en/index.js';
 export interface NavigationEntry {
   readonly to: NonNullable<LinkProps['to']>;
   readonly name: (text: Texts) => string;
+  /** A shorter name for the bar of a phone. */
+  readonly phoneName?: (text: Texts) => string;
   readonly icon: IconName;
   /** The letter after `g`. */
   readonly key: string;
@@ -21,6 +23,10 @@ export interface NavigationEntry {
 export const navigation: readonly NavigationEntry[] = [
   { to: '/', name: (text) => text.shell.overview, icon: 'home', key: 'o', onPhone: true },
   { to: '/users', name: (text) => text.users.title, icon: 'users', key: 'u', needs: 'users:read', onPhone: true },
+  {
+    ...{ to: '/notifications', name: (text) => text.notifications.title, icon: 'bell', key: 'n' },
+    ...{ needs: 'notifications:write', onPhone: true, phoneName: (text) => text.notifications.notify },
+  },
   { to: '/messages', name: (text) => text.messages.title, icon: 'mail', key: 'm', needs: 'users:read', onPhone: true },
   { to: '/audit', name: (text) => text.audit.title, icon: 'list', key: 'a', needs: 'admin', second: true },
   { to: '/keys', name: (text) => text.keys.title, icon: 'key', key: 'k', second: true, needs: 'admin' },

@@ -6,6 +6,7 @@ import { cx } from '../lib/cx.js';
 import { language, languages, theme, themes } from '../lib/preferences.js';
 import { useText } from '../text/text.js';
 import type { NavigationEntry } from './navigation.js';
+import { useCan } from './operator.js';
 import styles from './palette.module.css';
 import { type Entry, useUserEntries } from './palette-users.js';
 import { signOut } from './sign-out.js';
@@ -137,6 +138,7 @@ function useEntries(pages: readonly NavigationEntry[], onHelp: () => void): Entr
   const text = useText();
   const navigate = useNavigate();
   const { shell } = text;
+  const can = useCan();
   const actions = { group: shell.palette.actions };
   return [
     ...pages.map(({ to, name, icon, key }) => ({
@@ -148,6 +150,14 @@ function useEntries(pages: readonly NavigationEntry[], onHelp: () => void): Entr
       ),
       run: () => void navigate({ to }),
     })),
+    ...(can('notifications:write')
+      ? [
+          {
+            ...{ ...actions, id: 'notify', name: text.notifications.send, icon: 'send' as const },
+            run: () => void navigate({ to: '/notifications', search: {} }),
+          },
+        ]
+      : []),
     ...themes.map((one) => ({
       ...{ ...actions, id: `theme-${one}`, name: `${shell.theme}: ${shell.themes[one]}`, icon: 'sun' as const },
       run: () => theme.set(one),

@@ -34,6 +34,13 @@ const users = createRoute({
   component: lazyRouteComponent(() => import('../pages/users/users.js'), 'Users'),
 });
 
+const notifications = createRoute({
+  getParentRoute: () => root,
+  path: '/notifications',
+  validateSearch: queryOf('view', 'id', 'to'),
+  component: lazyRouteComponent(() => import('../pages/notifications/notifications.js'), 'Notifications'),
+});
+
 const messages = createRoute({
   getParentRoute: () => root,
   path: '/messages',
@@ -63,7 +70,7 @@ const user = createRoute({
 
 /** All pages of the console. The code of each is loaded when it is opened, or when the pointer is over its link. */
 export const router = createRouter({
-  routeTree: root.addChildren([overview, users, messages, audit, keys, system, partsPage, user]),
+  routeTree: root.addChildren([overview, users, notifications, messages, audit, keys, system, partsPage, user]),
   basepath: '/console',
   parseSearch: parseQuery,
   stringifySearch: stringifyQuery,

@@ -187,10 +187,10 @@ function BottomBar({ entries }: { entries: readonly NavigationEntry[] }) {
   const others = entries.filter((entry) => !direct.includes(entry));
   return (
     <nav className={styles.bottom} aria-label={text.shell.navigation}>
-      {direct.map(({ to, icon, name }) => (
+      {direct.map(({ to, icon, name, phoneName = name }) => (
         <Link key={to} to={to} className={styles.tab} activeOptions={{ exact: to === '/', includeSearch: false }}>
           <Icon name={icon} size={20} />
-          <span>{name(text)}</span>
+          <span>{phoneName(text)}</span>
         </Link>
       ))}
       {others.length > 0 && (

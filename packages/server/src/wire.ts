@@ -88,6 +88,8 @@ export type DeliveryTrace = {
   readonly user_id: string;
   /** When it was added to the inbox. */
   readonly listed_at: string;
+  /** Whether the user's read position (marker) has reached it. */
+  readonly is_read: boolean;
   /** A summary in one sentence. */
   readonly explanation: string;
   /** One entry for each push, and for each device without a push. */

@@ -34,13 +34,15 @@ interface DeliveryRow {
 interface ListedRow {
   user_id: string;
   created_at: string;
+  is_read: boolean;
   /** Whether its publication waits for the push relay. */
   waits: boolean;
 }
 
-/** SQL: the notification, and whether its publication waits. Publications are a short queue, ordered by time. */
+/** SQL: the notification, whether it is read, and whether its publication waits. Publications are a short queue, by time. */
 const selectListed = (condition: SqlPart) => sql`
     select user_id, created_at,
+           exists (select from markers m where m.user_id = n.user_id and m.last_read_sequence >= n.sequence) as is_read,
            exists (select from publications p
                    where p.created_at >= n.created_at - interval '1 minute' and p.notification_ids @> array[n.id]) as waits
     from notifications n where ${condition}`;
@@ -83,6 +85,7 @@ export function createDeliveryTraces(
         notification_id: notificationId,
         user_id: listed.user_id,
         listed_at: listed.created_at,
+        is_read: listed.is_read,
         explanation: summary(pushes, others, listed.waits, channels),
         push: [...pushes, ...others],
       };

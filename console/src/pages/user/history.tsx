@@ -1,15 +1,10 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
-import type {
-  AuditEvent,
-  OutboxMessage,
-  RetryMessageData,
-  TraceUserNotificationData,
-  TraceUserNotificationResponse,
-} from '../../api/schema.js';
+import type { AuditEvent, OutboxMessage, RetryMessageData } from '../../api/schema.js';
 import { Badge } from '../../components/badge/badge.js';
-import { Button } from '../../components/button/button.js';
+import { Button, ButtonLink } from '../../components/button/button.js';
+import { Delivery, useDelivery } from '../../components/delivery/delivery.js';
 import { lookOf, useDetail, useVerb } from '../../components/event/event.js';
 import { Segments } from '../../components/field/field.js';
 import { Icon } from '../../components/icon/icon.js';
@@ -19,16 +14,7 @@ import { Cut, Num, Time } from '../../components/text/values.js';
 import { Timeline, type TimelineEntry } from '../../components/timeline/timeline.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useFormats, useText } from '../../text/text.js';
-import {
-  activityQuery,
-  deviceName,
-  devicesQuery,
-  inboxQuery,
-  type Kind,
-  kinds,
-  messagesQuery,
-  refresh,
-} from './queries.js';
+import { activityQuery, inboxQuery, type Kind, kinds, messagesQuery, refresh } from './queries.js';
 import styles from './user.module.css';
 
 interface InboxProps {
@@ -69,7 +55,7 @@ export function Inbox({ id, open, onOpen }: InboxProps) {
               {open === undefined ? (
                 <p className={styles.empty}>{inbox.choose}</p>
               ) : (
-                <Trace user={id} notification={open} />
+                <Trace key={open} notification={open} />
               )}
             </div>
           )
@@ -79,58 +65,20 @@ export function Inbox({ id, open, onOpen }: InboxProps) {
   );
 }
 
-function Trace({ user, notification }: { user: string; notification: string }) {
-  const { inbox, devices: text } = useText().user;
-  const { data: devices } = useQuery(devicesQuery(user));
-  const names = new Map(devices?.data.map((device) => [device.id, deviceName(device)]));
-  const query = useQuery({
-    queryKey: ['trace', notification],
-    queryFn: ({ signal }) =>
-      request<TraceUserNotificationData, TraceUserNotificationResponse>(
-        'GET',
-        '/admin/v1/notifications/{id}/deliveries',
-        { path: { id: notification }, signal },
-      ),
-  });
+function Trace({ notification }: { notification: string }) {
+  const { user, notifications } = useText();
   return (
     <div className={styles.trace}>
-      <h3>{inbox.delivery}</h3>
-      <Loaded query={query}>
-        {({ explanation, listed_at, push }) => (
-          <>
-            <p>{explanation}</p>
-            <ul>
-              <li className={styles.step}>
-                <Icon name="circleCheck" className={styles.good} />
-                <div className={styles.stepHead}>
-                  <span>{inbox.published}</span>
-                  <Time at={listed_at} />
-                </div>
-              </li>
-              {push.map((one) => (
-                <li key={one.device_id} className={styles.step}>
-                  <Icon name="phone" className={toneOf(one.state)} />
-                  <div>
-                    <div className={styles.stepHead}>
-                      <Cut strong of={names.get(one.device_id) ?? text.unnamed} />
-                      <Time at={one.updated_at} />
-                    </div>
-                    {one.explanation}
-                    {one.error !== null && <div className={styles.bad}>{one.error}</div>}
-                    <div className={styles.quiet}>{inbox.attempts(one.attempts)}</div>
-                  </div>
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
-      </Loaded>
+      <div className={styles.traceHead}>
+        <h3>{user.inbox.delivery}</h3>
+        <ButtonLink kind="ghost" small to="/notifications" search={{ view: 'find', id: notification }}>
+          {notifications.found.details}
+        </ButtonLink>
+      </div>
+      <Delivery query={useDelivery(notification)} />
     </div>
   );
 }
-
-const toneOf = (state: string) =>
-  state === 'sent' ? styles.good : ['failed', 'expired', 'gone'].includes(state) ? styles.bad : undefined;
 
 /** The codes and notices that were sent to the user. */
 export function Messages({ id, mayChange }: { id: string; mayChange: boolean }) {

@@ -11,6 +11,7 @@ import type {
 } from '../../api/schema.js';
 import { useCan } from '../../app/operator.js';
 import { Button } from '../../components/button/button.js';
+import { deviceName } from '../../components/delivery/delivery.js';
 import { Dialog } from '../../components/dialog/dialog.js';
 import { Segments, Select } from '../../components/field/field.js';
 import { Icon, type IconName } from '../../components/icon/icon.js';
@@ -20,7 +21,7 @@ import { Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { cx } from '../../lib/cx.js';
 import { useFormats, useText } from '../../text/text.js';
-import { deviceName, devicesQuery, diagnosisQuery, refresh } from './queries.js';
+import { devicesQuery, diagnosisQuery, refresh } from './queries.js';
 import styles from './user.module.css';
 
 const looks: Readonly<Record<LoginWay['verdict'], { readonly icon: IconName; readonly tone: string | undefined }>> = {

@@ -7,8 +7,6 @@ import type {
   GetUserActivityPageData,
   GetUserActivityPageResponse,
   GetUserData,
-  GetUserDevicePageData,
-  GetUserDevicePageResponse,
   GetUserNotificationPageData,
   GetUserNotificationPageResponse,
   GetUserSessionPageData,
@@ -17,8 +15,8 @@ import type {
   GetUserTokenPageResponse,
   LoginDiagnosis,
   User,
-  UserDevice,
 } from '../../api/schema.js';
+import { userDevicesOf } from '../../components/delivery/delivery.js';
 
 /** Everything about one user begins with this key, so that an act can read it all again. */
 const keyOf = (id: string) => ['user', id] as const;
@@ -46,12 +44,7 @@ export const diagnosisQuery = (id: string, device: string | undefined) =>
 export const devicesQuery = (id: string) =>
   queryOptions({
     queryKey: [...keyOf(id), 'devices'],
-    queryFn: ({ signal }) =>
-      request<GetUserDevicePageData, GetUserDevicePageResponse>('GET', '/admin/v1/users/{id}/devices/page', {
-        path: { id },
-        query: { limit: 50 },
-        signal,
-      }),
+    queryFn: ({ signal }) => userDevicesOf(id, signal),
   });
 
 export const tokensQuery = (id: string) =>
@@ -121,10 +114,4 @@ export const activityQuery = (id: string, kind: Kind | undefined, limit: number)
 /** Reads everything about the user again, after an act. */
 export function refresh(client: QueryClient, id: string): Promise<void> {
   return client.invalidateQueries({ queryKey: keyOf(id) });
-}
-
-/** What to call a device: its model and system. */
-export function deviceName({ make, model, os_name }: UserDevice): string | undefined {
-  const name = [make, model].filter(Boolean).join(' ');
-  return name === '' ? (os_name ?? undefined) : name;
 }

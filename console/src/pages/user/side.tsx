@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { request } from '../../api/client.js';
 import type { DeleteUserDeviceData, DeleteUserSecondFactorsData, User, UserDevice } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
+import { deviceName } from '../../components/delivery/delivery.js';
 import { ConfirmDialog } from '../../components/dialog/dialog.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Facts, Panel, Rows } from '../../components/panel/panel.js';
@@ -10,7 +11,7 @@ import { Loaded } from '../../components/state/state.js';
 import { Cut, None, nameOf, Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useFormats, useText } from '../../text/text.js';
-import { deviceName, devicesQuery, refresh, sessionsQuery, tokensQuery } from './queries.js';
+import { devicesQuery, refresh, sessionsQuery, tokensQuery } from './queries.js';
 import styles from './user.module.css';
 
 interface SideProps {

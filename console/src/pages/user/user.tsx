@@ -41,7 +41,7 @@ export function UserPage() {
 }
 
 function UserView({ user }: { user: User }) {
-  const { user: text } = useText();
+  const { user: text, notifications } = useText();
   const can = useCan();
   const search = useSearch({ from: '/users/$id' });
   const navigate = useNavigate({ from: '/users/$id' });
@@ -52,9 +52,13 @@ function UserView({ user }: { user: User }) {
   const choose = (change: { readonly [Name in keyof typeof search]: string | undefined }) =>
     void navigate({ search: (before) => query({ ...before, ...change }), replace: true });
   const unlock = () => void run(text.unlock, text.unlocked, () => unlockUser(user.id));
-  useShortcuts(
-    mayChange && isLocked ? [{ keys: 'u', name: text.unlock, group: 'thisPage' as const, run: unlock }] : [],
-  );
+  const mayNotify = can('notifications:write');
+  const notify = () => void navigate({ to: '/notifications', search: { to: user.id } });
+  const group = 'thisPage' as const;
+  useShortcuts([
+    ...(mayChange && isLocked ? [{ keys: 'u', name: text.unlock, group, run: unlock }] : []),
+    ...(mayNotify ? [{ keys: 'n', name: notifications.send, group, run: notify }] : []),
+  ]);
   const isActive = user.status === 'active';
   const items: MenuItem[] = [
     { name: text.export, icon: 'download', run: () => void exportUser(user, text.failed(text.export)) },
@@ -78,6 +82,11 @@ function UserView({ user }: { user: User }) {
       title={nameOf(user)}
       actions={
         <>
+          {mayNotify && (
+            <Button icon="send" onClick={notify}>
+              {notifications.notify}
+            </Button>
+          )}
           {mayChange && (
             <>
               <Button icon="lock" changes onClick={() => setAct('lock')}>

@@ -118,8 +118,6 @@ export const user = {
     none: 'Their inbox is empty.',
     delivery: 'Delivery',
     choose: 'Choose a notification to see its delivery.',
-    published: 'In the inbox',
-    attempts: (n: number) => count(n, 'try', 'tries'),
   },
   activity: {
     title: 'Activity',

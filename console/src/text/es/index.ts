@@ -4,6 +4,7 @@ import { common } from './common.js';
 import { events } from './events.js';
 import { keys } from './keys.js';
 import { messages } from './messages.js';
+import { delivery, notifications } from './notifications.js';
 import { overview } from './overview.js';
 import { parts } from './parts.js';
 import { setUp } from './set-up.js';
@@ -16,9 +17,11 @@ import { users } from './users.js';
 export const texts: Texts = {
   audit,
   common,
+  delivery,
   events,
   keys,
   messages,
+  notifications,
   overview,
   parts,
   setUp,

@@ -119,8 +119,6 @@ export const user: Texts['user'] = {
     none: 'Su bandeja está vacía.',
     delivery: 'Entrega',
     choose: 'Elija una notificación para ver su entrega.',
-    published: 'En la bandeja',
-    attempts: (n) => count(n, 'intento', 'intentos'),
   },
   activity: {
     title: 'Actividad',

@@ -71,6 +71,20 @@ describe('the trace of a notification', () => {
     expect(trace.push[0]).toMatchObject({ attempts: 1, created_at: notification.created_at });
   });
 
+  test('says whether the user has read it', async () => {
+    const user = await createUser(app);
+    const { session } = await signIn(app, user);
+    const [first, second] = [await publish(app, user), await publish(app, user)];
+    const isRead = async ({ id }: Notification) => (await traceOf(app, id)).body.is_read;
+    expect([await isRead(first), await isRead(second)]).toEqual([false, false]);
+    await app.api('PUT', '/v1/notifications/marker', { bearer: session.token, body: { last_read_id: first.id } });
+    expect([await isRead(first), await isRead(second)]).toEqual([true, false]);
+    const own = await app.api<DeliveryTrace>('GET', `/v1/notifications/${first.id}/deliveries`, {
+      bearer: session.token,
+    });
+    expect(own.body.is_read).toBe(true);
+  });
+
   test('shows a device that has become reachable since then', async () => {
     const user = await createUser(app);
     const { session, authentication } = await signIn(app, user);

@@ -1,0 +1,126 @@
+import { useQuery } from '@tanstack/react-query';
+import { request } from '../../api/client.js';
+import type {
+  DeliveryTrace,
+  GetUserDevicePageData,
+  GetUserDevicePageResponse,
+  PushAttempt,
+  TraceUserNotificationData,
+  UserDevice,
+} from '../../api/schema.js';
+import type { Texts } from '../../text/en/index.js';
+import { useText } from '../../text/text.js';
+import { Badge, type BadgeKind } from '../badge/badge.js';
+import { Icon, type IconName } from '../icon/icon.js';
+import { Loaded } from '../state/state.js';
+import { Cut, Time } from '../text/values.js';
+import styles from './delivery.module.css';
+
+/** What to call a device: its model and system. */
+export function deviceName({ make, model, os_name }: UserDevice): string | undefined {
+  const name = [make, model].filter(Boolean).join(' ');
+  return name === '' ? (os_name ?? undefined) : name;
+}
+
+/** The devices of a user, the latest first. */
+export const userDevicesOf = (id: string, signal: AbortSignal) =>
+  request<GetUserDevicePageData, GetUserDevicePageResponse>('GET', '/admin/v1/users/{id}/devices/page', {
+    path: { id },
+    query: { limit: 50 },
+    signal,
+  });
+
+/** The delivery status of a notification, read again while a push is on its way. */
+export const useDelivery = (notification: string) =>
+  useQuery({
+    queryKey: ['trace', notification],
+    queryFn: ({ signal }) =>
+      request<TraceUserNotificationData, DeliveryTrace>('GET', '/admin/v1/notifications/{id}/deliveries', {
+        path: { id: notification },
+        signal,
+      }),
+    refetchInterval: ({ state }) => (state.data?.push.some(isOnItsWay) ? 2000 : false),
+  });
+
+const isOnItsWay = ({ state, reason }: PushAttempt) => state === 'queued' || reason === 'being_prepared';
+
+const looks: Readonly<Record<PushAttempt['state'], { readonly badge?: BadgeKind; readonly icon: IconName }>> = {
+  sent: { badge: 'good', icon: 'phone' },
+  queued: { badge: 'waiting', icon: 'phone' },
+  muted: { badge: 'muted', icon: 'phone' },
+  failed: { badge: 'bad', icon: 'phone' },
+  gone: { badge: 'bad', icon: 'phone' },
+  expired: { badge: 'off', icon: 'phone' },
+  dropped: { badge: 'off', icon: 'phone' },
+  none: { icon: 'phone' },
+};
+
+/** Where a notification got to: the inbox, the pushes by outcome, each device, and whether it was read. */
+export function Delivery({ query }: { query: ReturnType<typeof useDelivery> }) {
+  return <Loaded query={query}>{(trace) => <Steps trace={trace} />}</Loaded>;
+}
+
+function Steps({ trace }: { trace: DeliveryTrace }) {
+  const { delivery: text } = useText();
+  const { data: devices } = useQuery({
+    queryKey: ['user', trace.user_id, 'devices'],
+    queryFn: ({ signal }) => userDevicesOf(trace.user_id, signal),
+  });
+  const names = new Map(devices?.data.map((device) => [device.id, deviceName(device)]));
+  return (
+    <>
+      <p>{outcomesOf(trace, text)}</p>
+      <ul className={styles.steps}>
+        <li>
+          <Icon name="circleCheck" className={styles.good} />
+          <div>
+            {text.listed}
+            <div className={styles.quiet}>{text.streams}</div>
+          </div>
+          <Time at={trace.listed_at} />
+        </li>
+        {trace.push.map((one) => (
+          <Push key={`${one.device_id} ${one.created_at}`} push={one} name={names.get(one.device_id)} />
+        ))}
+        <li>
+          <Icon name={trace.is_read ? 'eye' : 'circleMinus'} className={trace.is_read ? styles.good : styles.idle} />
+          <div>{trace.is_read ? text.read : text.unread}</div>
+        </li>
+      </ul>
+    </>
+  );
+}
+
+/** The pushes by outcome: "2 accepted · 1 muted". */
+function outcomesOf({ push }: DeliveryTrace, text: Texts['delivery']): string {
+  const made = push.filter(({ state }) => state !== 'none');
+  if (push.length === 0) return text.noDevice;
+  if (made.length === 0) return text.noPush;
+  const states = [...new Set(made.map(({ state }) => state))];
+  return states.map((state) => text.outcomes[state](made.filter((one) => one.state === state).length)).join(' · ');
+}
+
+function Push({ push, name }: { push: PushAttempt; name: string | undefined }) {
+  const { delivery: text } = useText();
+  const { badge, icon } = looks[push.state];
+  return (
+    <li>
+      <Icon name={icon} />
+      <div>
+        <div className={styles.device}>
+          <Cut strong of={name ?? text.unnamed} />
+          {push.channel !== null && <span className={styles.quiet}>{text.channels[push.channel]}</span>}
+          {badge === undefined ? (
+            <span className={styles.quiet}>{text.states.none}</span>
+          ) : (
+            <Badge kind={badge}>{text.states[push.state]}</Badge>
+          )}
+        </div>
+        {text.reasons[push.reason]}
+        {push.error !== null && <div className={styles.bad}>{push.error}</div>}
+        {push.attempts > 0 && <div className={styles.quiet}>{text.attempts(push.attempts)}</div>}
+      </div>
+      <Time at={push.updated_at} />
+    </li>
+  );
+}

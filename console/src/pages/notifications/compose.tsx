@@ -1,0 +1,257 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { ProblemError } from '../../api/problem.js';
+import { useCan } from '../../app/operator.js';
+import { Button } from '../../components/button/button.js';
+import { ConfirmDialog } from '../../components/dialog/dialog.js';
+import { Notice, Problem } from '../../components/state/state.js';
+import { cx } from '../../lib/cx.js';
+import { useDraft } from '../../lib/drafts.js';
+import { useStore } from '../../lib/store.js';
+import type { Texts } from '../../text/en/index.js';
+import { useText } from '../../text/text.js';
+import { type Content, contentOf, emptyForm, type Form, fieldNames, isExactNumber } from './content.js';
+import { Curl } from './curl.js';
+import { check, messageFor, type Report } from './dry-run.js';
+import { DryRunPanel } from './dry-run-panel.js';
+import { ContentFields, type FieldErrors } from './fields.js';
+import styles from './notifications.module.css';
+import { Preview } from './preview.js';
+import { PublicationPanel } from './publication-panel.js';
+import { dismiss, publication, publish } from './publish.js';
+import type { ReadIds } from './read-ids.js';
+import { nobody, Recipients, readTo, type To } from './recipients.js';
+
+/** Characters of a description. */
+const longest = 4096;
+/** Characters of a file that the draft keeps. A larger one has to be chosen again after a reload. */
+const largestDraft = 1_500_000;
+
+/** Writes a notification, tries it, and publishes it. */
+export function Compose({ showsCurl, onCurlClose }: { showsCurl: boolean; onCurlClose: () => void }) {
+  const { notifications: text } = useText();
+  const can = useCan();
+  const running = useStore(publication);
+  const [form, setForm, forgetForm] = useDraft<Form>('notify', emptyForm);
+  const [to, setTo, forgetTo] = useRecipients();
+  useAsked(setTo);
+  const [hasTried, setTried] = useState(false);
+  const [showsPreview, setShowsPreview] = useState(false);
+  const read = useMemo(() => readTo(to), [to]);
+  const content = useMemo(() => contentOf(form), [form]);
+  const trial = useTrial(content, read);
+  if (!can('notifications:write')) return <Notice kind="locked">{text.needsRight}</Notice>;
+  if (running !== undefined) {
+    return (
+      <PublicationPanel
+        publication={running}
+        onAgain={() => {
+          forgetForm();
+          forgetTo();
+          setTried(false);
+          trial.forget();
+        }}
+      />
+    );
+  }
+  const local = errorsOf(form, text);
+  const fieldErrors: FieldErrors = { ...(hasTried && local), ...trial.fieldErrors };
+  const wrongTo = hasTried ? recipientError(to, read, text) : undefined;
+  const isReady = Object.values(local).every((message) => message === undefined) && read.recipients.length > 0;
+  return (
+    <div className={styles.columns}>
+      <form className={styles.form} noValidate onSubmit={(event) => event.preventDefault()}>
+        <Recipients
+          to={to}
+          read={read}
+          error={wrongTo}
+          onChange={(change) => setTo((before) => ({ ...before, ...change }))}
+        />
+        <ContentFields
+          form={form}
+          fieldErrors={fieldErrors}
+          onChange={(change) => setForm((before) => ({ ...before, ...change }))}
+        />
+      </form>
+      <aside className={styles.aside}>
+        <div className={styles.toggle}>
+          <Button icon="eye" aria-expanded={showsPreview} onClick={() => setShowsPreview(!showsPreview)}>
+            {showsPreview ? text.preview.hide : text.preview.show}
+          </Button>
+        </div>
+        <div className={cx(styles.shown, !showsPreview && styles.folded)}>
+          <Preview of={{ ...form, image: imageOf(form) }} />
+        </div>
+      </aside>
+      <div className={styles.form}>
+        <DryRunPanel
+          report={trial.report}
+          isCurrent={trial.isCurrent}
+          progress={trial.progress}
+          all={read.recipients.length}
+          refused={read.refused}
+          isFile={to.mode !== 'people'}
+          onStop={trial.stop}
+          onRun={() => {
+            setTried(true);
+            if (isReady) void trial.run();
+          }}
+        />
+        {trial.error !== undefined && <Problem what={text.dryRun.failed} error={trial.error} />}
+        <Publish
+          report={trial.isCurrent ? trial.report : undefined}
+          leftOut={(trial.report?.unknown.length ?? 0) + read.refused.length}
+          onPublish={(ids) => {
+            setTried(false);
+            void publish(content, ids);
+          }}
+        />
+      </div>
+      {showsCurl && <Curl content={content} ids={read.recipients.map(({ id }) => id)} onClose={onCurlClose} />}
+    </div>
+  );
+}
+
+/** The uploaded image, or the external one. */
+const imageOf = ({ image, imageUrl }: Form): string | undefined =>
+  image?.url ?? (imageUrl.trim() === '' ? undefined : imageUrl.trim());
+
+/** The recipients as a draft. A large file is not kept over a reload, only its name. */
+function useRecipients() {
+  const [draft, setDraft, forget] = useDraft<To>('notify-to', nobody);
+  const [large, setLarge] = useState<To['file']>(null);
+  const to = useMemo(
+    () =>
+      large !== null && draft.file?.name === large.name && draft.file.text === '' ? { ...draft, file: large } : draft,
+    [draft, large],
+  );
+  const set = (change: (before: To) => To) => {
+    const next = change(to);
+    const isLarge = next.file !== null && next.file.text.length > largestDraft;
+    setLarge(isLarge ? next.file : null);
+    setDraft(isLarge && next.file !== null ? { ...next, file: { name: next.file.name, text: '' } } : next);
+  };
+  return [to, set, forget] as const;
+}
+
+/** Takes the user that another page has asked for, by the address. */
+function useAsked(setTo: (change: (before: To) => To) => void): void {
+  const { to: asked } = useSearch({ from: '/notifications' });
+  const navigate = useNavigate({ from: '/notifications' });
+  const set = useRef(setTo);
+  set.current = setTo;
+  useEffect(() => {
+    if (asked === undefined) return;
+    if (publication.get()?.state === 'done') dismiss();
+    set.current((before) => ({ ...before, mode: 'people', people: [asked] }));
+    void navigate({ search: {}, replace: true });
+  }, [asked, navigate]);
+}
+
+/** The dry run of a form. It is current until the form or the recipients change. */
+function useTrial(content: Content, read: ReadIds) {
+  const [done, setDone] = useState<{ content: Content; read: ReadIds; report?: Report; error?: unknown }>();
+  const [progress, setProgress] = useState<number>();
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+  const isCurrent = done?.content === content && done.read === read;
+  const error = isCurrent ? done.error : undefined;
+  const fieldErrors: FieldErrors = Object.fromEntries(
+    Object.entries(fieldNames).flatMap(([name, field]) => {
+      const message = messageFor(error, name);
+      return message === undefined ? [] : [[field, message]];
+    }),
+  );
+  const isAtFields =
+    error instanceof ProblemError && error.errors.every(({ field }) => nameOfField(field) in fieldNames);
+  return {
+    ...{ isCurrent, fieldErrors, progress },
+    report: done?.report,
+    error: isAtFields ? undefined : error,
+    stop: () => running.current?.abort(),
+    forget: () => setDone(undefined),
+    async run() {
+      const stopped = new AbortController();
+      running.current = stopped;
+      setProgress(0);
+      try {
+        const report = await check(content, read.recipients, stopped.signal, setProgress);
+        setDone({ content, read, report });
+      } catch (reason) {
+        if (!stopped.signal.aborted) setDone({ content, read, error: reason });
+      }
+      setProgress(undefined);
+    },
+  };
+}
+
+const nameOfField = (field: string | undefined) => (field ?? '').replace(/^0\./, '');
+
+/** What is wrong before anything is sent. */
+function errorsOf({ type, number, description }: Form, text: Texts['notifications']): FieldErrors {
+  const characters = [...description].length;
+  return {
+    type: type.trim() === '' ? text.typeMissing : undefined,
+    number: isExactNumber(number) ? undefined : text.numberError,
+    description:
+      characters === 0
+        ? text.descriptionMissing
+        : characters > longest
+          ? text.descriptionLong(characters, longest)
+          : undefined,
+  };
+}
+
+function recipientError({ mode, file }: To, { recipients }: ReadIds, text: Texts['notifications']): string | undefined {
+  if (recipients.length > 0) return undefined;
+  return mode === 'file' && file !== null && file.text !== '' ? text.to.noIds : text.to.none;
+}
+
+interface PublishProps {
+  /** A dry run of the form as it is. */
+  readonly report: Report | undefined;
+  readonly leftOut: number;
+  readonly onPublish: (ids: readonly string[]) => void;
+}
+
+/** The button with the number of people, and its question. */
+function Publish({ report, leftOut, onPublish }: PublishProps) {
+  const { publish: text } = useText().notifications;
+  const [isAsked, setAsked] = useState(false);
+  const people = report?.people.length ?? 0;
+  const { muted = 0, ...channels } = report?.push ?? {};
+  const pushed = Object.values(channels).reduce((sum, count) => sum + count, 0);
+  return (
+    <div className={styles.publish}>
+      <Button
+        kind="main"
+        icon="send"
+        changes
+        disabled={people === 0}
+        reason={report === undefined ? text.needsCheck : people === 0 ? text.nobody : undefined}
+        onClick={() => setAsked(true)}
+      >
+        {report === undefined ? text.action : text.to(people)}
+      </Button>
+      {report !== undefined && people > 0 && leftOut > 0 && <span>{text.leftOut(leftOut)}</span>}
+      <p className={styles.quiet}>{text.final}</p>
+      {isAsked && report !== undefined && (
+        <ConfirmDialog
+          title={text.question(people)}
+          action={text.action}
+          onClose={() => setAsked(false)}
+          onConfirm={() => {
+            setAsked(false);
+            onPublish(report.people.map(({ id }) => id));
+          }}
+        >
+          <ul>
+            <li>{text.inboxes(people)}</li>
+            <li>{text.pushes(pushed, muted)}</li>
+            <li>{text.final}</li>
+          </ul>
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+import type { NotificationInput } from '../../api/schema.js';
+
+/** An uploaded image. `preview`: its address in this page; missing after a reload. */
+export interface UploadedImage {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+}
+
+/** The form, as it is typed. */
+export interface Form {
+  readonly type: string;
+  readonly key: string;
+  readonly actor: string;
+  readonly actorId: string;
+  readonly number: string;
+  readonly description: string;
+  readonly objectId: string;
+  readonly text: string;
+  readonly image: UploadedImage | null;
+  readonly imageUrl: string;
+}
+
+export const emptyForm: Form = {
+  ...{ type: 'payment', key: '', actor: '', actorId: '', number: '', description: '', objectId: '', text: '' },
+  ...{ image: null, imageUrl: '' },
+};
+
+/** The types that every installation has. An operator can add others. */
+export const baseTypes = ['payment', 'pool', 'request'] as const;
+
+/** The fields of the form by the names of the API, which errors use. */
+export const fieldNames = {
+  notification_type: 'type',
+  notification_key: 'key',
+  actor: 'actor',
+  actor_id: 'actorId',
+  object_data_number: 'number',
+  description: 'description',
+  object_id: 'objectId',
+  object_data_string: 'text',
+  image_id: 'image',
+  image: 'imageUrl',
+} as const satisfies Record<string, keyof Form>;
+
+/** A notification without its users. */
+export type Content = Omit<NotificationInput, 'user_id' | 'user_ids'>;
+
+/** What the API gets. Empty fields are left out. */
+export function contentOf(form: Form): Content {
+  const given = {
+    notification_key: form.key.trim(),
+    actor: form.actor.trim(),
+    actor_id: form.actorId.trim(),
+    object_id: form.objectId.trim(),
+    object_data_string: form.text,
+    image_id: form.image?.id ?? '',
+    image: form.imageUrl.trim(),
+  };
+  const number = form.number.trim();
+  return {
+    notification_type: form.type.trim(),
+    description: form.description,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')),
+    ...(number !== '' && { object_data_number: Number(number) }),
+  };
+}
+
+/** Whether the text is a number that JSON and the service keep exactly: at most 15 significant digits. */
+export function isExactNumber(text: string): boolean {
+  const number = text.trim();
+  if (number === '') return true;
+  if (!/^-?\d+(?:\.\d+)?$/.test(number)) return false;
+  return number.replace(/[-.]/g, '').replace(/^0+/, '').length <= 15;
+}

@@ -1,0 +1,84 @@
+import { request } from '../../api/client.js';
+import { ProblemError } from '../../api/problem.js';
+import type { DryRun, DryRunPush, TryNotificationsData } from '../../api/schema.js';
+import type { Content } from './content.js';
+import type { Recipient } from './read-ids.js';
+
+/** Who would get a notification, and where. */
+export interface Report {
+  /** Those who would get it. */
+  readonly people: readonly Person[];
+  /** Ids that no user has. */
+  readonly unknown: readonly Recipient[];
+  readonly push: DryRun['push'];
+  /** Of the end of the check. */
+  readonly at: string;
+}
+
+export interface Person {
+  readonly id: string;
+  readonly push: readonly DryRunPush[];
+}
+
+/** Users of one request: the service lists the devices of as many. */
+const part = 100;
+
+/**
+ * Asks the service who would get this notification, part by part. Writes nothing.
+ *
+ * @param onProgress called after each part with the number of users that were checked
+ * @throws ProblemError if the content is not valid; what a request throws
+ */
+export async function check(
+  content: Content,
+  recipients: readonly Recipient[],
+  signal: AbortSignal,
+  onProgress: (checked: number) => void,
+): Promise<Report> {
+  const people: Person[] = [];
+  const unknown: Recipient[] = [];
+  const push = { apns: 0, fcm: 0, web_push: 0, muted: 0 };
+  for (let at = 0; at < recipients.length; at += part) {
+    const some = recipients.slice(at, at + part);
+    const { result, missing } = await checkPart(content, some, signal);
+    unknown.push(...missing);
+    for (const { user_id: id, push: pushes } of result?.items ?? []) people.push({ id, push: pushes });
+    for (const channel of ['apns', 'fcm', 'web_push', 'muted'] as const) push[channel] += result?.push[channel] ?? 0;
+    onProgress(Math.min(at + part, recipients.length));
+  }
+  return { people, unknown, push, at: new Date().toISOString() };
+}
+
+async function checkPart(content: Content, recipients: readonly Recipient[], signal: AbortSignal) {
+  const missing: Recipient[] = [];
+  let known = recipients;
+  for (;;) {
+    if (known.length === 0) return { result: undefined, missing };
+    const body = [{ ...content, user_ids: known.map(({ id }) => id) }];
+    try {
+      const result = await request<TryNotificationsData, DryRun>('POST', '/admin/v1/notifications/dry-run', {
+        ...{ body, signal },
+      });
+      return { result, missing };
+    } catch (error) {
+      const places = unknownPlaces(error);
+      if (places === undefined) throw error;
+      missing.push(...known.filter((_, place) => places.has(place)));
+      known = known.filter((_, place) => !places.has(place));
+    }
+  }
+}
+
+/** The places of users that do not exist, if nothing else is wrong with the request. */
+export function unknownPlaces(error: unknown): ReadonlySet<number> | undefined {
+  if (!(error instanceof ProblemError) || error.errors.length === 0) return undefined;
+  const places = error.errors.map(({ field, code }) => {
+    const place = /^(?:0\.)?user_id(?:s\.(\d+))?$/.exec(field ?? '');
+    return code === 'unknown_user' && place !== null ? Number(place[1] ?? 0) : undefined;
+  });
+  return places.includes(undefined) ? undefined : new Set(places.filter((place) => place !== undefined));
+}
+
+/** The message for a field of the content, such as `description`, of a request with one item. */
+export const messageFor = (error: unknown, field: string): string | undefined =>
+  error instanceof ProblemError ? (error.messageFor(field) ?? error.messageFor(`0.${field}`)) : undefined;

@@ -1,0 +1,188 @@
+import { type ChangeEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { send } from '../../api/client.js';
+import type { Image } from '../../api/schema.js';
+import { Button } from '../../components/button/button.js';
+import { Field, Segments, TextArea } from '../../components/field/field.js';
+import { Icon } from '../../components/icon/icon.js';
+import { Cut } from '../../components/text/values.js';
+import { toast } from '../../components/toast/toasts.js';
+import { cx } from '../../lib/cx.js';
+import { useText } from '../../text/text.js';
+import { baseTypes, type Form, type UploadedImage } from './content.js';
+import styles from './notifications.module.css';
+
+/** What is wrong, by field. */
+export type FieldErrors = { readonly [Name in keyof Form]?: string | undefined };
+
+interface FieldsProps {
+  readonly form: Form;
+  readonly fieldErrors: FieldErrors;
+  readonly onChange: (change: Partial<Form>) => void;
+}
+
+/** The content of a notification, by the names of the interface. Errors stand at their fields. */
+export function ContentFields({ form, fieldErrors, onChange }: FieldsProps) {
+  const { notifications: text } = useText();
+  const hasMore = [form.actorId, form.objectId, form.text, form.imageUrl].some((value) => value !== '');
+  const hasError = [fieldErrors.actorId, fieldErrors.objectId, fieldErrors.text, fieldErrors.imageUrl].some(Boolean);
+  const [isOpen, setOpen] = useState(hasMore);
+  const field = (
+    name: 'key' | 'actor' | 'number' | 'actorId' | 'objectId' | 'text' | 'imageUrl',
+    more: object = {},
+  ) => (
+    <Field
+      label={text[name]}
+      autoComplete="off"
+      {...more}
+      value={form[name]}
+      error={fieldErrors[name]}
+      onChange={(event) => onChange({ [name]: event.currentTarget.value })}
+    />
+  );
+  return (
+    <>
+      <div className={styles.pair}>
+        <TypeField type={form.type} error={fieldErrors.type} onChange={(type) => onChange({ type })} />
+        {field('key', { hint: text.keyHint })}
+      </div>
+      <div className={styles.pair}>
+        {field('actor', { dir: 'auto' })}
+        {field('number', { inputMode: 'decimal' })}
+      </div>
+      <TextArea
+        label={text.description}
+        dir="auto"
+        rows={4}
+        value={form.description}
+        error={fieldErrors.description}
+        hint={
+          <span className={styles.counted}>
+            <span>{text.descriptionHint}</span>
+            <span>{text.characters([...form.description].length)}</span>
+          </span>
+        }
+        onChange={(event) => onChange({ description: event.currentTarget.value })}
+      />
+      <div className={styles.extras}>
+        <ImageField image={form.image} error={fieldErrors.image} onChange={(image) => onChange({ image })} />
+        {!isOpen && !hasError && (
+          <Button kind="ghost" small onClick={() => setOpen(true)}>
+            {text.more}
+          </Button>
+        )}
+      </div>
+      {(isOpen || hasError) && (
+        <div className={styles.pair}>
+          {field('text', { dir: 'auto' })}
+          {field('objectId', { spellCheck: false })}
+          {field('actorId', { spellCheck: false })}
+          {field('imageUrl', { type: 'url', hint: text.imageUrlHint })}
+        </div>
+      )}
+    </>
+  );
+}
+
+interface TypeProps {
+  readonly type: string;
+  readonly error: string | undefined;
+  readonly onChange: (type: string) => void;
+}
+
+/** The types that every installation has as buttons, and any other one by its name. */
+function TypeField({ type, error, onChange }: TypeProps) {
+  const { notifications: text } = useText();
+  const id = useId();
+  const base = baseTypes.find((one) => one === type);
+  return (
+    <div className={styles.type}>
+      <span className={styles.label} id={id}>
+        {text.type}
+      </span>
+      <Segments
+        label={text.type}
+        value={base ?? ''}
+        options={[...baseTypes.map((one) => [one, one] as const), ['', text.otherType]]}
+        onChoose={onChange}
+      />
+      {base === undefined ? (
+        <Field
+          label={text.typeName}
+          autoComplete="off"
+          spellCheck={false}
+          value={type}
+          error={error}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      ) : (
+        error !== undefined && <Note wrong>{error}</Note>
+      )}
+    </div>
+  );
+}
+
+function Note({ wrong, children }: { wrong: boolean; children: ReactNode }) {
+  return (
+    <p className={cx(styles.note, wrong && styles.error)} role="status">
+      {children}
+    </p>
+  );
+}
+
+const largestImage = 5 * 2 ** 20;
+
+interface ImageProps {
+  readonly image: UploadedImage | null;
+  readonly error: string | undefined;
+  readonly onChange: (image: UploadedImage | null) => void;
+}
+
+/** Uploads an image, which the notification then shows. */
+function ImageField({ image, error, onChange }: ImageProps) {
+  const { notifications: text } = useText();
+  const input = useRef<HTMLInputElement>(null);
+  const [busy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<string>();
+  async function choose({ currentTarget }: ChangeEvent<HTMLInputElement>): Promise<void> {
+    const [file] = currentTarget.files ?? [];
+    if (file === undefined) return;
+    setRefusal(file.size > largestImage ? text.imageTooLarge : undefined);
+    if (file.size <= largestImage) {
+      setBusy(true);
+      try {
+        onChange(await upload(file));
+      } catch (reason) {
+        toast.failed(text.imageFailed, reason);
+      }
+      setBusy(false);
+    }
+    currentTarget.value = '';
+  }
+  const wrong = refusal ?? error;
+  return (
+    <div className={styles.image}>
+      {image === null ? (
+        <Button small icon="plus" busy={busy} changes onClick={() => input.current?.click()}>
+          {text.image}
+        </Button>
+      ) : (
+        <span className={styles.chip}>
+          <Icon name="check" />
+          <Cut of={image.name} />
+          <Button kind="ghost" small icon="cross" label={text.removeImage} onClick={() => onChange(null)} />
+        </span>
+      )}
+      <input ref={input} type="file" hidden accept="image/*" onChange={(event) => void choose(event)} />
+      {wrong !== undefined && <Note wrong>{wrong}</Note>}
+    </div>
+  );
+}
+
+async function upload(file: File): Promise<UploadedImage> {
+  const body = new FormData();
+  body.set('file', file);
+  const headers = { 'Idempotency-Key': crypto.randomUUID() };
+  const response = await send('POST', '/admin/v1/images', { body, headers });
+  const { id, url } = (await response.json()) as Image;
+  return { id, url, name: file.name };
+}

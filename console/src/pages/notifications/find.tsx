@@ -1,0 +1,216 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { request } from '../../api/client.js';
+import { ProblemError } from '../../api/problem.js';
+import type {
+  DeleteNotificationData,
+  DeliveryTrace,
+  GetUserNotificationPageData,
+  GetUserNotificationPageResponse,
+  Notification,
+} from '../../api/schema.js';
+import { useUsersById } from '../../api/users.js';
+import { useCan } from '../../app/operator.js';
+import { Button } from '../../components/button/button.js';
+import { Delivery, useDelivery } from '../../components/delivery/delivery.js';
+import { ConfirmDialog } from '../../components/dialog/dialog.js';
+import { Field } from '../../components/field/field.js';
+import { Facts, Panel } from '../../components/panel/panel.js';
+import { Empty, Loaded, Problem } from '../../components/state/state.js';
+import { Id } from '../../components/text/id.js';
+import { None, Num, nameOf, Time } from '../../components/text/values.js';
+import { toast } from '../../components/toast/toasts.js';
+import { useText } from '../../text/text.js';
+import styles from './notifications.module.css';
+import { PreviewImage } from './preview.js';
+
+const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Finds one notification by its id, and shows where it got to. */
+export function Find() {
+  const { found: text } = useText().notifications;
+  const { id = '' } = useSearch({ from: '/notifications' });
+  const navigate = useNavigate({ from: '/notifications' });
+  const [typed, setTyped] = useState(id);
+  const [isRefused, setRefused] = useState(false);
+  useEffect(() => setTyped(id), [id]);
+  const find = () => {
+    const wanted = typed.trim().toLowerCase();
+    setRefused(!idPattern.test(wanted));
+    if (idPattern.test(wanted)) void navigate({ search: (before) => ({ ...before, id: wanted }) });
+  };
+  return (
+    <>
+      <form
+        className={styles.find}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          find();
+        }}
+      >
+        <Field
+          label={text.id}
+          hint={text.hint}
+          error={isRefused ? text.badId : undefined}
+          value={typed}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          data-search
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+        <Button type="submit" icon="search">
+          {text.find}
+        </Button>
+      </form>
+      {idPattern.test(id) && <Found key={id} id={id} />}
+    </>
+  );
+}
+
+function Found({ id }: { id: string }) {
+  const { found: text } = useText().notifications;
+  const query = useDelivery(id);
+  if (query.error instanceof ProblemError && query.error.status === 404) {
+    return <Empty title={text.none}>{text.noneWhy}</Empty>;
+  }
+  return (
+    <div className={styles.columns}>
+      <div className={styles.form}>
+        {query.data === undefined ? (
+          <Panel title={text.title}>
+            <Loaded query={query} rows={6}>
+              {() => null}
+            </Loaded>
+          </Panel>
+        ) : (
+          <NotificationPanel trace={query.data} />
+        )}
+      </div>
+      <Panel title={text.delivery}>
+        <Delivery query={query} />
+      </Panel>
+    </div>
+  );
+}
+
+function NotificationPanel({ trace }: { trace: DeliveryTrace }) {
+  const { notifications } = useText();
+  const { found: text } = notifications;
+  const can = useCan();
+  const [isAsked, setAsked] = useState(false);
+  const user = useUsersById([trace.user_id]).get(trace.user_id);
+  const name = user === undefined ? trace.user_id.slice(0, 8) : nameOf(user);
+  const query = useQuery({
+    queryKey: ['notification', trace.notification_id],
+    async queryFn({ signal }) {
+      const path = '/admin/v1/users/{id}/notifications/page';
+      const page = await request<GetUserNotificationPageData, GetUserNotificationPageResponse>('GET', path, {
+        path: { id: trace.user_id },
+        query: { filter: `id:${trace.notification_id}`, limit: 1 },
+        signal,
+      });
+      return page.data[0] ?? null;
+    },
+  });
+  return (
+    <Panel
+      title={text.title}
+      actions={
+        can('notifications:write') && (
+          <Button kind="warn" small icon="trash" changes onClick={() => setAsked(true)}>
+            {text.remove}
+          </Button>
+        )
+      }
+    >
+      <Loaded query={query} rows={6}>
+        {(notification) => (
+          <>
+            {notification !== null && <Content notification={notification} />}
+            <Facts
+              of={[
+                [
+                  text.user,
+                  <Link key="user" to="/users/$id" params={{ id: trace.user_id }} search={{}}>
+                    <bdi>{name}</bdi>
+                  </Link>,
+                ],
+                ...(notification === null ? [] : factsOf(notification)),
+              ]}
+            />
+          </>
+        )}
+      </Loaded>
+      {isAsked && <Remove id={trace.notification_id} name={name} onClose={() => setAsked(false)} />}
+    </Panel>
+  );
+
+  function factsOf(one: Notification): [string, ReactNode][] {
+    return [
+      [notifications.type, one.notification_type],
+      [notifications.key, <Value key="key" of={one.notification_key} />],
+      [text.actor, <Value key="actor" of={one.actor} />],
+      [notifications.number, <Num key="number" of={one.object_data_number} />],
+      [text.text, <Value key="text" of={one.object_data_string} />],
+      [text.object, <Value key="object" of={one.object_id} isId />],
+      [text.created, <Time key="created" at={one.created_at} focusable />],
+      [text.changed, <Time key="changed" at={one.updated_at} focusable />],
+    ];
+  }
+}
+
+/** Text of an app: any direction, any length. */
+function Value({ of, isId = false }: { of: string | null; isId?: boolean }) {
+  if (of === null || of === '') return <None />;
+  return isId ? <Id of={of} short /> : <bdi>{of}</bdi>;
+}
+
+function Content({ notification: { description, image } }: { notification: Notification }) {
+  return (
+    <div className={styles.content}>
+      {image !== null && (
+        <div className={styles.card}>
+          <PreviewImage url={image.url} />
+        </div>
+      )}
+      <p className={styles.description} dir="auto">
+        {description}
+      </p>
+    </div>
+  );
+}
+
+function Remove({ id, name, onClose }: { id: string; name: string; onClose: () => void }) {
+  const { found: text } = useText().notifications;
+  const client = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  async function remove(): Promise<void> {
+    setBusy(true);
+    try {
+      await request<DeleteNotificationData, void>('DELETE', '/admin/v1/notifications/{id}', { path: { id } });
+      toast.done(text.removed);
+      onClose();
+      await client.invalidateQueries({ queryKey: ['trace', id] });
+    } catch (reason) {
+      setError(reason);
+      setBusy(false);
+    }
+  }
+  return (
+    <ConfirmDialog
+      title={text.removeTitle}
+      action={text.removeAction}
+      destructive
+      busy={busy}
+      error={error !== undefined && <Problem error={error} />}
+      onConfirm={() => void remove()}
+      onClose={onClose}
+    >
+      <p>{text.removeWhat(name)}</p>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,136 @@
+/** A user to notify, and where the id was found. */
+export interface Recipient {
+  readonly id: string;
+  readonly line: number;
+}
+
+export interface ReadIds {
+  readonly recipients: readonly Recipient[];
+  /** Lines without an id of a user. */
+  readonly refused: readonly { readonly line: number; readonly text: string }[];
+  /** Ids that stand there more than once. They are used once. */
+  readonly repeated: number;
+  /** Lines that are not empty, without the head of a CSV file. */
+  readonly lines: number;
+  /** The column or member that has the ids. */
+  readonly column: string | undefined;
+}
+
+const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** Columns of CSV and members of NDJSON that can have the id of a user, the best first. */
+const idNames = ['user_id', 'userid', 'user', 'id', 'uuid'] as const;
+/** Characters of a refused line that are kept. */
+const shown = 200;
+
+interface Found {
+  readonly line: number;
+  /** What should be an id. */
+  readonly value: string;
+}
+
+/** Ids that were typed or pasted: separated by lines, spaces, commas or semicolons. */
+export function readList(text: string): ReadIds {
+  const found = text.split('\n').flatMap((line, index) =>
+    line
+      .split(/[\s,;]+/)
+      .filter((value) => value !== '')
+      .map((value) => ({ line: index + 1, value })),
+  );
+  return sorted(found, undefined);
+}
+
+/** The ids of a file: NDJSON, CSV, or one id on each line. */
+export function readFileText(text: string): ReadIds {
+  const content = text.replace(/^\uFEFF/, '');
+  const first = content.trimStart();
+  if (first.startsWith('{') || first.startsWith('"{')) return readNdjson(content);
+  const rows = readCsv(content);
+  const [head] = rows;
+  if (head === undefined) return sorted([], undefined);
+  const names = head.cells.map((cell) => cell.trim().toLowerCase());
+  const name = idNames.find((one) => names.includes(one));
+  if (name !== undefined) {
+    const column = names.indexOf(name);
+    const found = rows.slice(1).map(({ line, cells }) => ({ line, value: cells[column] ?? '' }));
+    return sorted(found, head.cells[column]?.trim());
+  }
+  const column = Math.max(
+    0,
+    names.findIndex((cell) => idPattern.test(cell)),
+  );
+  return sorted(
+    rows.map(({ line, cells }) => ({ line, value: cells[column] ?? '' })),
+    undefined,
+  );
+}
+
+function readNdjson(text: string): ReadIds {
+  let column: string | undefined;
+  const found = text.split('\n').flatMap((line, index): Found[] => {
+    if (line.trim() === '') return [];
+    try {
+      const entries = Object.entries(JSON.parse(line) as object);
+      const [name, value] = idNames.flatMap((one) => entries.filter(([key]) => key.toLowerCase() === one))[0] ?? [];
+      if (typeof value !== 'string') return [{ line: index + 1, value: line }];
+      column ??= name;
+      return [{ line: index + 1, value }];
+    } catch {
+      return [{ line: index + 1, value: line }];
+    }
+  });
+  return sorted(found, column);
+}
+
+function sorted(found: readonly Found[], column: string | undefined): ReadIds {
+  const recipients: Recipient[] = [];
+  const refused: { line: number; text: string }[] = [];
+  const seen = new Set<string>();
+  let repeated = 0;
+  for (const { line, value } of found) {
+    const id = value.trim().toLowerCase();
+    if (!idPattern.test(id)) refused.push({ line, text: value.slice(0, shown) });
+    else if (seen.has(id)) repeated += 1;
+    else recipients.push({ id, line });
+    seen.add(id);
+  }
+  return { recipients, refused, repeated, lines: found.length, column };
+}
+
+interface Row {
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+/** The rows of a CSV file that are not empty (RFC 4180), with commas, semicolons or tabs. */
+function readCsv(text: string): Row[] {
+  const [head = ''] = text.trimStart().split('\n', 1);
+  const separator = [',', ';', '\t'].find((one) => head.includes(one)) ?? ',';
+  const rows: Row[] = [];
+  let cells: string[] = [];
+  let cell = '';
+  let isQuoted = false;
+  let [line, start] = [1, 1];
+  const endRow = () => {
+    cells.push(cell);
+    if (cells.some((one) => one.trim() !== '')) rows.push({ line: start, cells });
+    [cells, cell, start] = [[], '', line];
+  };
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] ?? '';
+    if (character === '\n') line += 1;
+    if (isQuoted) {
+      if (character !== '"') cell += character;
+      else if (text[at + 1] === '"') {
+        cell += '"';
+        at += 1;
+      } else isQuoted = false;
+    } else if (character === '"' && cell.trim() === '') [isQuoted, cell] = [true, ''];
+    else if (character === separator) {
+      cells.push(cell);
+      cell = '';
+    } else if (character === '\n') endRow();
+    else if (character !== '\r') cell += character;
+  }
+  endRow();
+  return rows;
+}

@@ -1,0 +1,293 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { type ChangeEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { request } from '../../api/client.js';
+import type { GetUserPageData, GetUserPageResponse, User } from '../../api/schema.js';
+import { useUsersById } from '../../api/users.js';
+import { Button } from '../../components/button/button.js';
+import { Segments, TextArea } from '../../components/field/field.js';
+import { Icon } from '../../components/icon/icon.js';
+import { Avatar, Cut, nameOf } from '../../components/text/values.js';
+import { cx } from '../../lib/cx.js';
+import { useText } from '../../text/text.js';
+import styles from './notifications.module.css';
+import { type ReadIds, readFileText, readList } from './read-ids.js';
+
+/** Who gets it, as it was chosen. */
+export interface To {
+  readonly mode: 'people' | 'list' | 'file';
+  readonly people: readonly string[];
+  readonly list: string;
+  readonly file: { readonly name: string; readonly text: string } | null;
+}
+export const nobody: To = { mode: 'people', people: [], list: '', file: null };
+
+/** The ids of the chosen way. */
+export function readTo({ mode, people, list, file }: To): ReadIds {
+  if (mode === 'list') return readList(list);
+  if (mode === 'file') return readFileText(file?.text ?? '');
+  const recipients = people.map((id, index) => ({ id, line: index + 1 }));
+  return { recipients, refused: [], repeated: 0, lines: people.length, column: undefined };
+}
+
+/** People in the picker at most: the names of as many are read at once. */
+const most = 100;
+const largestFile = 20 * 2 ** 20;
+
+interface RecipientsProps {
+  readonly to: To;
+  readonly read: ReadIds;
+  readonly error: string | undefined;
+  readonly onChange: (change: Partial<To>) => void;
+}
+
+/** Chooses people by a search, by a list of ids, or by a file of ids. */
+export function Recipients({ to, read, error, onChange }: RecipientsProps) {
+  const { notifications: text } = useText();
+  const label = useId();
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot have its legend beside another control
+    <div className={styles.to} role="group" aria-labelledby={label}>
+      <div className={styles.toHead}>
+        <span id={label} className={styles.label}>
+          {text.to.label}
+        </span>
+        <Segments
+          label={text.to.mode}
+          value={to.mode}
+          options={(['people', 'list', 'file'] as const).map((mode) => [mode, text.to[mode]])}
+          onChoose={(mode) => onChange({ mode })}
+        />
+      </div>
+      {to.mode === 'people' && (
+        <People
+          ids={to.people}
+          error={error}
+          onChange={(people) => onChange({ people })}
+          onList={(list) => onChange({ mode: 'list', list })}
+        />
+      )}
+      {to.mode === 'list' && (
+        <TextArea
+          label={text.to.ids}
+          className={styles.ids}
+          spellCheck={false}
+          value={to.list}
+          error={error}
+          hint={to.list.trim() === '' ? text.to.idsHint : text.to.read(read.recipients.length, read.repeated)}
+          onChange={(event) => onChange({ list: event.currentTarget.value })}
+        />
+      )}
+      {to.mode === 'file' && <FileOfIds file={to.file} read={read} error={error} onChange={onChange} />}
+    </div>
+  );
+}
+
+function useFound(search: string) {
+  const [settled, setSettled] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(search.trim()), 150);
+    return () => clearTimeout(timer);
+  }, [search]);
+  const isSearch = settled.length >= 2;
+  const query = useQuery({
+    queryKey: ['users', 'palette', settled],
+    queryFn: ({ signal }) => {
+      const call = { query: { search: settled, limit: 6 }, signal };
+      return request<GetUserPageData, GetUserPageResponse>('GET', '/admin/v1/users/page', call);
+    },
+    enabled: isSearch,
+    placeholderData: keepPreviousData,
+  });
+  return { found: isSearch ? query.data?.data : undefined, settled };
+}
+
+interface PeopleProps {
+  readonly ids: readonly string[];
+  readonly error: string | undefined;
+  readonly onChange: (ids: readonly string[]) => void;
+  readonly onList: (text: string) => void;
+}
+
+function People({ ids, error, onChange, onList }: PeopleProps) {
+  const { notifications: text } = useText();
+  const [search, setSearch] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const input = useRef<HTMLInputElement>(null);
+  const id = useId();
+  const users = useUsersById(ids);
+  const { found, settled } = useFound(search);
+  const options = search.trim() === '' ? [] : (found ?? []).filter((user) => !ids.includes(user.id));
+  const current = options[Math.min(chosen, options.length - 1)];
+  const called = (one: string) => {
+    const user = users.get(one);
+    return user === undefined ? one.slice(0, 8) : nameOf(user);
+  };
+
+  function add(user: User | undefined): void {
+    if (user === undefined || ids.length >= most) return;
+    onChange([...ids, user.id]);
+    setSearch('');
+    setChosen(0);
+    input.current?.focus();
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && options.length > 0) setChosen((chosen + step + options.length) % options.length);
+    else if (event.key === 'Enter') add(current);
+    else if (event.key === 'Backspace' && search === '' && ids.length > 0) onChange(ids.slice(0, -1));
+    else return;
+    event.preventDefault();
+  }
+
+  return (
+    <div className={styles.picker}>
+      <div className={cx(styles.box, error !== undefined && styles.wrong)}>
+        {ids.map((one) => (
+          <span key={one} className={styles.chip}>
+            <Cut of={called(one)} />
+            <Button
+              kind="ghost"
+              small
+              icon="cross"
+              label={text.to.remove(called(one))}
+              onClick={() => onChange(ids.filter((other) => other !== one))}
+            />
+          </span>
+        ))}
+        <input
+          ref={input}
+          type="text"
+          role="combobox"
+          className={styles.search}
+          aria-label={text.to.search}
+          aria-expanded={options.length > 0}
+          aria-controls={id}
+          aria-activedescendant={current === undefined ? undefined : `${id}-${current.id}`}
+          aria-autocomplete="list"
+          aria-invalid={error === undefined ? undefined : true}
+          aria-describedby={`${id}-note`}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          value={search}
+          onChange={(event) => {
+            setSearch(event.currentTarget.value);
+            setChosen(0);
+          }}
+          onPaste={(event) => {
+            const pasted = event.clipboardData.getData('text');
+            if (readList(pasted).recipients.length < 2) return;
+            event.preventDefault();
+            onList(pasted);
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <div id={id} role="listbox" aria-label={text.to.found} className={styles.options} hidden={options.length === 0}>
+        {options.map((user) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys act in the field above, which keeps the focus
+          <div
+            key={user.id}
+            id={`${id}-${user.id}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={user === current}
+            className={cx(styles.option, user === current && styles.chosen)}
+            onClick={() => add(user)}
+            onPointerMove={() => setChosen(options.indexOf(user))}
+          >
+            <Avatar name={nameOf(user)} />
+            <Cut of={nameOf(user)} />
+            <Cut
+              quiet
+              of={[user.email, user.username, user.phone].find((one) => one !== null && one !== nameOf(user)) ?? ''}
+            />
+          </div>
+        ))}
+      </div>
+      <p id={`${id}-note`} className={cx(styles.note, error !== undefined && styles.error)} role="status">
+        {error ?? noteOf()}
+      </p>
+    </div>
+  );
+
+  function noteOf(): string {
+    if (ids.length >= most) return text.to.full(most);
+    const isAnswered = settled === search.trim() && found !== undefined;
+    return isAnswered && found.length === 0 ? text.to.nobody(settled) : text.to.searchHint;
+  }
+}
+
+interface FileProps {
+  readonly file: To['file'];
+  readonly read: ReadIds;
+  readonly error: string | undefined;
+  readonly onChange: (change: Partial<To>) => void;
+}
+
+function FileOfIds({ file, read, error, onChange }: FileProps) {
+  const { notifications: text } = useText();
+  const input = useRef<HTMLInputElement>(null);
+  const [refusal, setRefusal] = useState<string>();
+  const id = useId();
+  async function choose({ currentTarget }: ChangeEvent<HTMLInputElement>): Promise<void> {
+    const [chosen] = currentTarget.files ?? [];
+    if (chosen === undefined) return;
+    const isTooLarge = chosen.size > largestFile;
+    setRefusal(isTooLarge ? text.to.tooLarge : undefined);
+    if (!isTooLarge) onChange({ file: { name: chosen.name, text: await chosen.text() } });
+    // The same file can be chosen again, after a change.
+    currentTarget.value = '';
+  }
+  const wrong = refusal ?? error;
+  const isEmpty = file === null || file.text === '';
+  return (
+    <div className={styles.picker}>
+      <div className={cx(styles.box, wrong !== undefined && styles.wrong)}>
+        {file !== null && (
+          <span className={styles.chip}>
+            <Icon name="list" />
+            <Cut of={file.name} />
+            {!isEmpty && <span className={styles.quiet}>{text.to.lines(read.lines)}</span>}
+            <Button
+              kind="ghost"
+              small
+              icon="cross"
+              label={text.to.remove(file.name)}
+              onClick={() => onChange({ file: null })}
+            />
+          </span>
+        )}
+        {isEmpty && (
+          <Button
+            kind="ghost"
+            small
+            icon="upload"
+            aria-describedby={`${id}-note`}
+            onClick={() => input.current?.click()}
+          >
+            {text.to.choose}
+          </Button>
+        )}
+        <input
+          ref={input}
+          type="file"
+          hidden
+          accept=".csv,.ndjson,.jsonl,.json,.txt,text/*"
+          onChange={(event) => void choose(event)}
+        />
+      </div>
+      <p id={`${id}-note`} className={cx(styles.note, wrong !== undefined && styles.error)} role="status">
+        {wrong ?? noteOf()}
+      </p>
+    </div>
+  );
+
+  function noteOf(): string {
+    if (file === null) return text.to.chooseHint;
+    if (file.text === '') return text.to.chooseAgain(file.name);
+    const ids = text.to.read(read.recipients.length, read.repeated);
+    return read.column === undefined ? ids : `${text.to.column(read.column)} ${ids}`;
+  }
+}

@@ -1,0 +1,413 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Browser, Download, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Notification } from '../../../src/contract/notification.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { launchBrowser } from '../../support/browser.js';
+import { createConsolePages } from '../../support/console-pages.js';
+import { eventually } from '../../support/eventually.js';
+import { plain } from '../../support/image-fixtures.js';
+import { createInboxes } from '../../support/inbox.js';
+import { type FcmFake, startFcm } from '../../support/push-fakes.js';
+import { createUser, signIn } from '../../support/users.js';
+
+let fcm: FcmFake;
+let postern: TestApp;
+let browser: Browser;
+beforeAll(async () => {
+  fcm = await startFcm();
+  postern = await startTestApp({ ...fcm.env, LOGIN_LIMIT_PER_ADDRESS: '0', NOTICES: 'none', APP_NAME: 'Splitter' });
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await postern?.close();
+  await fcm?.close();
+});
+
+const { open, admin, operator } = createConsolePages(
+  () => postern,
+  () => browser,
+);
+const path = '/console/notifications';
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+const inboxOf = async (id: string) => (await admin<Notification[]>('GET', `/users/${id}/notifications`)).body;
+const description = (page: Page) => page.getByLabel('Description');
+const figure = (page: Page, name: string) =>
+  page.locator('dl > div', { has: page.getByText(name, { exact: true }) }).locator('dd');
+const linesOf = async (download: Promise<Download>) =>
+  readFileSync(await (await download).path(), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, string>);
+
+/** Chooses a user with the search. */
+async function choose(page: Page, name: string): Promise<void> {
+  await page.getByRole('combobox', { name: 'Find people to notify' }).fill(name);
+  await page.getByRole('option', { name }).waitFor();
+  await page.keyboard.press('Enter');
+  await button(page, `Remove ${name}`).waitFor();
+}
+async function paste(page: Page, ids: readonly string[]): Promise<void> {
+  await page.getByRole('radio', { name: 'List of ids' }).check();
+  await page.getByLabel('Ids of users').fill(ids.join('\n'));
+}
+async function dryRun(page: Page): Promise<void> {
+  await button(page, /^Run( again)?$/).click();
+  await page.getByText(/checked .*, nothing sent/).waitFor();
+}
+/** Presses the button with the number, and confirms. */
+async function publish(page: Page, to: string): Promise<void> {
+  await button(page, `Publish to ${to}`).click();
+  const dialog = page.getByRole('dialog', { name: `Publish to ${to}?` });
+  await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
+}
+
+describe.each([
+  ['light', 1280, 'en'],
+  ['dark', 1280, 'es'],
+  ['light', 390, 'es'],
+  ['dark', 390, 'en'],
+] as const)('in the %s theme at %i px, in %s', (theme, width, language) => {
+  test('the page has no finding of axe-core and no report, also with hostile values', async () => {
+    const name = `<img src=x onerror=alert(1)>${'W'.repeat(60)} ${randomUUID()}`;
+    const user = await createUser(postern, { name });
+    await signIn(postern, user, { model: '<b>iPhone</b>', gcm_device_token: randomUUID() });
+    const as = await operator();
+    const { page, isClean, isAccessible } = await open(`${path}?to=${user.id}`, { as, theme, width, language });
+    await page.locator('bdi', { hasText: name }).first().waitFor();
+    await isAccessible();
+    await page
+      .getByLabel(/^(Description|Descripción)$/)
+      .fill(`<script>alert(1)</script> ليلى \u202etxet ${'x'.repeat(600)}`);
+    await page.getByLabel(/^(Actor|Autor) \(/).fill('<b>ليلى</b> عبد الرحمن');
+    await page.getByLabel(/^(Number|Número)$/).fill('twelve');
+    await button(page, /^(Run|Probar)$/).click();
+    await page.getByText(/(Write a number with|Escriba un número con)/).waitFor();
+    await isAccessible();
+    await page.getByLabel(/^(Number|Número)$/).fill('999999.99');
+    await button(page, /^(Run|Probar)$/).click();
+    await page.getByText(/nothing sent$|nada enviado$/).waitFor();
+    if (width === 390) await button(page, /^(Show the preview|Mostrar la vista previa)$/).click();
+    await page.getByRole('radio', { name: /^(Inbox|Bandeja)$/ }).check();
+    await isAccessible();
+    await page.getByRole('radio', { name: 'Android' }).check();
+    await page.getByRole('radio', { name: theme === 'light' ? /^(Dark|Oscuro)$/ : /^(Light|Claro)$/ }).check();
+    await isAccessible();
+    await button(page, /^(See who|Ver quién)$/).click();
+    await page.getByRole('dialog').getByText('<b>iPhone</b>').waitFor();
+    await isAccessible();
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    await isClean();
+  });
+});
+
+describe('a dry run', () => {
+  test('says who gets it, on which devices, and what mutes suppress, and publishes nothing', async () => {
+    const family = `Dry ${randomUUID()}`;
+    const pushed = await createUser(postern, { name: `${family} pushed` });
+    await signIn(postern, pushed, { model: 'Pixel 9', gcm_device_token: randomUUID() });
+    const muted = await createUser(postern, { name: `${family} muted` });
+    const { session } = await signIn(postern, muted, { gcm_device_token: randomUUID() });
+    const body = { filter: 'notification_type:pool' };
+    await postern.api('POST', '/v1/notifications/mutes', { bearer: session.token, body });
+    const bare = await createUser(postern, { name: `${family} bare` });
+    const { page, isClean } = await open(path, { as: await operator() });
+    await button(page, 'Publish').and(page.locator(':disabled')).waitFor();
+    for (const { name } of [pushed, muted, bare]) await choose(page, name);
+    await page.getByRole('radio', { name: 'pool' }).check();
+    await description(page).fill('A pool closes on Friday');
+    await dryRun(page);
+    for (const [name, count] of [
+      ['People reached', '3'],
+      ['Devices pushed', '1'],
+      ['Devices muted', '1'],
+      ['Lines refused', '0'],
+    ] as const) {
+      expect([name, await figure(page, name).innerText()]).toEqual([name, count]);
+    }
+    await page.getByText('FCM 1 · 1 person has no device with push').waitFor();
+    await button(page, 'See who').click();
+    const who = page.getByRole('dialog', { name: 'Who gets it' });
+    await who.getByRole('listitem').filter({ hasText: bare.name }).getByText('inbox only').waitFor();
+    await page.keyboard.press('Escape');
+    // A change needs another dry run.
+    await description(page).fill('A pool closes on Saturday');
+    await page.getByText('The form has changed since then.').waitFor();
+    expect(await button(page, 'Publish').isDisabled()).toBe(true);
+    for (const { id } of [pushed, muted, bare]) expect(await inboxOf(id)).toEqual([]);
+    await isClean();
+  });
+
+  test('shows what the service refuses at its field', async () => {
+    const user = await createUser(postern);
+    const { page, isClean } = await open(`${path}?to=${user.id}`, { as: await operator() });
+    await button(page, 'Run').click();
+    await page.getByText('Write what the people read.').waitFor();
+    await description(page).fill('Hello');
+    await button(page, 'Object and text…').click();
+    await page.getByLabel('Id of the object').fill('not an id');
+    await page.getByRole('radio', { name: 'Other…' }).check();
+    await page.getByLabel('Name of the type').fill('paiment');
+    await button(page, 'Run').click();
+    const field = page.getByLabel('Id of the object');
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
+    await field.fill('');
+    await button(page, 'Run').click();
+    await expect.poll(() => page.getByLabel('Name of the type').getAttribute('aria-invalid')).toBe('true');
+    expect(await inboxOf(user.id)).toEqual([]);
+    await isClean();
+  });
+});
+
+describe('publishing', () => {
+  test('to one person who was found by name, with an image, and shows the delivery', async () => {
+    const name = `Grace ${randomUUID()}`;
+    const user = await createUser(postern, { name });
+    await signIn(postern, user, { make: 'Google', model: 'Pixel 9', gcm_device_token: randomUUID() });
+    const { page, isClean } = await open(path, { as: await operator() });
+    await choose(page, name);
+    await page.getByLabel('Key').fill('received');
+    await page.getByLabel('Actor (title of the push)').fill('Ada');
+    await page.getByLabel('Number').fill('0.10');
+    await description(page).fill('Ada paid you 0.10');
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Image').click()]);
+    await chooser.setFiles({ name: 'lunch.png', mimeType: 'image/png', buffer: await plain(64, 64).png().toBuffer() });
+    await button(page, 'Remove the image').waitFor();
+    await page.getByRole('radio', { name: 'Inbox' }).check();
+    await page.getByRole('img', { name: 'The image of the notification' }).waitFor();
+    await dryRun(page);
+    await publish(page, '1 person');
+    await page.getByText('Published to 1 person.').waitFor();
+    const inbox = await inboxOf(user.id);
+    expect(inbox).toHaveLength(1);
+    expect(inbox[0]).toMatchObject({
+      ...{ notification_type: 'payment', notification_key: 'received', actor: 'Ada', object_data_number: 0.1 },
+      ...{ description: 'Ada paid you 0.10', image: { url: expect.stringContaining('/images/') } },
+    });
+    await page.getByRole('link', { name: 'See the delivery' }).click();
+    await page.getByText('1 pushed').waitFor();
+    await page.getByText('Google Pixel 9').waitFor();
+    expect(new URL(page.url()).searchParams.get('id')).toBe(inbox[0]?.id);
+    await isClean();
+  });
+
+  test('to a list of ids leaves out what is no user, and gives a file of the results', async () => {
+    const known = await createInboxes(postern.database, 3);
+    const unknown = randomUUID();
+    const { page, isClean } = await open(path, { as: await operator() });
+    await paste(page, [...known, 'not-an-id', known[0]?.toUpperCase() ?? '', unknown]);
+    await page.getByText('4 ids. 1 repeated id is used once.').waitFor();
+    await description(page).fill('To a list');
+    await dryRun(page);
+    await page.getByText('Line 6: no such user.').waitFor();
+    await page.getByText('Line 4: no id of a user.').waitFor();
+    expect(await figure(page, 'Lines refused').innerText()).toBe('2');
+    await page.getByText('The 2 refused lines are left out.').waitFor();
+    await publish(page, '3 people');
+    await page.getByText('Published to 3 people.').waitFor();
+    const [results] = await Promise.all([linesOf(page.waitForEvent('download')), button(page, 'Result file').click()]);
+    expect(results.map(({ user_id, result }) => [user_id, result])).toEqual(known.map((id) => [id, 'published']));
+    for (const [index, id] of known.entries()) {
+      expect((await inboxOf(id)).map((one) => [one.id, one.description])).toEqual([[results[index]?.id, 'To a list']]);
+    }
+    await button(page, 'New notification').click();
+    expect(await description(page).inputValue()).toBe('');
+    await isClean();
+  });
+
+  test.each([
+    [
+      'CSV',
+      'ids.csv',
+      (ids: readonly string[]) => ['name;user_id', ...ids.map((id) => `"a;""b""";${id}`)].join('\r\n'),
+    ],
+    ['NDJSON', 'ids.ndjson', (ids: readonly string[]) => ids.map((user_id) => JSON.stringify({ user_id })).join('\n')],
+    ['plain text', 'ids.txt', (ids: readonly string[]) => `\uFEFF${ids.join('\n')}\n`],
+  ])('to a file of ids in %s', async (_, name, write) => {
+    const known = await createInboxes(postern.database, 2);
+    const text = write([known[0] ?? '', randomUUID(), known[1] ?? '']);
+    const { page, isClean } = await open(path, { as: await operator() });
+    await page.getByRole('radio', { name: 'File of ids' }).check();
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Choose a file…').click()]);
+    await chooser.setFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+    await page.getByText('3 lines').waitFor();
+    await description(page).fill(name);
+    await dryRun(page);
+    await page.getByText(`Line ${name.endsWith('csv') ? 3 : 2}: no such user.`).waitFor();
+    await publish(page, '2 people');
+    await page.getByText('Published to 2 people.').waitFor();
+    for (const id of known) expect((await inboxOf(id)).map((one) => one.description)).toEqual([name]);
+    await isClean();
+  });
+
+  test('once, although the answer of the request was lost', async () => {
+    const ids = await createInboxes(postern.database, 2);
+    const { page } = await open(path, { as: await operator() });
+    await paste(page, ids);
+    await description(page).fill('Once');
+    await dryRun(page);
+    const keys: (string | undefined)[] = [];
+    await page.route('**/notifications/batch', async (route) => {
+      keys.push(route.request().headers()['idempotency-key']);
+      if (keys.length > 1) return route.continue();
+      await route.fetch();
+      return route.abort('connectionreset');
+    });
+    await publish(page, '2 people');
+    await page.getByText('Published to 2 people.').waitFor();
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(1);
+    for (const id of ids) expect(await inboxOf(id)).toHaveLength(1);
+  });
+
+  test('can be stopped and goes on, also after a reload, and reaches each person once', async () => {
+    // The text is so long that one request takes about 60 people.
+    const long = '\u{1f600}'.repeat(4096);
+    const ids = await createInboxes(postern.database, 150);
+    const { page, isClean } = await open(path, { as: await operator() });
+    const counts = async () => {
+      const inboxes = await Promise.all(ids.map(inboxOf));
+      return inboxes.map((inbox) => inbox.length);
+    };
+    await paste(page, ids);
+    await description(page).fill(long);
+    await dryRun(page);
+    // The first request waits until the stop is asked for.
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/notifications/batch', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await publish(page, '150 people');
+    await button(page, 'Stop').click();
+    await page.getByText('Stopping after this part…').waitFor();
+    release();
+    await page.getByText(/Stopped\. \d+ of 150 people have it\./).waitFor();
+    const reached = (await counts()).filter((count) => count === 1).length;
+    expect(reached).toBeGreaterThan(0);
+    expect(reached).toBeLessThan(150);
+    await page.reload();
+    await page.getByText('The publication to 150 people was interrupted.').waitFor();
+    await button(page, 'Go on').click();
+    await page.getByText('Published to 150 people.').waitFor();
+    expect(new Set(await counts())).toEqual(new Set([1]));
+    await isClean();
+  });
+
+  test('leaves out a person who was erased after the dry run', async () => {
+    const [kept = '', erased = ''] = await createInboxes(postern.database, 2);
+    const { page } = await open(path, { as: await operator() });
+    await paste(page, [kept, erased]);
+    await description(page).fill('Erased meanwhile');
+    await dryRun(page);
+    await admin('DELETE', `/users/${erased}`);
+    await publish(page, '2 people');
+    await page.getByText('Published to 1 person.').waitFor();
+    await page.getByText('1 person was erased meanwhile and is left out.').waitFor();
+    expect(await inboxOf(kept)).toHaveLength(1);
+  });
+});
+
+describe('a draft', () => {
+  test('survives a reload, and the publish button waits for the connection', async () => {
+    const [id = ''] = await createInboxes(postern.database, 1);
+    const { page, context } = await open(path, { as: await operator() });
+    await paste(page, [id]);
+    await description(page).fill('Not sent yet');
+    await page.reload();
+    expect(await description(page).inputValue()).toBe('Not sent yet');
+    expect(await page.getByLabel('Ids of users').inputValue()).toBe(id);
+    await dryRun(page);
+    await context.setOffline(true);
+    await page.getByText('Waits for the connection').first().waitFor();
+    expect(await button(page, 'Publish to 1 person').isDisabled()).toBe(true);
+    await context.setOffline(false);
+    await publish(page, '1 person');
+    await page.getByText('Published to 1 person.').waitFor();
+    expect(await inboxOf(id)).toHaveLength(1);
+  });
+
+  test('can be sent with curl, whatever it contains', async () => {
+    const user = await createUser(postern);
+    const { page } = await open(`${path}?to=${user.id}`, { as: await operator() });
+    await description(page).fill(`It's "quoted" $HOME \`id\``);
+    await button(page, 'As curl').click();
+    const command = await page.getByRole('dialog').locator('code').innerText();
+    expect(command).toContain(`It'\\''s \\"quoted\\" $HOME \`id\``);
+    expect(command).toContain(`"user_id":"${user.id}"`);
+  });
+});
+
+describe('the way to the page', () => {
+  test('is g n, the palette, and on the page of a user a button and n', async () => {
+    const name = `Ada ${randomUUID()}`;
+    const user = await createUser(postern, { name });
+    const { page, isClean } = await open('/console', { as: await operator('support') });
+    const title = page.getByRole('heading', { name: 'Notifications', level: 1 });
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Notifications' }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('n');
+    await title.waitFor();
+    for (const way of ['button', 'key'] as const) {
+      await page.goto(`${postern.url}/console/users/${user.id}`);
+      await button(page, 'Notify').waitFor();
+      await (way === 'button' ? button(page, 'Notify').click() : page.keyboard.press('n'));
+      await title.waitFor();
+      await button(page, `Remove ${name}`).waitFor();
+      expect(new URL(page.url()).search).toBe('');
+    }
+    await page.goto(`${postern.url}/console/users`);
+    await page.getByRole('heading', { name: 'Users', level: 1 }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('send a notif');
+    await page.keyboard.press('Enter');
+    await title.waitFor();
+    await isClean();
+  });
+});
+
+describe('one notification', () => {
+  test('is found by its id, with what happened to it, and deleted', async () => {
+    const hostile = '<img src=x onerror=alert(1)> ليلى';
+    const user = await createUser(postern, { name: `Grace ${randomUUID()}` });
+    const { session } = await signIn(postern, user, { model: hostile, gcm_device_token: randomUUID() });
+    const body = {
+      ...{ user_id: user.id, notification_type: 'payment', actor: hostile, description: hostile },
+      ...{ image: 'https://images.example.com/lunch.jpg' },
+    };
+    const { body: made } = await postern.api<Notification>('POST', '/admin/v1/notifications', {
+      ...{ bearer: postern.adminKey, body },
+    });
+    const { page, isClean, isAccessible } = await open(`${path}?view=find`, { as: await operator() });
+    await page.getByLabel('Id of the notification').fill('lunch');
+    await button(page, 'Find').click();
+    await page.getByText('An id looks like').waitFor();
+    await page.getByLabel('Id of the notification').fill(randomUUID());
+    await button(page, 'Find').click();
+    await page.getByText('No notification has this id').waitFor();
+    await page.getByLabel('Id of the notification').fill(made.id.toUpperCase());
+    await page.keyboard.press('Enter');
+    await page.getByText('1 pushed').waitFor();
+    await page.getByText('Not read yet.').waitFor();
+    await page.getByText('Image from images.example.com. The console does not load it.').waitFor();
+    expect(await page.locator('main img').count()).toBe(0);
+    await isAccessible();
+    const marker = { bearer: session.token, body: { last_read_id: made.id } };
+    await postern.api('PUT', '/v1/notifications/marker', marker);
+    await page.reload();
+    await page.getByText('Read: the user has seen the inbox up to here or further.').waitFor();
+    await button(page, 'Delete…').click();
+    await page.getByRole('dialog').getByText(`It leaves the inbox of ${user.name}`).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('The notification is deleted.').waitFor();
+    await page.getByText('No notification has this id').waitFor();
+    await eventually('the deletion', async () => ((await inboxOf(user.id)).length === 0 ? true : undefined));
+    await isClean();
+  });
+});
