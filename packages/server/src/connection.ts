@@ -15,6 +15,18 @@ export interface Connection {
   raw(call: Call): Promise<Response>;
 }
 
+// The same in each copy of this package.
+export const connectionKey = Symbol.for('@postern/server.connection');
+
+/** The connection of a client. @throws UsageError */
+export function connectionOf(server: object | undefined): Connection {
+  const connection = (server as { readonly [connectionKey]?: Connection } | undefined)?.[connectionKey];
+  if (connection === undefined) {
+    throw new UsageError('The first argument must be a client that createPosternServer made.');
+  }
+  return connection;
+}
+
 /** The longest wait for a repeat, in milliseconds. */
 const maxPauseMs = 10_000;
 

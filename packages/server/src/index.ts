@@ -7,6 +7,15 @@
 export { isPosternError, isProblem, type PosternError, type Problem, type ProblemCode } from '@postern/client';
 export type { Administration } from './admin/administration.js';
 export type { Lock, NewUser, Users } from './admin/users.js';
+export type { CookieOptions } from './browser/cookies.js';
+export { expressHandler, fastifyHandler } from './browser/node.js';
+export type { HandlerContext } from './browser/passage.js';
+export {
+  type BrowserSession,
+  type BrowserSessionOptions,
+  createBrowserSession,
+  type RouteHandler,
+} from './browser/session.js';
 export type { PosternServerOptions } from './options.js';
 export type { OnceOptions } from './publishing/idempotency.js';
 export type { NewNotification, Publication, Publishing, Recipients } from './publishing/publishing.js';

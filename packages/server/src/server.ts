@@ -1,6 +1,6 @@
 import { baseOf } from '@postern/client/internal';
 import { type Administration, createAdministration } from './admin/administration.js';
-import { createConnection } from './connection.js';
+import { type Connection, connectionKey, createConnection } from './connection.js';
 import type { PosternServerOptions } from './options.js';
 import { createPublishing, type Publishing } from './publishing/publishing.js';
 import { createVerify, type Verify } from './sessions/verify.js';
@@ -33,10 +33,12 @@ export interface PosternServer extends Publishing, Administration {
 export function createPosternServer(options: PosternServerOptions): PosternServer {
   const base = baseOf(options?.url, 'createPosternServer');
   const connection = createConnection(base, options);
-  return {
+  const server: PosternServer & { readonly [connectionKey]: Connection } = {
+    [connectionKey]: connection,
     url: new URL(`${base}/`),
     verify: createVerify(base, options),
     ...createPublishing(connection),
     ...createAdministration(connection),
   };
+  return server;
 }

@@ -1,0 +1,179 @@
+import type { Connection } from '../connection.js';
+import type { Cookie } from './cookies.js';
+import { problemResponse } from './problems.js';
+
+/** What an adapter knows beside the request. */
+export interface HandlerContext {
+  /** The address of the connection. */
+  readonly address?: string | undefined;
+}
+export interface Target {
+  /** At Postern, with the query. */
+  readonly path: string;
+  readonly cookies: { readonly login: Cookie; readonly device: Cookie };
+}
+
+/** Cookies, addresses and everything else stay in the backend. */
+const passedToPostern = [
+  ...['accept', 'accept-language', 'content-type', 'idempotency-key', 'if-none-match', 'last-event-id', 'prefer'],
+];
+const passedToPage = [
+  ...[
+    'cache-control',
+    'content-type',
+    'etag',
+    'idempotent-replayed',
+    'preference-applied',
+    'request-id',
+    'retry-after',
+  ],
+  ...['vary', 'www-authenticate', 'x-accel-buffering', 'x-total-count', 'x-total-count-capped'],
+];
+const maxLoginBytes = 65_536;
+const yearInSeconds = 31_536_000;
+
+/** Passes a request of a page to Postern, and keeps authentication tokens in the cookie. */
+export function createPassage({
+  connection: { base, fetch, timeout },
+  basePath,
+  addressOf,
+}: {
+  readonly connection: Pick<Connection, 'base' | 'fetch' | 'timeout'>;
+  readonly basePath: string;
+  readonly addressOf: (request: Request, context: HandlerContext) => string | undefined;
+}) {
+  /** With a time limit until the answer begins: streams have no end. */
+  async function send(path: string, init: RequestInit & { duplex?: 'half' }, signal: AbortSignal): Promise<Response> {
+    const controller = new AbortController();
+    const abort = () => controller.abort();
+    signal.addEventListener('abort', abort);
+    if (signal.aborted) abort();
+    const timer = setTimeout(abort, timeout);
+    try {
+      return await fetch(base + path, { ...init, signal: controller.signal, redirect: 'manual' });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return async function pass(request: Request, context: HandlerContext, { path, cookies }: Target): Promise<Response> {
+    const { method } = request;
+    const [route = ''] = path.split('?', 1);
+    const cookieHeader = request.headers.get('cookie') ?? undefined;
+    const usesCookie =
+      (method === 'POST' && route === '/v1/sessions') || (method === 'DELETE' && route === '/v1/tokens');
+    const login = usesCookie ? cookies.login.read(cookieHeader) : undefined;
+    const endsLogin = method === 'DELETE' && usesCookie;
+    if (usesCookie && login === undefined) {
+      return problemResponse(401, 'missing_credentials', 'Nobody is logged in.', { 'www-authenticate': 'Basic' });
+    }
+
+    const headers = new Headers();
+    for (const name of passedToPostern) {
+      const value = request.headers.get(name);
+      if (value !== null) headers.set(name, value);
+    }
+    const address = addressOf(request, context);
+    if (address !== undefined && address !== '') headers.set('x-forwarded-for', address);
+    const bearer = request.headers.get('authorization');
+    if (login !== undefined) headers.set('authorization', `Basic ${btoa(`${login}:`)}`);
+    else if (bearer !== null && /^bearer /i.test(bearer)) headers.set('authorization', bearer);
+
+    let body: Pick<RequestInit & { duplex?: 'half' }, 'body' | 'duplex'> = {};
+    if (method === 'POST' && route === '/v1/tokens') {
+      const text = await limitedText(request);
+      if (text === undefined) return problemResponse(413, 'payload_too_large', 'The body is too large.');
+      body = { body: withDevice(text, cookies.device.read(cookieHeader)) };
+    } else if (request.body !== null && method !== 'GET' && method !== 'HEAD' && !usesCookie) {
+      body = { body: request.body, duplex: 'half' };
+    }
+
+    let answer: Response;
+    try {
+      answer = await send(path, { method, headers, ...body }, request.signal);
+    } catch (error) {
+      if (request.signal.aborted) throw error;
+      const lost = problemResponse(503, 'storage_unavailable', 'Postern cannot be reached.', { 'retry-after': '1' });
+      // On a shared computer, a logout must work without a network.
+      if (endsLogin) lost.headers.append('set-cookie', cookies.login.remove());
+      return lost;
+    }
+
+    const shown = new Headers();
+    for (const name of passedToPage) {
+      const value = answer.headers.get(name);
+      if (value !== null) shown.set(name, value);
+    }
+    const link = answer.headers.get('link');
+    if (link !== null) shown.set('link', link.replaceAll('</v1/', `<${basePath}/v1/`));
+    const isProblem = /\bproblem\+json\b/.test(answer.headers.get('content-type') ?? '');
+    const hasEnded = login !== undefined && answer.status === 401 && isProblem;
+    if (endsLogin || hasEnded) shown.append('set-cookie', cookies.login.remove());
+
+    const mayHoldToken = method !== 'GET' && answer.ok && /\bjson\b/.test(answer.headers.get('content-type') ?? '');
+    if (!mayHoldToken) {
+      const empty = method === 'HEAD' || [204, 205, 304].includes(answer.status);
+      return new Response(empty ? null : answer.body, { status: answer.status, headers: shown });
+    }
+    const { text, token, seconds, device } = withoutToken(await answer.text());
+    if (token !== undefined) {
+      shown.append('set-cookie', cookies.login.set(token, seconds));
+      shown.set('cache-control', 'no-store');
+    }
+    if (device !== undefined) shown.append('set-cookie', cookies.device.set(device, yearInSeconds));
+    return new Response(text, { status: answer.status, headers: shown });
+  };
+}
+
+/** The body of a login. Undefined if it is too long. */
+async function limitedText(request: Request): Promise<string | undefined> {
+  if (request.body === null) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  const reader = request.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > maxLoginBytes) {
+      await reader.cancel();
+      return undefined;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** A browser keeps its device, so a login on it is not one on a new device. */
+function withDevice(text: string, id: string | undefined): string {
+  if (id === undefined) return text;
+  const body = parsed(text);
+  const device = body?.device;
+  if (typeof device !== 'object' || device === null || 'id' in device) return text;
+  return JSON.stringify({ ...body, device: { ...device, id } });
+}
+
+/** Takes the authentication token out of an answer. */
+function withoutToken(text: string) {
+  const body = parsed(text);
+  const token = body?.token;
+  if (body === undefined || typeof token !== 'string' || !token.startsWith('psa_')) return { text };
+  const { token: _, ...shown } = body;
+  const { expires_at: end, device_id: device } = body;
+  const left = typeof end === 'string' ? Math.floor((Date.parse(end) - Date.now()) / 1000) : Number.NaN;
+  return {
+    text: JSON.stringify(shown),
+    token,
+    seconds: left > 0 ? left : yearInSeconds,
+    device: typeof device === 'string' ? device : undefined,
+  };
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,153 @@
+import { isProblem } from '@postern/client';
+import { createTransport, UsageError } from '@postern/client/internal';
+import { connectionOf } from '../connection.js';
+import type { PosternServer } from '../server.js';
+import { headersOf, type RequestLike } from '../sessions/tokens.js';
+import type { Session } from '../wire.js';
+import { type CookieOptions, createCookie } from './cookies.js';
+import { createPassage, type HandlerContext } from './passage.js';
+import { problemResponse } from './problems.js';
+
+export interface BrowserSessionOptions {
+  /** Where the handler is mounted, such as `/auth`. It is the `url` of the client in the page. */
+  readonly basePath: `/${string}`;
+  /**
+   * The origin that browsers see, such as `https://app.example.com`. Set it behind a proxy that ends TLS: headers of proxies are not
+   * trusted. By default the origin of each request.
+   */
+  readonly origin?: string | undefined;
+  /** Other origins whose pages may use the handler. All others get 403. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  readonly cookie?: CookieOptions | undefined;
+  /**
+   * The address of the client, which Postern limits and records. `socket`: of the connection, if the adapter knows it. `proxy`: the
+   * last one in `X-Forwarded-For`, behind a proxy of your own. Postern must trust your backend: name it in `TRUST_PROXY`.
+   */
+  readonly clientAddress?: 'socket' | 'proxy' | ((request: Request) => string | undefined) | undefined;
+}
+
+export type RouteHandler = (request: Request, context?: HandlerContext) => Promise<Response>;
+
+/** The logins of browsers, kept in cookies. */
+export interface BrowserSession {
+  readonly basePath: string;
+  /** As in the options. */
+  readonly origin: string | undefined;
+  /** Answers the requests under `basePath`: logins, sessions, and the API of the user, with streams. */
+  readonly handler: RouteHandler;
+  /** The handler by method, for routers of files. The second argument of such a router is not used. */
+  readonly routes: Readonly<
+    Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', (request: Request) => Promise<Response>>
+  >;
+  /** Who opens a page, by the cookie. Null for nobody. Only for reading: changes need a session token, which no other site can send. */
+  readonly session: (request: RequestLike) => Promise<Session | null>;
+}
+
+/**
+ * Keeps the login of a browser in an HttpOnly cookie. The page uses `createPostern({ url: '/auth', storage: 'backend' })`: it gets
+ * session tokens, and never the authentication token.
+ *
+ * @example
+ * ```ts
+ * import { createBrowserSession, createPosternServer, expressHandler, fastifyHandler } from '@postern/server';
+ * import express from 'express';
+ * import { fastify } from 'fastify';
+ *
+ * const postern = createPosternServer({ url: 'https://auth.example.com' });
+ * const auth = createBrowserSession(postern, { basePath: '/auth', origin: 'https://app.example.com' });
+ *
+ * // Express, before parsers of bodies
+ * express().use(expressHandler(auth));
+ * // Fastify
+ * fastify().register(fastifyHandler(auth));
+ * // Next.js: app/auth/[...path]/route.ts
+ * export const { GET, POST, PUT, PATCH, DELETE } = auth.routes;
+ * ```
+ * @throws UsageError for options that make no sense
+ */
+export function createBrowserSession(postern: PosternServer, options: BrowserSessionOptions): BrowserSession {
+  const connection = connectionOf(postern);
+  const { basePath, allowedOrigins = [], cookie = {} } = options;
+  if (!/^(\/[\w.~-]+)+$/.test(basePath ?? '')) {
+    throw new UsageError("`basePath` must be the path where the handler is mounted, such as '/auth'.");
+  }
+  const ownOrigin = options.origin === undefined ? undefined : originOf(options.origin);
+  const allowed = allowedOrigins.map(originOf);
+  const transport = createTransport({ ...connection, locale: undefined, cookies: false });
+  const cookiesOf = (isSecure: boolean) => ({
+    login: createCookie(isSecure, 'login', cookie),
+    device: createCookie(isSecure, 'device', cookie),
+  });
+  const secure = cookiesOf(true);
+  const plain = cookiesOf(false);
+  const pass = createPassage({
+    connection,
+    basePath,
+    addressOf: addressReader(options.clientAddress ?? 'socket'),
+  });
+
+  const handler: RouteHandler = async (request, context = {}) => {
+    const url = new URL(request.url);
+    const origin = ownOrigin ?? url.origin;
+    const path = url.pathname.startsWith(`${basePath}/v1/`) ? url.pathname.slice(basePath.length) : undefined;
+    if (path === undefined) return problemResponse(404, 'not_found', 'There is nothing here.');
+    if (!isFromOwnPage(request, [origin, ...allowed])) {
+      return problemResponse(403, 'foreign_origin', 'This request came from another site.');
+    }
+    return pass(request, context, { path: path + url.search, cookies: origin.startsWith('https:') ? secure : plain });
+  };
+  const method = (request: Request) => handler(request);
+  return {
+    basePath,
+    origin: ownOrigin,
+    handler,
+    routes: { GET: method, POST: method, PUT: method, PATCH: method, DELETE: method },
+    async session(request) {
+      const header = headersOf(request)('cookie');
+      const token = secure.login.read(header) ?? (isPlain(ownOrigin) ? plain.login.read(header) : undefined);
+      if (token === undefined) return null;
+      try {
+        const authorization = `Basic ${btoa(`${token}:`)}`;
+        const { token: _, ...session } = await transport.json<Session & { readonly token: string }>({
+          ...{ method: 'POST', path: '/v1/sessions', authorization },
+        });
+        return session;
+      } catch (error) {
+        if (isProblem(error) && error.status === 401) return null;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Without a known origin, the request may be plain http, as on a developer's machine. */
+const isPlain = (origin: string | undefined) => origin === undefined || origin.startsWith('http:');
+
+function originOf(text: string): string {
+  try {
+    const { origin, protocol } = new URL(text);
+    if (/^https?:$/.test(protocol) && origin === text.replace(/\/$/, '')) return origin;
+  } catch {}
+  throw new UsageError(`"${text}" is no origin. An origin is such as 'https://app.example.com'.`);
+}
+
+/**
+ * Whether a page of the own origin sent a request. Browsers send cookies with requests of other sites too, but no site can choose
+ * these headers. A request without them is not from a browser of today, and not trusted.
+ */
+function isFromOwnPage({ method, headers }: Request, origins: readonly string[]): boolean {
+  if (method === 'GET' || method === 'HEAD') return true;
+  const origin = headers.get('origin');
+  if (origin !== null && origins.slice(1).includes(origin)) return true;
+  const site = headers.get('sec-fetch-site');
+  return site === null ? origin !== null && origins.includes(origin) : site === 'same-origin';
+}
+
+function addressReader(
+  from: NonNullable<BrowserSessionOptions['clientAddress']>,
+): (request: Request, context: HandlerContext) => string | undefined {
+  if (typeof from === 'function') return from;
+  if (from === 'socket') return (_, { address }) => address;
+  if (from === 'proxy') return ({ headers }) => headers.get('x-forwarded-for')?.split(',').at(-1)?.trim();
+  throw new UsageError("`clientAddress` must be 'socket', 'proxy' or a function.");
+}

@@ -1,0 +1,339 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { fastify } from 'fastify';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../../../test/support/app.js';
+import { eventually } from '../../../../test/support/eventually.js';
+import { createUser, password } from '../../../../test/support/users.js';
+import { createInbox, createLogin, createPostern, type Fetch, type Postern } from '../../../client/src/index.js';
+import {
+  type BrowserSession,
+  type BrowserSessionOptions,
+  createBrowserSession,
+  createPosternServer,
+  expressHandler,
+  fastifyHandler,
+  type PosternServer,
+} from '../../src/index.js';
+import { lost } from '../support.js';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp({ TRUST_PROXY: '127.0.0.1' });
+});
+afterAll(() => app.close());
+
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+interface Web {
+  readonly server: PosternServer;
+  readonly auth: BrowserSession;
+  /** What the backend sent to Postern. */
+  readonly sent: { readonly method: string; readonly path: string; readonly headers: Headers }[];
+  answer: (() => Response) | undefined;
+}
+
+function webOf(options: Partial<BrowserSessionOptions> = {}): Web {
+  const send: Fetch = async (input, init) => {
+    const { pathname } = new URL(`${input}`);
+    web.sent.push({ method: init?.method ?? 'GET', path: pathname, headers: new Headers(init?.headers) });
+    return web.answer?.() ?? fetch(input, init);
+  };
+  const server = createPosternServer({ url: app.url, apiKey: app.adminKey, fetch: send, timeout: 60_000 });
+  const auth = createBrowserSession(server, { basePath: '/auth', ...options });
+  const web: Web = { server, auth, sent: [], answer: undefined };
+  return web;
+}
+
+/** A browser: it keeps cookies and says where its requests come from. */
+function browserOf(origin: string, handle: Fetch) {
+  const cookies = new Map<string, string>();
+  const setCookies: string[] = [];
+  const bodies: string[] = [];
+  const send: Fetch = async (input, init = {}) => {
+    const headers = new Headers(init.headers);
+    if (cookies.size > 0) headers.set('cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '));
+    headers.set('origin', origin);
+    headers.set('sec-fetch-site', 'same-origin');
+    const answer = await handle(input, { ...init, headers });
+    for (const text of answer.headers.getSetCookie()) {
+      setCookies.push(text);
+      const [name = '', value = ''] = (text.split(';', 1)[0] ?? '').split('=');
+      if (/Max-Age=0\b/.test(text)) cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    if (!/event-stream/.test(answer.headers.get('content-type') ?? '')) bodies.push(await answer.clone().text());
+    return answer;
+  };
+  const open = (): Postern => {
+    const postern = createPostern({ url: `${origin}/auth`, storage: 'backend', fetch: send, timeout: 60_000 });
+    closers.push(() => postern.close());
+    return postern;
+  };
+  return { cookies, setCookies, bodies, send, open };
+}
+
+/** The same backend in each framework. */
+const frameworks: Record<string, (web: Web) => Promise<{ origin: string; handle: Fetch }>> = {
+  async Express({ auth }) {
+    const web = express();
+    web.use(expressHandler(auth));
+    web.use(express.json());
+    web.get('/', (_, response) => {
+      response.send('home');
+    });
+    const server = createServer(web);
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    closers.push(async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    });
+    return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, handle: fetch };
+  },
+  async Fastify({ auth }) {
+    const web = fastify({ forceCloseConnections: true });
+    await web.register(fastifyHandler(auth));
+    web.post('/echo', async (request) => request.body);
+    await web.listen({ port: 0, host: '127.0.0.1' });
+    closers.push(() => web.close());
+    return { origin: `http://127.0.0.1:${(web.server.address() as AddressInfo).port}`, handle: fetch };
+  },
+  async 'fetch handler'({ auth }) {
+    return {
+      origin: 'https://app.example.com',
+      handle: (input, init) => auth.handler(new Request(input, init)),
+    };
+  },
+};
+
+async function logIn(postern: Postern, username: string | null) {
+  const done = await createLogin(postern)
+    .start()
+    .password({ identity: username ?? '', password });
+  expect(done.step).toBe('done');
+}
+
+describe.each(Object.entries(frameworks))('%s', (_, start) => {
+  test('a page logs in, reads, streams and logs out, and never sees the authentication token', async () => {
+    const web = webOf();
+    const { origin, handle } = await start(web);
+    const browser = browserOf(origin, handle);
+    const user = await createUser(app);
+    const page = browser.open();
+    expect(await page.ready()).toMatchObject({ status: 'signed_out' });
+    await logIn(page, user.username);
+    expect(await page.getSession()).toMatchObject({ user_id: user.id });
+
+    const seen: string[] = [];
+    const stop = new AbortController();
+    const live = (async () => {
+      for await (const event of createInbox(page).live({ signal: stop.signal })) seen.push(JSON.stringify(event));
+    })().catch(() => undefined);
+    let count = 0;
+    await eventually('an event arrives in the stream', async () => {
+      count += 1;
+      await web.server.publish(
+        { user_id: user.id, notification_type: 'payment', description: 'through the backend' },
+        { idempotencyKey: `${user.id}-${count}` },
+      );
+      return seen.some((event) => event.includes('through the backend')) ? true : undefined;
+    });
+    stop.abort();
+    await live;
+    const { data } = await createInbox(page).list({ limit: 1 }).page();
+    await createInbox(page).markRead(data[0] ?? { sequence: 0 });
+
+    // After a reload, only the cookie knows who is logged in.
+    const reloaded = browser.open();
+    expect(await reloaded.ready()).toMatchObject({ status: 'signed_in', user_id: user.id });
+    expect(await reloaded.logOut()).toEqual({ revoked: true });
+    expect((await web.server.users.sessions(user.id).page()).data).toEqual([]);
+    expect(await browser.open().ready()).toMatchObject({ status: 'signed_out' });
+    expect(browser.bodies.join()).not.toContain('psa_');
+    for (const { path, headers } of web.sent) expect([path, headers.get('cookie')]).toEqual([path, null]);
+  });
+
+  test('a request of another site is refused before Postern sees it', async () => {
+    const web = webOf();
+    const { origin, handle } = await start(web);
+    const body = JSON.stringify({ identity: 'ada', authenticator: 'password', secret: password, device: {} });
+    const type = { 'content-type': 'application/json' };
+    for (const headers of [
+      {},
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin, 'sec-fetch-site': 'cross-site' },
+      { origin, 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'none' },
+      { origin: `${origin}.evil.example` },
+    ]) {
+      const answer = await handle(`${origin}/auth/v1/tokens`, {
+        method: 'POST',
+        headers: { ...type, ...headers },
+        body,
+      });
+      expect([headers, answer.status]).toEqual([headers, 403]);
+      expect(answer.headers.getSetCookie()).toEqual([]);
+    }
+    expect(web.sent).toEqual([]);
+  });
+});
+
+test('an old browser without Sec-Fetch-Site is known by its Origin, also behind a proxy that ends TLS', async () => {
+  const web = webOf({ origin: 'https://app.example.com', allowedOrigins: ['https://other.example.com'] });
+  const post = async (headers: Record<string, string>) =>
+    (await web.auth.handler(new Request('http://10.0.0.7:3000/auth/v1/sessions', { method: 'POST', headers }))).status;
+  expect(await post({ origin: 'https://app.example.com' })).toBe(401);
+  expect(await post({ origin: 'https://other.example.com', 'sec-fetch-site': 'cross-site' })).toBe(401);
+  expect(await post({ origin: 'http://10.0.0.7:3000' })).toBe(403);
+});
+
+/** A browser at an https origin that is logged in. */
+async function loggedIn(web: Web) {
+  const origin = 'https://app.example.com';
+  const browser = browserOf(origin, (input, init) => web.auth.handler(new Request(input, init)));
+  const user = await createUser(app);
+  const page = browser.open();
+  await logIn(page, user.username);
+  return { browser, user, page, origin };
+}
+
+test('the cookie is HttpOnly, bound to its host and to https', async () => {
+  const { browser } = await loggedIn(webOf());
+  const [login = '', device = ''] = browser.setCookies;
+  expect(login).toMatch(/^__Host-postern=psa_[\w-]+; Path=\/; Max-Age=\d{5,}; HttpOnly; SameSite=Lax; Secure$/);
+  expect(device).toMatch(
+    /^__Host-postern-device=[\w-]{36}; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax; Secure$/,
+  );
+  const named = await loggedIn(webOf({ cookie: { name: 'app', domain: 'example.com', sameSite: 'strict' } }));
+  expect(named.browser.setCookies[0]).toMatch(/^app=psa_\S+; .*SameSite=Strict; Secure; Domain=example.com$/);
+});
+
+test('a browser keeps its device over logins', async () => {
+  const { browser, user, page } = await loggedIn(webOf());
+  const first = await page.getSession();
+  await page.logOut();
+  const next = browser.open();
+  await logIn(next, user.username);
+  expect((await next.getSession())?.device_id).toBe(first?.device_id);
+});
+
+test('only the API of users is behind the handler', async () => {
+  const web = webOf();
+  const { auth } = web;
+  const bearer = { authorization: `Bearer ${app.adminKey}` };
+  for (const path of [
+    '/auth/admin/v1/users',
+    '/auth/v1/../admin/v1/users',
+    '/auth/v1/%2e%2e/admin/v1/users',
+    '/auth',
+    '/authv1/devices',
+    '/v1/devices',
+  ]) {
+    const { status } = await auth.handler(new Request(`https://app.example.com${path}`, { headers: bearer }));
+    expect([path, status]).toEqual([path, 404]);
+  }
+  expect(web.sent).toEqual([]);
+  const encoded = new Request('https://app.example.com/auth/v1/..%2fadmin%2fv1%2fusers', { headers: bearer });
+  expect((await auth.handler(encoded)).status).toBe(404);
+});
+
+test('a credential of the page other than Bearer does not reach Postern', async () => {
+  const web = webOf();
+  const headers = { authorization: `Basic ${btoa('psa_stolen:')}`, 'x-forwarded-for': '203.0.113.9', cookie: 'a=b' };
+  await web.auth.handler(new Request('https://app.example.com/auth/v1/devices', { headers }));
+  expect([...(web.sent[0]?.headers.keys() ?? [])]).toEqual([]);
+});
+
+test('a cookie that a subdomain added to ours counts as none', async () => {
+  const web = webOf();
+  const headers = {
+    cookie: '__Host-postern=psa_one; __Host-postern=psa_two',
+    'sec-fetch-site': 'same-origin',
+  };
+  const request = new Request('https://app.example.com/auth/v1/sessions', { method: 'POST', headers });
+  expect((await web.auth.handler(request)).status).toBe(401);
+  expect(web.sent).toEqual([]);
+});
+
+test.each<[string, BrowserSessionOptions['clientAddress'], string]>([
+  ['the connection', 'socket', '198.51.100.7'],
+  ['the last hop that your proxy wrote', 'proxy', '203.0.113.8'],
+  ['a function', () => '192.0.2.1', '192.0.2.1'],
+])('Postern learns the address of the client from %s', async (_, clientAddress, address) => {
+  const web = webOf({ clientAddress });
+  const headers = { 'x-forwarded-for': '203.0.113.9, 203.0.113.8' };
+  const request = new Request('https://app.example.com/auth/v1/login-options', { headers });
+  expect((await web.auth.handler(request, { address: '198.51.100.7' })).status).toBe(200);
+  expect(web.sent[0]?.headers.get('x-forwarded-for')).toBe(address);
+});
+
+test('without Postern the user stays logged in, and a logout works here at once', async () => {
+  const web = webOf();
+  const { browser, user } = await loggedIn(web);
+  web.answer = lost;
+  await expect(browser.open().getSession()).rejects.toMatchObject({ code: 'storage_unavailable' });
+  expect(browser.cookies.has('__Host-postern')).toBe(true);
+  web.answer = undefined;
+  const page = browser.open();
+  expect(await page.ready()).toMatchObject({ status: 'signed_in', user_id: user.id });
+  web.answer = lost;
+  expect(await page.logOut()).toEqual({ revoked: false });
+  expect(browser.cookies.has('__Host-postern')).toBe(false);
+});
+
+test('a login that has ended at Postern removes the cookie', async () => {
+  const web = webOf();
+  const { browser, user, page } = await loggedIn(web);
+  await web.server.users.logOut(user.id);
+  expect(await page.getSession({ fresh: true })).toBeNull();
+  expect(page.current).toEqual({ status: 'signed_out', reason: 'ended' });
+  expect([...browser.cookies.keys()]).toEqual(['__Host-postern-device']);
+});
+
+test('`session` knows who opens a page, and gives no token', async () => {
+  const web = webOf();
+  const { browser, user } = await loggedIn(web);
+  const cookie = [...browser.cookies].map((pair) => pair.join('=')).join('; ');
+  const session = await web.auth.session({ headers: { cookie } });
+  expect(session).toMatchObject({ user_id: user.id });
+  expect(JSON.stringify(session)).not.toMatch(/ps[as]_/);
+  expect(await web.auth.session({ headers: new Headers() })).toBeNull();
+  expect(await web.auth.session({ headers: { cookie: '__Host-postern=psa_unknown' } })).toBeNull();
+  web.answer = lost;
+  await expect(web.auth.session({ headers: { cookie } })).rejects.toMatchObject({ kind: 'network' });
+});
+
+test('a login that is too long is refused', async () => {
+  const request = new Request('https://app.example.com/auth/v1/tokens', {
+    ...{ method: 'POST', headers: { 'sec-fetch-site': 'same-origin' }, body: 'x'.repeat(70_000) },
+  });
+  const web = webOf();
+  expect((await web.auth.handler(request)).status).toBe(413);
+  expect(web.sent).toEqual([]);
+});
+
+test('the routes of a router of files answer as the handler', async () => {
+  const { routes } = webOf().auth;
+  const answer = await routes.GET(new Request('https://app.example.com/auth/v1/login-options'));
+  expect(answer.status).toBe(200);
+  expect(Object.keys(routes)).toEqual(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+});
+
+test.each<[string, Partial<BrowserSessionOptions>]>([
+  ['a relative path', { basePath: 'auth' as '/auth' }],
+  ['the root', { basePath: '/' }],
+  ['a slash at the end', { basePath: '/auth/' }],
+  ['an origin with a path', { origin: 'https://app.example.com/x' }],
+  ['an origin that is none', { allowedOrigins: ['app.example.com'] }],
+])('%s is a mistake of the program', (_, options) => {
+  expect(() => webOf(options)).toThrow(expect.objectContaining({ kind: 'usage' }));
+});
+
+test('a client of another kind is a mistake of the program', () => {
+  expect(() => createBrowserSession({} as PosternServer, { basePath: '/auth' })).toThrow('createPosternServer');
+});
