@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { nearestSimilar, nearestSpelling } from '../lib/nearest.js';
 import { contradictions } from './contradictions.js';
 import { type EffectiveSetting, effectiveSettings } from './effective.js';
 import type { Setting } from './parsers.js';
@@ -36,7 +37,7 @@ export function readConfig(env: Environment = readEnvironment()): Config {
   const forPlugins = Object.entries(env).filter(([name]) => name.startsWith(pluginPrefix));
   const values: Record<string, unknown> = {
     pluginVariables: Object.freeze(Object.fromEntries(forPlugins)),
-    warnings: Object.freeze(warnings),
+    warnings: Object.freeze([...warnings, ...misspeltSettings(env)]),
   };
   for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {
     const text = current[name] || setting.fallback;
@@ -46,11 +47,33 @@ export function readConfig(env: Environment = readEnvironment()): Config {
     else values[name] = parsed.value;
   }
   const unknown = Object.keys(env).filter((name) => name.startsWith('POSTERN_'));
-  errors.push(...unknown.map((name) => `${name} is not a variable of Postern`));
+  errors.push(...unknown.map((name) => `${name} is not a variable of Postern${suggestionFor(name)}`));
   errors.push(...contradictions(values as Partial<Config>));
   if (errors.length > 0) throw new ConfigError(errors);
   values.effective = Object.freeze(effectiveSettings(current, values));
   return Object.freeze(values) as Config;
+}
+
+/** The end of the error for an unknown variable: the setting that was probably meant. */
+function suggestionFor(name: string): string {
+  const bare = name.replace(/^POSTERN_/, '');
+  if (Object.hasOwn(settings, bare)) return `: use ${bare}, without the prefix`;
+  const similar = nearestSimilar(bare, Object.keys(settings));
+  return similar === undefined ? '' : `; did you mean ${similar}?`;
+}
+
+/**
+ * Warnings of variables that differ from a setting in one or two letters. They are no errors, because variables of other
+ * programs may look alike. Short names and names without an underscore are not compared for the same reason.
+ */
+function misspeltSettings(env: Environment): string[] {
+  const known = Object.keys(settings);
+  return Object.keys(env).flatMap((name) => {
+    const isCompared = name.length >= 8 && name.includes('_') && !name.startsWith('POSTERN_');
+    if (!isCompared || known.includes(name) || Object.hasOwn(formerNames, name)) return [];
+    const similar = nearestSpelling(name, known);
+    return similar === undefined ? [] : [`${name} is not a variable of Postern; did you mean ${similar}?`];
+  });
 }
 
 /** Moves the values of former names to the current ones. Different values under both names are an error. */

@@ -488,6 +488,23 @@ export const fieldHints = {
 } as const satisfies Record<string, Text>;
 export type FieldHint = keyof typeof fieldHints;
 
+/** Hints for a request with another kind of token than its operation needs. */
+export const problemHints = {
+  session_token: text(
+    'This operation needs a session token (pss_…). POST /v1/sessions returns one for an authentication token (psa_…).',
+    'Esta operación necesita un token de sesión (pss_…). POST /v1/sessions devuelve uno para un token de autenticación (psa_…).',
+  ),
+  authentication_token: text(
+    'This operation needs an authentication token (psa_…) with the scheme Basic. POST /v1/tokens returns one.',
+    'Esta operación necesita un token de autenticación (psa_…) con el esquema Basic. POST /v1/tokens devuelve uno.',
+  ),
+  api_key: text(
+    'This operation needs an API key (psk_…), or the session token (pss_…) of a user with a role.',
+    'Esta operación necesita una clave de API (psk_…), o el token de sesión (pss_…) de un usuario con un rol.',
+  ),
+} as const satisfies Record<string, Text>;
+export type ProblemHint = keyof typeof problemHints;
+
 /** The values of `error_code` in an authentication. It is the empty string when there is no error. */
 export const authenticationErrors = {
   invalid_credentials: text(

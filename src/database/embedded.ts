@@ -77,7 +77,7 @@ export async function startEmbeddedPostgres({ dataDir, log }: EmbeddedOptions): 
 }
 
 async function prepareServer(dataDir: string): Promise<Server> {
-  prepareDataDir(dataDir);
+  await prepareDataDir(dataDir);
   const path = join(dataDir, 'postgres');
   const account = serverAccount(path);
   const binaries = await locateBinaries(account, account === undefined ? [dataDir] : PUBLIC_PLACES);

@@ -96,8 +96,8 @@ export function join(parts: readonly SqlPart[], separator: ', ' | ' and ' | ' or
 }
 
 /**
- * The texts of the prepared statements, by name. A connection keeps one text for each name and refuses another one, which
- * would show only when both had run on it.
+ * The texts of the prepared statements, by name. This is state of the module, because statements are defined while modules
+ * load: a second text with the same name is refused then, and not only when a connection has prepared both.
  */
 const texts = new Map<string, string>();
 

@@ -26,6 +26,12 @@ export function nearestSimilar(word: string, candidates: readonly string[]): str
   return nearest(word, related);
 }
 
+/** The candidate that differs from `word` in at most two characters, ignoring case; undefined if there is none. */
+export function nearestSpelling(word: string, candidates: readonly string[]): string | undefined {
+  const found = closest(word, candidates);
+  return found !== undefined && found.distance <= 2 ? found.candidate : undefined;
+}
+
 /** In characters. Shorter words are part of too many others. */
 const minPartLength = 3;
 

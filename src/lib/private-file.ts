@@ -1,6 +1,22 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { link, mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
+
+/**
+ * Creates a folder and its missing parents, which only their owner can enter. Node's own recursive mkdir never ends where
+ * a file system refuses new folders with ENOENT, as /proc does.
+ */
+export async function createPrivateFolder(path: string): Promise<void> {
+  const missing: string[] = [];
+  for (let folder = resolve(path); !existsSync(folder); folder = dirname(folder)) missing.push(folder);
+  for (const folder of missing.reverse()) {
+    await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+      // Another process may have created it since.
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+}
 
 /**
  * Writes a file that only its owner can read. It gets its name when it is complete and on disk, so a reader never sees a part
@@ -14,7 +30,7 @@ export async function writePrivateFile(
   content: string | Uint8Array,
   options: { readonly replace: boolean },
 ): Promise<boolean> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await createPrivateFolder(dirname(path));
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   try {
     const file = await open(draft, 'wx', 0o600);

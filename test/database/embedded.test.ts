@@ -250,6 +250,21 @@ describe('an error that says what to do', () => {
     });
   });
 
+  test('reports a DATA_DIR that is a file', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    await expect(start(join(folder, 'file'))).rejects.toMatchObject({
+      code: 'data_dir_unusable',
+      message: expect.stringContaining('it is a file, not a folder'),
+    });
+  });
+
+  test.runIf(existsSync('/proc/self'))('reports a DATA_DIR where no folder can be created', async () => {
+    await expect(start('/proc/postern/data')).rejects.toMatchObject({
+      code: 'data_dir_unusable',
+      message: expect.stringContaining('choose another one'),
+    });
+  });
+
   test('reports data with which PostgreSQL does not start, with the end of its log', async () => {
     await (await start()).stop();
     const settings = join(dataDir, 'postgres', 'postgresql.auto.conf');

@@ -10,7 +10,6 @@ import {
   fchownSync,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -20,6 +19,7 @@ import {
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createPrivateFolder } from '../../lib/private-file.js';
 import type { Account } from './account.js';
 import { type Binaries, SERVER_ENVIRONMENT } from './binaries.js';
 import { inheritedName, ownName } from './descriptors.js';
@@ -52,9 +52,10 @@ export interface DataDirectory {
 }
 
 /** Creates DATA_DIR, or checks that it can be used. */
-export function prepareDataDir(dataDir: string): void {
+export async function prepareDataDir(dataDir: string): Promise<void> {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    await createPrivateFolder(dataDir);
+    if (!statSync(dataDir).isDirectory()) throw new Error('it is a file, not a folder');
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new EmbeddedPostgresError(

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { imageFiles, type Rendition } from '../../contract/image.js';
 import { parseId } from '../../lib/ids.js';
-import { writePrivateFile } from '../../lib/private-file.js';
+import { createPrivateFolder, writePrivateFile } from '../../lib/private-file.js';
 import { Problem } from '../../lib/problem.js';
 import type { ImageStorage, Renditions, StoredFile } from '../../notifications/images/storage.js';
 
@@ -38,7 +38,7 @@ export function createImageDisk({
   const firstSeen = new Map<string, number>();
 
   async function unsettle(id: string): Promise<void> {
-    await mkdir(unsettledFolder, { recursive: true, mode: 0o700 });
+    await createPrivateFolder(unsettledFolder);
     await writeFile(unsettledPathOf(id), '', { mode: 0o600 });
     await syncFolder(unsettledFolder);
   }
@@ -82,7 +82,7 @@ async function writeAll(folder: string, renditions: Renditions): Promise<void> {
 
 async function moveTo(path: string, draft: string): Promise<void> {
   const parent = dirname(path);
-  await mkdir(parent, { recursive: true, mode: 0o700 });
+  await createPrivateFolder(parent);
   await rename(draft, path);
   // The parent folders may be new too.
   for (const folder of [parent, dirname(parent), dirname(dirname(parent))]) await syncFolder(folder);

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Scope } from '../../contract/administration.js';
+import type { ProblemHint } from '../../contract/errors.js';
 import type { Session } from '../../contract/session.js';
 import { type ParsedToken, parseToken } from '../../lib/crypto/token-strings.js';
 import { headerValues, maxCredentials } from '../../lib/http-headers.js';
@@ -51,9 +52,10 @@ function authorize(
   request: FastifyRequest,
   access: Exclude<Access, 'public'>,
 ): Promise<Authorized> {
-  if (access === 'session') return authorizeSession(verifiers, request, credentials(request, 'bearer'));
+  if (access === 'session')
+    return authorizeSession(verifiers, request, credentials(request, 'bearer', 'session_token'));
   if (access === 'authentication-token') return readAuthenticationToken(request);
-  return authorizeCaller(verifiers, credentials(request, 'bearer'), access.scope);
+  return authorizeCaller(verifiers, credentials(request, 'bearer', 'api_key'), access.scope);
 }
 
 function authorizeSession(
@@ -61,6 +63,7 @@ function authorizeSession(
   request: FastifyRequest,
   token: string,
 ): Promise<Authorized> {
+  if (isOtherToken(token, 'pss_')) throw new Problem('invalid_session_token', { hint: 'session_token' });
   return (checkOf(request.raw) ?? verifySession(token)).then((session) => ({
     session,
     async recheck() {
@@ -70,8 +73,12 @@ function authorizeSession(
 }
 
 async function readAuthenticationToken(request: FastifyRequest): Promise<Authorized> {
-  const authenticationToken = parseToken('authentication', basicCredentials(request));
-  if (authenticationToken === undefined) throw new Problem('invalid_authentication_token');
+  const token = basicCredentials(request);
+  const authenticationToken = parseToken('authentication', token);
+  if (authenticationToken === undefined) {
+    const hint = isOtherToken(token, 'psa_') ? ({ hint: 'authentication_token' } as const) : {};
+    throw new Problem('invalid_authentication_token', hint);
+  }
   return { authenticationToken };
 }
 
@@ -83,7 +90,7 @@ async function authorizeCaller(verifiers: Verifiers, key: string, scope: Scope):
     async recheck() {
       const caller = await identify();
       // A caller that has lost a scope must not continue: the request may have made decisions based on it.
-      for (const had of initial.scopes) demandScope(caller, had);
+      for (const held of initial.scopes) demandScope(caller, held);
       authorized.caller = caller;
     },
   };
@@ -91,23 +98,31 @@ async function authorizeCaller(verifiers: Verifiers, key: string, scope: Scope):
 }
 
 async function identifyCaller(verifiers: Verifiers, token: string, scope: Scope): Promise<Caller> {
+  if (token.startsWith('psa_')) throw new Problem('invalid_api_key', { hint: 'api_key' });
   const session = parseToken('session', token);
   const caller = session === undefined ? await verifiers.verifyApiKey(token) : await verifiers.verifyOperator(session);
-  if (caller === undefined) throw new Problem('invalid_api_key');
+  if (caller === undefined) throw new Problem('invalid_api_key', session === undefined ? {} : { hint: 'api_key' });
   demandScope(caller, scope);
   return caller;
+}
+
+/** Whether a text is one of our tokens, but of another kind. */
+function isOtherToken(text: string, prefix: 'psa_' | 'pss_'): boolean {
+  return /^ps[ask]_/.test(text) && !text.startsWith(prefix);
 }
 
 /**
  * The credentials after the scheme. Node silently keeps the first of several Authorization headers, so this counts them.
  * @throws Problem always with status 401: a proxy that calls `verify` treats any other refusal as a failure.
  */
-function credentials(request: FastifyRequest, scheme: 'basic' | 'bearer'): string {
+function credentials(request: FastifyRequest, scheme: 'basic' | 'bearer', needed: ProblemHint): string {
   const headers = headerValues(request.raw.rawHeaders, 'authorization');
   if (headers.length > 1) throw new Problem('invalid_authorization_header');
   const [header = ''] = headers;
   const [ofScheme = ''] = header.split(' ', 1);
-  if (ofScheme.toLowerCase() !== scheme) throw new Problem('missing_credentials');
+  if (ofScheme.toLowerCase() !== scheme) {
+    throw new Problem('missing_credentials', /^[A-Za-z]+ +ps[ask]_/.test(header) ? { hint: needed } : {});
+  }
   if (header.length > maxCredentials || !/^[A-Za-z]+ +[^\s]+$/.test(header)) {
     throw new Problem('invalid_authorization_header');
   }
@@ -116,7 +131,7 @@ function credentials(request: FastifyRequest, scheme: 'basic' | 'bearer'): strin
 
 /** The token of Basic credentials: base64 of the token, or of `token:` (a user name with an empty password). */
 function basicCredentials(request: FastifyRequest): string {
-  const encoded = credentials(request, 'basic');
+  const encoded = credentials(request, 'basic', 'authentication_token');
   const decoded = Buffer.from(encoded, 'base64');
   if (decoded.toString('base64') !== encoded) throw new Problem('invalid_authentication_token');
   const token = decoded.toString('latin1');

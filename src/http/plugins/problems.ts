@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorCode, errors, fieldErrors, fieldHints, type Language } from '../../contract/errors.js';
+import { type ErrorCode, errors, fieldErrors, fieldHints, type Language, problemHints } from '../../contract/errors.js';
 import type { ProblemBody } from '../../contract/problem.js';
 import { formatText, preferredLanguage } from '../../lib/language.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
@@ -50,11 +50,12 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
 export function problemBody(problem: Problem, requestId: string, language: Language): ProblemBody {
   const { code, options } = problem;
   const { status, message } = errors[code];
-  const detail = formatText(message, language, options.params);
+  const title = formatText(message, language, options.params);
+  const detail = options.hint === undefined ? title : `${title} ${formatText(problemHints[options.hint], language)}`;
   const fieldErrors = options.errors ?? [];
   return {
     type: `urn:postern:problem:${code}`,
-    title: formatText(message, language, options.params),
+    title,
     status,
     detail:
       fieldErrors.length === 0

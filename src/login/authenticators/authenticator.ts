@@ -18,8 +18,8 @@ interface Named {
    */
   afterFailure?(candidate: Candidate | undefined, since: number): Promise<void>;
   /**
-   * What a user lacks, so that no secret is right; undefined if nothing is missing. An authenticator without this function
-   * decides by data that Postern does not have.
+   * Finds what the user must have for this authenticator and does not have; undefined if nothing is missing. An
+   * authenticator without this function decides by data that Postern does not have.
    */
   findMissing?(user: AccountUser): Promise<Requirement | undefined>;
 }
@@ -30,7 +30,7 @@ export type Requirement = 'password' | 'readable_password_hash' | 'phone' | 'ema
 /** Decides in one step, from the secret of the login request. */
 export interface SingleStep extends Named {
   readonly steps: 1;
-  /** Must take the same time for every candidate (together with `refused`), and must not throw for a wrong secret. */
+  /** Must take the same time for every candidate (together with `afterFailure`), and must not throw for a wrong secret. */
   verify(candidate: Candidate | undefined, secret: string, authenticationId: string): Promise<boolean>;
   /** Called with the right secret after the login is approved. Use it to rehash the secret. An error is only logged. */
   afterApproval?(candidate: Candidate, secret: string): Promise<void>;

@@ -53,12 +53,12 @@ export function guarded(plugin: Plugin, options: GuardOptions): Authenticator {
     return challenge;
   }
 
-  const refused = (_candidate: Candidate | undefined, since: number) => waitForTick(since);
+  const afterFailure = (_candidate: Candidate | undefined, since: number) => waitForTick(since);
   const isTrue = (answer: unknown) => answer === true;
   if (plugin.steps === 1) {
     const verify = (candidate: Candidate | undefined, secret: string, authenticationId: string) =>
       call(() => plugin.verify(userOf(candidate), secret, authenticationId), isTrue);
-    return { name, steps: 1, verify, afterFailure: refused };
+    return { name, steps: 1, verify, afterFailure };
   }
   if (plugin.namesUser === true) {
     return {
@@ -67,13 +67,13 @@ export function guarded(plugin: Plugin, options: GuardOptions): Authenticator {
       namesUser: true,
       begin: (id: string) => begin(() => plugin.begin(id), undefined),
       identify: (answer: ChallengeAnswer) => call(() => plugin.identify(pluginAnswerOf(answer)), readNamed),
-      afterFailure: refused,
+      afterFailure,
     };
   }
   return {
     name,
     steps: 2,
-    afterFailure: refused,
+    afterFailure,
     begin: (candidate: Candidate | undefined, id: string) =>
       begin(() => plugin.begin(userOf(candidate), id), candidate),
     verify: (answer: ChallengeAnswer, candidate: Candidate | undefined) =>

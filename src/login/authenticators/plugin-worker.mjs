@@ -101,7 +101,7 @@ function createRequests(send) {
   /** @type {Map<number, { resolve: (value: unknown) => void, reject: (error: Error) => void }>} */
   const open = new Map();
   let last = 0;
-  /** @param {(id: number) => FromThread} message @returns {Promise<any>} */
+  /** @param {(id: number) => FromThread} message @returns {Promise<unknown>} */
   const request = (message) =>
     new Promise((resolve, reject) => {
       if (open.size >= maxRequests) throw new Error(`more than ${maxRequests} requests at a time`);
@@ -133,7 +133,10 @@ function contextOf(env, { request, notify }) {
     env,
     log: (level, message) =>
       notify((id) => ({ type: 'log', id, level, message: String(message).slice(0, maxLength.log) })),
-    fetch: (url, options = {}) => request((id) => ({ type: 'fetch', id, url, request: options })),
+    fetch: (url, options = {}) =>
+      /** @type {Promise<import('./plugin.js').PluginResponse>} */ (
+        request((id) => ({ type: 'fetch', id, url, request: options }))
+      ),
   };
 }
 

@@ -66,7 +66,10 @@ describe.each(doors.map((door) => [`${door.method} ${door.path}`, door] as const
   });
 
   test.each(kinds.filter((wrong) => wrong !== kind))('refuses a %s token', async (wrong) => {
-    expectRefusal(await bad.unchanged(() => knock(door, presented(door, good[wrong]))), 401, code);
+    const answer = await bad.unchanged(() => knock(door, presented(door, good[wrong])));
+    expectRefusal(answer, 401, code);
+    const needed = { authentication: 'psa_…', session: 'pss_…', key: 'psk_…' }[kind];
+    expect(JSON.parse(answer?.text ?? '').detail).toMatch(new RegExp(`needs an? .*\\(${needed}\\)`));
   });
 
   test.each([
@@ -118,7 +121,9 @@ describe.each(doors.map((door) => [`${door.method} ${door.path}`, door] as const
 
   test('refuses a valid token under the other scheme with 401', async () => {
     const value = `${other} ${other === 'Basic' ? base64(good[kind]) : good[kind]}`;
-    expectRefusal(await bad.unchanged(() => knock(door, value)), 401, 'missing_credentials');
+    const answer = await bad.unchanged(() => knock(door, value));
+    expectRefusal(answer, 401, 'missing_credentials');
+    if (other === 'Bearer') expect(JSON.parse(answer?.text ?? '').detail).toContain('with the scheme Basic');
   });
 
   test('refuses two Authorization headers with 401, even if one is valid', async () => {
