@@ -35,6 +35,7 @@ const pictures = (link) => [
   { name: 'users', path: '/console/users' },
   { name: 'users-selected', path: '/console/users?q=garc', prepare: selectRows },
   { name: 'users-nobody', path: '/console/users?q=nobody%40example.com' },
+  { name: 'users-import', path: '/console/users/import', prepare: checkFile },
   { name: 'user', path: '/console/users?q=grace', prepare: openGrace },
   { name: 'user-erase', path: '/console/users?q=grace', prepare: askToErase },
   { name: 'notifications', path: '/console/notifications', prepare: compose },
@@ -99,6 +100,23 @@ async function openNotification(page) {
   await openGrace(page);
   await page.getByRole('link', { name: 'Open', exact: true }).click();
   await page.getByRole('heading', { name: 'Delivery' }).waitFor();
+}
+
+/** @param {import('playwright-core').Page} page */
+async function checkFile(page) {
+  const lines = [
+    'Nombre,Apellidos,Correo,Móvil,Contraseña,Nº de cliente',
+    'Rosalind,Franklin,rosalind@example.com,+442079460123,$2b$10$Db6D7gmOnHbGgE5.oj/xneYCTKyHS0DOBpIGEfWyUHRJf7ODCAyCG,K-1042',
+    'Chien-Shiung,Wu,wu@example.org,,,K-1043',
+    'Grace,Hopper,grace@example.com,,,K-1044',
+    'Hedy,Lamarr,hedy at example.com,,,K-1045',
+    'Emmy,Noether,,+12,,K-1046',
+    'Mary,"Jackson, born Winston",mary@example.com,+17575550142,,K-1047',
+  ];
+  const file = { name: 'clientes.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\r\n')) };
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.getByRole('button', { name: 'Check the file' }).click();
+  await page.getByText('lines have errors').waitFor();
 }
 
 /** @param {import('playwright-core').Page} page */

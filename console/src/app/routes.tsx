@@ -41,6 +41,12 @@ const notifications = createRoute({
   component: lazyRouteComponent(() => import('../pages/notifications/notifications.js'), 'Notifications'),
 });
 
+const importing = createRoute({
+  getParentRoute: () => root,
+  path: '/users/import',
+  component: lazyRouteComponent(() => import('../pages/import/import.js'), 'ImportUsers'),
+});
+
 const messages = createRoute({
   getParentRoute: () => root,
   path: '/messages',
@@ -70,7 +76,18 @@ const user = createRoute({
 
 /** All pages of the console. The code of each is loaded when it is opened, or when the pointer is over its link. */
 export const router = createRouter({
-  routeTree: root.addChildren([overview, users, notifications, messages, audit, keys, system, partsPage, user]),
+  routeTree: root.addChildren([
+    overview,
+    users,
+    importing,
+    notifications,
+    messages,
+    audit,
+    keys,
+    system,
+    partsPage,
+    user,
+  ]),
   basepath: '/console',
   parseSearch: parseQuery,
   stringifySearch: stringifyQuery,

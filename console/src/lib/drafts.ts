@@ -30,5 +30,13 @@ function parse<T>(text: string | undefined): T | undefined {
   }
 }
 
+const forgetters = new Set<() => void>();
+
+/** Calls the function when the drafts are forgotten, for what an operator has begun and cannot be stored, such as a file. */
+export const whenForgotten = (forget: () => void): unknown => forgetters.add(forget);
+
 /** Forgets all drafts: the operator signs out, or another one signs in. */
-export const forgetDrafts = (): void => removeStored('sessionStorage', 'draft.');
+export function forgetDrafts(): void {
+  removeStored('sessionStorage', 'draft.');
+  for (const forget of forgetters) forget();
+}

@@ -1,5 +1,6 @@
 import { request } from '../../api/client.js';
 import type { AuditEvent, GetEventPageData, GetEventPageResponse } from '../../api/schema.js';
+import { csvLine } from '../../lib/csv.js';
 
 /** What the page has in its URL. */
 export interface AuditSearch {
@@ -59,14 +60,9 @@ export async function readAllEvents(filter: string, onProgress: (count: number) 
 
 const columns = ['created_at', 'type', 'user_id', 'actor', 'address', 'request_id', 'id', 'data'] as const;
 
-/** RFC 4180. A cell that a spreadsheet would read as a formula begins with an apostrophe. */
 export function csvOf(events: readonly AuditEvent[]): string {
-  const cell = (value: unknown) => {
-    const text = value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
-    const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-    return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
-  };
-  return [columns.join(','), ...events.map((event) => columns.map((name) => cell(event[name])).join(','))].join('\r\n');
+  const lines = events.map((event) => csvLine(columns.map((name) => event[name])));
+  return [csvLine(columns), ...lines].join('\r\n');
 }
 
 export const ndjsonOf = (events: readonly AuditEvent[]) => events.map((event) => `${JSON.stringify(event)}\n`).join('');

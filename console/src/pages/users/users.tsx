@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { send } from '../../api/client.js';
 import type { BulkAction, GetUserPageResponse } from '../../api/schema.js';
 import { useCan } from '../../app/operator.js';
-import { Button } from '../../components/button/button.js';
+import { Button, ButtonLink } from '../../components/button/button.js';
 import { FilterBar, type FilterField } from '../../components/filter/filter-bar.js';
 import { Page, Panel } from '../../components/panel/panel.js';
 import { Empty, Loaded, Notice } from '../../components/state/state.js';
@@ -49,7 +49,7 @@ const bulkActions = [
 
 /** Finds users, and does one thing to one or many of them. */
 export function Users() {
-  const { users } = useText();
+  const { users, imports } = useText();
   const can = useCan();
   const query = useSearch({ from: '/users' });
   const navigate = useNavigate({ from: '/users' });
@@ -83,9 +83,14 @@ export function Users() {
             {users.exportAll}
           </Button>
           {can('users:write') && (
-            <Button kind="main" icon="plus" onClick={() => setIsCreating(true)}>
-              {users.create}
-            </Button>
+            <>
+              <ButtonLink icon="upload" to="/users/import">
+                {imports.open}
+              </ButtonLink>
+              <Button kind="main" icon="plus" onClick={() => setIsCreating(true)}>
+                {users.create}
+              </Button>
+            </>
           )}
         </>
       }

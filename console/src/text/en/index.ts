@@ -1,6 +1,7 @@
 import { audit } from './audit.js';
 import { common } from './common.js';
 import { events } from './events.js';
+import { imports } from './imports.js';
 import { keys } from './keys.js';
 import { messages } from './messages.js';
 import { delivery, notifications } from './notifications.js';
@@ -18,6 +19,7 @@ export const texts = {
   common,
   delivery,
   events,
+  imports,
   keys,
   messages,
   notifications,

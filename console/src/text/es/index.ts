@@ -2,6 +2,7 @@ import type { Texts } from '../en/index.js';
 import { audit } from './audit.js';
 import { common } from './common.js';
 import { events } from './events.js';
+import { imports } from './imports.js';
 import { keys } from './keys.js';
 import { messages } from './messages.js';
 import { delivery, notifications } from './notifications.js';
@@ -19,6 +20,7 @@ export const texts: Texts = {
   common,
   delivery,
   events,
+  imports,
   keys,
   messages,
   notifications,

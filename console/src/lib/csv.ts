@@ -1,0 +1,11 @@
+/** One line of a CSV file (RFC 4180), without its end. A cell that a spreadsheet would read as a formula begins with an apostrophe. */
+export function csvLine(values: readonly unknown[]): string {
+  return values
+    .map((value) => {
+      const text =
+        value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+      const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+      return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+    })
+    .join(',');
+}

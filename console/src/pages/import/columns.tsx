@@ -1,0 +1,117 @@
+import { Panel } from '../../components/panel/panel.js';
+import { Notice } from '../../components/state/state.js';
+import { Cut, None } from '../../components/text/values.js';
+import { useStore } from '../../lib/store.js';
+import { useText } from '../../text/text.js';
+import styles from './import.module.css';
+import { assign, secretTargets, type Target, targets } from './mapping.js';
+import type { Reading } from './rows.js';
+import { importing, isRunning, mapColumns } from './state.js';
+
+/** Columns on the page. A file with the wrong separator can have thousands. */
+const mostShown = 100;
+
+interface ColumnsProps {
+  readonly source: { readonly sample: readonly (readonly string[])[] };
+  readonly csv: NonNullable<Reading['csv']>;
+}
+
+/** What each column of a CSV file becomes, beside its first values. */
+export function Columns({ source: { sample }, csv: { columns, headings } }: ColumnsProps) {
+  const { imports } = useText();
+  const disabled = isRunning(useStore(importing));
+  const names = headings.map((heading, index) => heading || imports.columnNumber(index + 1));
+  const has = (...wanted: readonly Target[]) => columns.some((target) => wanted.includes(target));
+  const hints = [
+    has('name') && columns.filter((target) => target === 'name').length > 1 && imports.nameHint,
+    has('password_hash') && imports.hashHint,
+    has('password', 'pin') && imports.passwordHint,
+  ].filter((hint) => hint !== false);
+  return (
+    <Panel
+      title={imports.columns}
+      flush
+      {...(hints.length > 0 && { foot: hints.map((hint) => <p key={hint}>{hint}</p>) })}
+    >
+      <table className={styles.columns}>
+        <caption className="hidden-text">{imports.columns}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{imports.column}</th>
+            <th scope="col">{imports.firstValues}</th>
+            <th scope="col">{imports.becomes}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {columns.slice(0, mostShown).map((target, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two columns can have the same heading
+            <tr key={index}>
+              <th scope="row">
+                <Cut strong of={names[index] ?? ''} />
+              </th>
+              <td>
+                <Values of={sample.map((cells) => cells[index] ?? '')} isSecret={secretTargets.includes(target)} />
+              </td>
+              <td>
+                <select
+                  className={styles.select}
+                  aria-label={imports.becomesOf(names[index] ?? '')}
+                  disabled={disabled}
+                  value={target}
+                  data-none={target === 'none' || undefined}
+                  onChange={(event) => {
+                    const chosen = targets[event.currentTarget.selectedIndex];
+                    if (chosen !== undefined) mapColumns(assign(columns, index, chosen));
+                  }}
+                >
+                  {targets.map((name) => (
+                    <option key={name} value={name}>
+                      {imports.targets[name]}
+                    </option>
+                  ))}
+                </select>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {columns.length > mostShown && <p className={styles.more}>{imports.moreColumns(columns.length - mostShown)}</p>}
+      {!has('username', 'email', 'phone') && (
+        <div className={styles.around}>
+          <Notice kind="warn">{imports.needsIdentity}</Notice>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function Values({ of, isSecret }: { of: readonly string[]; isSecret: boolean }) {
+  const { imports } = useText();
+  const given = of.filter((value) => value.trim() !== '').slice(0, 3);
+  if (given.length === 0) return <None />;
+  if (isSecret) return <span className={styles.quiet}>{imports.hiddenValue}</span>;
+  return given.map((value, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: values can repeat, and never move
+    <Cut key={index} quiet of={value} />
+  ));
+}
+
+/** The first lines of an NDJSON file. Its members are those of the API. */
+export function FirstLines({ of }: { of: readonly (readonly string[])[] }) {
+  const { imports } = useText();
+  return (
+    <Panel title={imports.firstLines}>
+      {of.slice(0, 3).map(([line = ''], index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines can repeat, and never move
+        <code key={index} className={styles.raw}>
+          <Cut of={masked(line, imports.hiddenValue)} />
+        </code>
+      ))}
+    </Panel>
+  );
+}
+
+/** Without the values of secrets. */
+function masked(line: string, word: string): string {
+  return line.replace(/("(?:password|password_hash|pin)"\s*:\s*)"(?:[^"\\]|\\.)*"?/g, `$1"${word}"`);
+}

@@ -1,0 +1,111 @@
+import { type DragEvent, useState } from 'react';
+import { Checkbox, Select } from '../../components/field/field.js';
+import { Icon } from '../../components/icon/icon.js';
+import { Panel } from '../../components/panel/panel.js';
+import { Notice } from '../../components/state/state.js';
+import { Cut } from '../../components/text/values.js';
+import { cx } from '../../lib/cx.js';
+import { useStore } from '../../lib/store.js';
+import { useText } from '../../text/text.js';
+import type { Delimiter } from './csv.js';
+import { type Encoding, encodings } from './decode.js';
+import styles from './import.module.css';
+import type { Reading } from './rows.js';
+import { chooseFile, importing, isRunning, readAs } from './state.js';
+
+/** Picks a file, or takes one that is dropped. */
+export function ChooseFile() {
+  const { imports } = useText();
+  const { isReading, unreadable } = useStore(importing);
+  const [isOver, setIsOver] = useState(false);
+  const take = (files: FileList | null) => {
+    const [file] = files ?? [];
+    if (file !== undefined) void chooseFile(file);
+  };
+  const drag = (isInside: boolean) => (event: DragEvent) => {
+    event.preventDefault();
+    setIsOver(isInside);
+  };
+  return (
+    <Panel title={imports.file}>
+      <div className={styles.choose}>
+        {unreadable !== undefined && (
+          <Notice kind="bad" live>
+            {imports.unreadable[unreadable]}
+          </Notice>
+        )}
+        <label
+          className={cx(styles.drop, isOver && styles.over)}
+          onDragOver={drag(true)}
+          onDragLeave={drag(false)}
+          onDrop={(event) => {
+            drag(false)(event);
+            take(event.dataTransfer.files);
+          }}
+        >
+          <input
+            type="file"
+            className="hidden-text"
+            accept=".csv,.tsv,.txt,.ndjson,.jsonl,.json,text/csv,application/x-ndjson"
+            onChange={(event) => {
+              take(event.currentTarget.files);
+              // The same file can be chosen again after a correction.
+              event.currentTarget.value = '';
+            }}
+          />
+          <Icon name="upload" size={20} />
+          <span>
+            <strong>{imports.choose}</strong> {imports.orDrop}
+          </span>
+          <span className={styles.quiet}>{isReading ? imports.reading : imports.formats}</span>
+        </label>
+        <p className={styles.quiet}>{imports.nothingYet}</p>
+      </div>
+    </Panel>
+  );
+}
+
+const encodingNames: Readonly<Record<Encoding, string>> = {
+  ...{ 'utf-8': 'UTF-8', 'utf-16le': 'UTF-16 LE', 'utf-16be': 'UTF-16 BE', 'windows-1252': 'Windows-1252' },
+};
+
+/** How the file is read. It is guessed, and can be changed. */
+export function HowRead({ source: { file, encoding, csv } }: { source: Reading }) {
+  const { imports } = useText();
+  const disabled = isRunning(useStore(importing));
+  return (
+    <Panel
+      title={<Cut of={file.name} />}
+      note={`${imports.size(file.size)} · ${csv === undefined ? imports.ndjson : imports.csv}`}
+    >
+      <div className={styles.fields}>
+        <Select
+          label={imports.encoding}
+          disabled={disabled}
+          value={encoding}
+          options={encodings.map((name) => [name, encodingNames[name]])}
+          onChoose={(chosen) => void readAs({ encoding: chosen })}
+        />
+        {csv !== undefined && (
+          <>
+            <Select
+              label={imports.delimiter}
+              disabled={disabled}
+              value={csv.delimiter}
+              options={Object.entries(imports.delimiters).map(([value, name]) => [value as Delimiter, name])}
+              onChoose={(delimiter) => void readAs({ delimiter })}
+            />
+            <div className={styles.tick}>
+              <Checkbox
+                label={imports.hasHeadings}
+                disabled={disabled}
+                checked={csv.hasHeadings}
+                onChange={(event) => void readAs({ hasHeadings: event.currentTarget.checked })}
+              />
+            </div>
+          </>
+        )}
+      </div>
+    </Panel>
+  );
+}

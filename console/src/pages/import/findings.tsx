@@ -1,0 +1,74 @@
+import { Link } from '@tanstack/react-router';
+import { type Column, Table } from '../../components/table/table.js';
+import { Cut, None } from '../../components/text/values.js';
+import type { Texts } from '../../text/en/index.js';
+import { useFormats, useText } from '../../text/text.js';
+import type { Outcome } from './run.js';
+import { messageOf } from './state.js';
+
+/** The rows that failed or exist already, by line. */
+export function Findings({ of: findings }: { of: ReadonlyMap<number, Outcome> }) {
+  const text = useText();
+  const { imports } = text;
+  const { number } = useFormats();
+  if (findings.size === 0) return null;
+  const columns: readonly Column<Outcome>[] = [
+    { key: 'line', head: imports.line, number: true, cell: ({ line }) => number(line) },
+    { key: 'user', head: imports.user, cell: ({ who }) => (who === '' ? <None /> : <Cut strong of={who} />) },
+    { key: 'field', head: imports.field, size: 'low', cell: (row) => <Fields of={row} text={imports} /> },
+    { key: 'reason', head: imports.reason, size: 'wide', cell: (row) => <Reasons of={row} text={text} /> },
+  ];
+  return (
+    <Table
+      label={imports.rows}
+      columns={columns}
+      rows={[...findings.values()]}
+      idOf={({ line }) => String(line)}
+      nameOf={({ line, who }) => `${imports.line} ${number(line)} ${who}`}
+      compact={(row) => (
+        <>
+          <Cut strong of={`${imports.line} ${number(row.line)} · ${row.who || imports.noName}`} />
+          <Reasons of={row} text={text} withField />
+        </>
+      )}
+    />
+  );
+}
+
+const nameOfField = (field: string | undefined, { targets }: Texts['imports']) => {
+  const plain = field?.replace(/^\//, '') ?? '';
+  return Object.entries(targets).find(([name]) => name === plain)?.[1] ?? plain;
+};
+
+function Fields({ of: { errors }, text }: { of: Outcome; text: Texts['imports'] }) {
+  const names = [...new Set(errors.map(({ field }) => nameOfField(field, text)))].filter((name) => name !== '');
+  return names.length === 0 ? <None /> : <Cut of={names.join(', ')} />;
+}
+
+function Reasons({
+  of: { errors, result, id },
+  text,
+  withField = false,
+}: {
+  of: Outcome;
+  text: Texts;
+  withField?: boolean;
+}) {
+  if (errors.length === 0 && result === 'exists') {
+    if (id === undefined) return text.imports.existing;
+    return (
+      <Link to="/users/$id" params={{ id }} search={{}}>
+        {text.imports.existing}
+      </Link>
+    );
+  }
+  return errors.map((error) => {
+    const field = nameOfField(error.field, text.imports);
+    return (
+      <div key={`${error.field} ${error.code}`}>
+        {withField && field !== '' && `${field}: `}
+        {messageOf(error, text)}
+      </div>
+    );
+  });
+}

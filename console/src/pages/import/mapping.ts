@@ -1,0 +1,145 @@
+/** What a column of a CSV file becomes: a member of the user, a member of the metadata under its heading, or nothing. */
+export const targets = [
+  'none',
+  ...(['username', 'email', 'phone', 'name', 'locale', 'id', 'created_at', 'role'] as const),
+  ...(['password_hash', 'password', 'pin', 'metadata', 'member'] as const),
+] as const;
+export type Target = (typeof targets)[number];
+
+/** Several columns can have these: the parts of a name are joined. */
+const repeatable: readonly Target[] = ['none', 'name', 'member'];
+
+/** Values that the page does not show. */
+export const secretTargets: readonly Target[] = ['password_hash', 'password', 'pin'];
+
+/** Headings without accents, spaces and signs, in the languages that exports are often in. */
+const known: Readonly<Record<string, Target>> = Object.fromEntries(
+  Object.entries({
+    username: 'username,login,loginname,user,usuario,nombredeusuario,nickname,handle,benutzername,nomdutilisateur',
+    email: 'email,emailaddress,mail,mailaddress,correo,correoelectronico,courriel,emailadresse,primaryemail',
+    phone: 'phone,phonenumber,mobile,mobilephone,cell,cellphone,tel,telephone,telefono,movil,celular,telefon,handy',
+    name: 'name,fullname,displayname,nombre,nombrecompleto,nombres,firstname,lastname,givenname,familyname,surname,apellido,apellidos,vorname,nachname,prenom,nom',
+    locale: 'locale,language,lang,idioma,sprache,langue',
+    id: 'id,userid,uuid,externalid',
+    created_at:
+      'createdat,created,createdon,creado,creadoel,fechadealta,datejoined,registered,registeredat,createdtime',
+    role: 'role,rol,rolle',
+    password_hash: 'passwordhash,hash,pwhash,hashedpassword,encryptedpassword,passworddigest',
+    password: 'password,contrasena,clave,passwort,motdepasse',
+    pin: 'pin',
+    metadata: 'metadata,usermetadata,appmetadata',
+  } satisfies Partial<Record<Target, string>>).flatMap(([target, names]) =>
+    names.split(',').map((name) => [name, target as Target]),
+  ),
+);
+
+const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+const address = /^[^@\s]+@[^@\s]+$/;
+const number = /^'?\+?\d[\d\s().-]{6,}$/;
+const hash = /^(?:\$\w|argon2\$|bcrypt\$|pbkdf2_)/;
+
+/** What a column is, by its heading and by what stands below it. */
+function guess(heading: string, values: readonly string[]): Target {
+  const plain = heading.normalize('NFD').replace(/[^\p{L}\p{N}]/gu, '');
+  const given = values.filter((value) => value !== '');
+  const all = (pattern: RegExp) => given.length > 0 && given.every((value) => pattern.test(value));
+  const named = known[plain.toLowerCase()];
+  // An id of another kind cannot be the id of a user here.
+  if (named === 'id') return all(uuid) ? 'id' : 'none';
+  if (named === 'password') return all(hash) ? 'password_hash' : 'password';
+  if (named === 'username' && all(address)) return 'email';
+  if (named !== undefined) return named;
+  if (all(hash)) return 'password_hash';
+  if (all(address)) return 'email';
+  return heading === '' && all(number) ? 'phone' : 'none';
+}
+
+/** @param headings empty texts for a file without headings @param sample the first records */
+export function guessColumns(headings: readonly string[], sample: readonly (readonly string[])[]): Target[] {
+  const taken = new Set<Target>();
+  return headings.map((heading, column) => {
+    const target = guess(
+      heading,
+      sample.map((cells) => cells[column] ?? ''),
+    );
+    if (repeatable.includes(target)) return target;
+    if (taken.has(target)) return 'none';
+    taken.add(target);
+    return target;
+  });
+}
+
+/** Whether a first record is a line of headings: no cell of it looks like a value. */
+export function looksLikeHeadings(cells: readonly string[]): boolean {
+  return !cells.some((cell) => address.test(cell) || number.test(cell) || uuid.test(cell) || hash.test(cell));
+}
+
+/** Gives a column another target. The column that had it before becomes none. */
+export function assign(columns: readonly Target[], index: number, target: Target): Target[] {
+  return columns.map((before, column) => {
+    if (column === index) return target;
+    return before === target && !repeatable.includes(target) ? 'none' : before;
+  });
+}
+
+/** The user of one record, as a line of the API. Empty cells are absent. */
+export function userOf(
+  cells: readonly string[],
+  columns: readonly Target[],
+  headings: readonly string[],
+): Record<string, unknown> {
+  const user: Record<string, unknown> = {};
+  const members: [string, string][] = [];
+  for (const [index, target] of columns.entries()) {
+    const cell = cells[index] ?? '';
+    if (target === 'none' || cell.trim() === '') continue;
+    if (target === 'member') members.push([headings[index] || String(index + 1), cell.trim()]);
+    else if (target === 'name') user.name = user.name === undefined ? plain(cell) : `${user.name} ${plain(cell)}`;
+    else user[target] = memberOf(target, cell);
+  }
+  if (members.length === 0) return user;
+  const whole = user.metadata ?? {};
+  // A metadata cell that is no object stays as it is, and is refused with its reason.
+  return typeof whole === 'object' ? { ...user, metadata: { ...whole, ...Object.fromEntries(members) } } : user;
+}
+
+/** Without the apostrophe that keeps spreadsheets from reading a formula, as in `'+34612345678`. */
+const plain = (cell: string) => cell.trim().replace(/^'(?=[=+\-@])/, '');
+
+function memberOf(target: Target, cell: string): unknown {
+  switch (target) {
+    // Spaces can belong to a password.
+    case 'password':
+      return cell;
+    // Django writes the name of the library before the hash.
+    case 'password_hash':
+      return cell.trim().replace(/^(?:argon2(?=\$argon2)|bcrypt\$(?=\$2))/, '');
+    case 'locale':
+      return plain(cell).replace('_', '-');
+    case 'role':
+      return plain(cell).toLowerCase();
+    case 'created_at':
+      return timeOf(plain(cell));
+    case 'metadata':
+      return parsed(cell);
+    default:
+      return plain(cell);
+  }
+}
+
+/** A time of RFC 3339 from a day or a time without a zone, which is read as UTC. Others stay, and are refused. */
+function timeOf(text: string): string {
+  const [, day, time, zone] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?(.*)$/.exec(text) ?? [];
+  if (day === undefined) return text;
+  const clock = time === undefined ? '00:00:00' : time.length === 5 ? `${time}:00` : time;
+  const offset = zone?.trim() ?? '';
+  return `${day}T${clock}${offset === '' || offset === 'UTC' ? 'Z' : offset}`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,198 @@
+import { send } from '../../api/client.js';
+import { readLines } from '../../api/ndjson.js';
+import { NetworkError, ProblemError } from '../../api/problem.js';
+import type { ImportResult } from '../../api/schema.js';
+import type { Row, RowError, Rows } from './rows.js';
+
+/** Why a row is refused: the reason of the service, or one that the console found. */
+export type LineError =
+  | { readonly field?: string | undefined; readonly code: string; readonly message: string }
+  | { readonly field?: undefined; readonly code: RowError }
+  | { readonly field: string; readonly code: 'same_as_line'; readonly line: number };
+
+/** What is decided about one row. */
+export interface Outcome {
+  readonly line: number;
+  readonly who: string;
+  readonly result: 'created' | 'valid' | 'exists' | 'failed';
+  /** The user who was created, or exists already. */
+  readonly id?: string | undefined;
+  readonly errors: readonly LineError[];
+}
+
+/** A dry run or an import, as far as it has got. */
+export interface Tally {
+  /** Everything up to this line of the file is decided. */
+  readonly line: number;
+  /** The part of the file, from 0 to 1. */
+  readonly part: number;
+  /** Created, or valid in a dry run. */
+  readonly good: number;
+  readonly exists: number;
+  readonly failed: number;
+  /** The lines whose answer was lost: their users may have been created. */
+  readonly unsure?: readonly [from: number, to: number];
+}
+export const emptyTally: Tally = { line: 0, part: 0, good: 0, exists: 0, failed: 0 };
+
+interface Run {
+  readonly dryRun: boolean;
+  /** The rows that are not sent, because a dry run has decided about them. */
+  readonly known: ReadonlyMap<number, Outcome>;
+  /** Called after each request with the outcomes of its rows. @returns whether to go on */
+  readonly onProgress: (tally: Tally, outcomes: readonly Outcome[]) => boolean;
+}
+
+/** Rows of one request. A stop takes effect between two requests, so that the result of each row is known. */
+const most = { rows: 500, slowRows: 50, characters: 1_000_000 };
+/** Requests in a row that decide nothing. */
+const mostRepeats = 3;
+
+/**
+ * Sends the rows after the last decided one, part by part.
+ *
+ * @returns whether all rows are decided; otherwise it was stopped
+ * @throws what a request throws; `onProgress` has what was decided until then
+ */
+export async function runImport(source: AsyncIterable<Rows>, before: Tally, run: Run): Promise<boolean> {
+  const { unsure: _, ...decided } = before;
+  let tally: Tally = decided;
+  const seen = new Map<string, number>();
+  for await (const { rows, part } of partsOf(source, before.line, run, seen)) {
+    let rest = rows;
+    for (let repeats = 0; ; ) {
+      const answer = await ask(rest, run);
+      const outcomes = decide(rest, answer, run, seen);
+      rest = rest.slice(outcomes.length);
+      tally = add(tally, outcomes, rest.length === 0 ? part : tally.part);
+      const [first, last] = [rest[0], rest.at(-1)];
+      const isUnsure = answer.isLost === true && !run.dryRun && first !== undefined && last !== undefined;
+      const goesOn = run.onProgress(isUnsure ? { ...tally, unsure: [first.line, last.line] } : tally, outcomes);
+      if (rest.length > 0 && answer.error !== undefined) {
+        repeats = outcomes.length > 0 ? 0 : repeats + 1;
+        if (answer.isRepeatable !== true || repeats > mostRepeats) throw answer.error;
+      }
+      if (!goesOn) return rest.length === 0 && part === 1;
+      if (rest.length === 0) break;
+    }
+  }
+  run.onProgress({ ...tally, part: 1 }, []);
+  return true;
+}
+
+/** The rows after a line, in parts for one request each. */
+async function* partsOf(source: AsyncIterable<Rows>, after: number, { dryRun, known }: Run, seen: Map<string, number>) {
+  let rows: Row[] = [];
+  let [slow, size, done] = [0, 0, 0];
+  for await (const { rows: read, part } of source) {
+    for (const row of read) {
+      if (row.line <= after) {
+        // The part of a dry run that came before an interruption.
+        if (dryRun && row.error === undefined && !known.has(row.line)) remember(row, seen);
+        continue;
+      }
+      rows.push(row);
+      size += row.json.length;
+      if (row.isSlow && !dryRun) slow += 1;
+      if (rows.length < most.rows && slow < most.slowRows && size < most.characters) continue;
+      yield { rows, part: done };
+      [rows, slow, size] = [[], 0, 0];
+    }
+    done = part;
+  }
+  if (rows.length > 0) yield { rows, part: 1 };
+}
+
+interface Answer {
+  readonly results: ReadonlyMap<Row, ImportResult>;
+  /** Why there is no result for some rows. */
+  readonly error?: unknown;
+  /** The connection was lost. */
+  readonly isLost?: boolean;
+  /** The next request renews what has ended: the session, or the proof of who the operator is. */
+  readonly isRepeatable?: boolean;
+}
+
+async function ask(rows: readonly Row[], { dryRun, known }: Run): Promise<Answer> {
+  const results = new Map<Row, ImportResult>();
+  const sent = rows.filter(({ line, error }) => error === undefined && !known.has(line));
+  if (sent.length === 0) return { results };
+  try {
+    const response = await send('POST', '/admin/v1/users/import', {
+      query: dryRun ? { dry_run: true } : {},
+      body: sent.map(({ json }) => `${json}\n`).join(''),
+      headers: { 'Content-Type': 'application/x-ndjson' },
+    });
+    for await (const result of readLines<ImportResult>(response)) {
+      const { line, status, code = '' } = result;
+      if (status !== undefined) {
+        const error = new ProblemError(new Response(null, { status, headers: response.headers }), { title: code });
+        return { results, error, isRepeatable: status === 401 || code === 'fresh_proof_required' };
+      }
+      const row = line === undefined ? undefined : sent[line - 1];
+      if (row !== undefined) results.set(row, result);
+    }
+    if (results.size === sent.length) return { results };
+    return { results, error: new NetworkError('The answer ended in the middle.'), isLost: true };
+  } catch (error) {
+    return { results, error, isLost: error instanceof NetworkError };
+  }
+}
+
+/** The outcomes of the first rows, up to the first one without a result. */
+function decide(
+  rows: readonly Row[],
+  { results }: Answer,
+  { dryRun, known }: Run,
+  seen: Map<string, number>,
+): Outcome[] {
+  const outcomes: Outcome[] = [];
+  for (const row of rows) {
+    const { line, who, error } = row;
+    const found = known.get(line);
+    const answer = results.get(row);
+    if (found !== undefined) outcomes.push(found);
+    else if (error !== undefined) outcomes.push({ line, who, result: 'failed', errors: [{ code: error }] });
+    else if (answer?.result === undefined) break;
+    else {
+      const { result, id, errors = [] } = answer;
+      const twin = dryRun && result === 'valid' ? sameAsBefore(row, seen) : undefined;
+      if (dryRun && result === 'valid' && twin === undefined) remember(row, seen);
+      outcomes.push(twin ?? { line, who, result, id, errors });
+    }
+  }
+  return outcomes;
+}
+
+const keyOf = ([field, value]: readonly [string, string]) => `${field}\n${value}`;
+
+function remember({ identities, line }: Row, seen: Map<string, number>): void {
+  for (const identity of identities) seen.set(keyOf(identity), line);
+}
+
+/**
+ * A dry run creates nothing. So the service does not see that two rows in different requests have the same identity: the
+ * first one gets it.
+ */
+function sameAsBefore({ line, who, identities, hasId }: Row, seen: ReadonlyMap<string, number>): Outcome | undefined {
+  const twins = identities.map((identity) => seen.get(keyOf(identity)));
+  const errors = identities.flatMap(([field], index): LineError[] => {
+    const twin = twins[index];
+    return twin === undefined ? [] : [{ field, code: 'same_as_line', line: twin }];
+  });
+  if (errors.length === 0) return undefined;
+  const isSameUser = !hasId && errors.length === identities.length && new Set(twins).size === 1;
+  return { line, who, result: isSameUser ? 'exists' : 'failed', errors };
+}
+
+function add(tally: Tally, outcomes: readonly Outcome[], part: number): Tally {
+  const count = (...results: readonly Outcome['result'][]) =>
+    outcomes.filter(({ result }) => results.includes(result)).length;
+  return {
+    line: outcomes.at(-1)?.line ?? tally.line,
+    part,
+    good: tally.good + count('created', 'valid'),
+    exists: tally.exists + count('exists'),
+    failed: tally.failed + count('failed'),
+  };
+}

@@ -1,0 +1,106 @@
+const count = (n: number) => n.toLocaleString('en');
+const people = (n: number) => `${count(n)} ${n === 1 ? 'user' : 'users'}`;
+
+/** The import of users from a file. */
+export const imports = {
+  title: 'Import users',
+  open: 'Import',
+  file: 'File',
+  choose: 'Choose a file',
+  orDrop: 'or drop it here',
+  formats:
+    'CSV with a line of headings, as spreadsheets and other systems export it, or NDJSON with one user on each line.',
+  nothingYet: 'Nothing is created before you have seen a dry run of the whole file.',
+  reading: 'Reading the file…',
+  another: 'Another file',
+  size: (bytes: number) => {
+    const units = ['bytes', 'kB', 'MB', 'GB'];
+    const unit = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+    return `${Number((bytes / 1000 ** unit).toPrecision(3)).toLocaleString('en')} ${units[unit]}`;
+  },
+  ndjson: 'NDJSON',
+  csv: 'CSV',
+  encoding: 'Encoding',
+  delimiter: 'Separator',
+  delimiters: { ',': 'Comma', ';': 'Semicolon', '\t': 'Tab', '|': 'Vertical bar' },
+  hasHeadings: 'The first line has headings',
+  unreadable: {
+    empty: 'The file is empty.',
+    workbook: 'This is a workbook. Save the sheet as CSV (UTF-8) in your spreadsheet program, and choose that file.',
+    binary: 'The file is not text. Export it as CSV or NDJSON.',
+    unreachable: 'The file cannot be read. It may have been moved or changed: choose it again.',
+  },
+  columns: 'Columns',
+  column: 'Column',
+  columnNumber: (n: number) => `Column ${n}`,
+  firstValues: 'First values',
+  becomes: 'Becomes',
+  becomesOf: (column: string) => `What ${column} becomes`,
+  hiddenValue: 'hidden',
+  firstLines: 'First lines',
+  moreColumns: (n: number) => `${count(n)} more columns are left out.`,
+  targets: {
+    none: 'Leave out',
+    username: 'Username',
+    email: 'Mail address',
+    phone: 'Phone',
+    name: 'Name',
+    locale: 'Language',
+    id: 'User id (UUID)',
+    created_at: 'Created',
+    role: 'Role',
+    password_hash: 'Password hash',
+    password: 'Password',
+    pin: 'PIN',
+    metadata: 'Metadata (JSON object)',
+    member: 'Metadata, under its heading',
+  },
+  needsIdentity: 'Say which column is the username, the mail address or the phone.',
+  nameHint: 'Several columns can be the name: they are joined.',
+  hashHint:
+    'Users keep their passwords: argon2, bcrypt, scrypt and PBKDF2 are understood. A kind of hash that is new here needs an operator.',
+  passwordHint: 'Passwords and PINs are hashed on import, which takes about a second for a hundred users.',
+  dryRun: 'Dry run',
+  dryRunAbout: 'Checks every line as an import would, and creates nothing.',
+  check: 'Check the file',
+  checkAgain: 'Check again',
+  checking: (n: number) => `${people(n)} checked`,
+  work: 'Import',
+  importing: (n: number) => `${people(n)} done`,
+  stop: 'Stop',
+  goOn: 'Go on',
+  report: 'Report',
+  good: { dryRun: 'can be imported', work: 'created' },
+  exists: 'exist already',
+  failed: { dryRun: 'cannot be imported', work: 'not imported' },
+  allGood: (n: number) => `${people(n)} can be imported. No line has an error.`,
+  someBad: (bad: number) =>
+    `${bad === 1 ? 'One line has an error' : `${count(bad)} lines have errors`}. Correct the file and check it again, or import the others without them.`,
+  noneGood: 'There is nobody to import.',
+  start: (n: number) => `Import ${people(n)}`,
+  startValid: (n: number) => `Import only the ${people(n)} without errors`,
+  existingStay: 'Users who exist already are not changed.',
+  imported: (n: number) => `${people(n)} ${n === 1 ? 'was' : 'were'} created.`,
+  stopped: (line: number) => `Stopped. All lines up to ${count(line)} are done, and nothing after it was sent.`,
+  interrupted: (line: number) =>
+    line === 0
+      ? 'Interrupted before the first line was done.'
+      : `Interrupted. All lines up to ${count(line)} are done.`,
+  unsure: (from: number, to: number) =>
+    `The answer for lines ${count(from)} to ${count(to)} was lost: their users may have been created. Go on: no user is created twice, and those who were created are reported as existing.`,
+  fileChanged: 'The file has changed or was moved since you chose it. Choose it again.',
+  toUsers: 'See the users',
+  rows: 'Lines that need a look',
+  line: 'Line',
+  user: 'User',
+  field: 'Field',
+  reason: 'Reason',
+  noName: 'No name',
+  existing: 'This user exists already.',
+  sameAsLine: (line: number) => `Line ${count(line)} has the same value, and comes first.`,
+  lineErrors: {
+    too_long: 'The line is longer than 64 KiB. A quotation mark may be missing.',
+    open_quote: 'A quotation mark is not closed until the end of the file.',
+    too_many_cells: 'The line has more cells than there are columns. A quotation mark or a separator may be wrong.',
+  },
+};

@@ -1,0 +1,110 @@
+import type { Texts } from '../en/index.js';
+
+const count = (n: number) => n.toLocaleString('es', { useGrouping: 'always' });
+const people = (n: number) => `${count(n)} ${n === 1 ? 'usuario' : 'usuarios'}`;
+
+export const imports: Texts['imports'] = {
+  title: 'Importar usuarios',
+  open: 'Importar',
+  file: 'Archivo',
+  choose: 'Elegir un archivo',
+  orDrop: 'o suéltelo aquí',
+  formats:
+    'CSV con una línea de encabezados, como lo exportan las hojas de cálculo y otros sistemas, o NDJSON con un usuario en cada línea.',
+  nothingYet: 'No se crea nada antes de que haya visto una prueba con el archivo completo.',
+  reading: 'Leyendo el archivo…',
+  another: 'Otro archivo',
+  size: (bytes) => {
+    const units = ['bytes', 'kB', 'MB', 'GB'];
+    const unit = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+    return `${Number((bytes / 1000 ** unit).toPrecision(3)).toLocaleString('es')} ${units[unit]}`;
+  },
+  ndjson: 'NDJSON',
+  csv: 'CSV',
+  encoding: 'Codificación',
+  delimiter: 'Separador',
+  delimiters: { ',': 'Coma', ';': 'Punto y coma', '\t': 'Tabulador', '|': 'Barra vertical' },
+  hasHeadings: 'La primera línea tiene encabezados',
+  unreadable: {
+    empty: 'El archivo está vacío.',
+    workbook:
+      'Es un libro de cálculo. Guarde la hoja como CSV (UTF-8) en su programa de hojas de cálculo y elija ese archivo.',
+    binary: 'El archivo no es de texto. Expórtelo como CSV o NDJSON.',
+    unreachable: 'No se puede leer el archivo. Quizá se haya movido o haya cambiado: elíjalo de nuevo.',
+  },
+  columns: 'Columnas',
+  column: 'Columna',
+  columnNumber: (n) => `Columna ${n}`,
+  firstValues: 'Primeros valores',
+  becomes: 'Se convierte en',
+  becomesOf: (column) => `En qué se convierte ${column}`,
+  hiddenValue: 'oculto',
+  firstLines: 'Primeras líneas',
+  moreColumns: (n) => `Se omiten ${count(n)} columnas más.`,
+  targets: {
+    none: 'Omitir',
+    username: 'Nombre de usuario',
+    email: 'Correo',
+    phone: 'Teléfono',
+    name: 'Nombre',
+    locale: 'Idioma',
+    id: 'Id del usuario (UUID)',
+    created_at: 'Creado',
+    role: 'Rol',
+    password_hash: 'Hash de contraseña',
+    password: 'Contraseña',
+    pin: 'PIN',
+    metadata: 'Metadatos (objeto JSON)',
+    member: 'Metadatos, con su encabezado',
+  },
+  needsIdentity: 'Indique qué columna es el nombre de usuario, el correo o el teléfono.',
+  nameHint: 'Varias columnas pueden ser el nombre: se unen.',
+  hashHint:
+    'Los usuarios conservan sus contraseñas: se admiten argon2, bcrypt, scrypt y PBKDF2. Un tipo de hash nuevo aquí requiere un operador.',
+  passwordHint:
+    'Las contraseñas y los PIN se cifran al importar, lo que tarda alrededor de un segundo por cada cien usuarios.',
+  dryRun: 'Prueba',
+  dryRunAbout: 'Comprueba cada línea como lo haría la importación y no crea nada.',
+  check: 'Comprobar el archivo',
+  checkAgain: 'Comprobar de nuevo',
+  checking: (n) => `${people(n)} comprobados`,
+  work: 'Importación',
+  importing: (n) => `${people(n)} listos`,
+  stop: 'Detener',
+  goOn: 'Continuar',
+  report: 'Informe',
+  good: { dryRun: 'se pueden importar', work: 'creados' },
+  exists: 'ya existen',
+  failed: { dryRun: 'no se pueden importar', work: 'no importados' },
+  allGood: (n) => `${n === 1 ? 'Se puede' : 'Se pueden'} importar ${people(n)}. Ninguna línea tiene errores.`,
+  someBad: (bad) =>
+    `${bad === 1 ? 'Una línea tiene un error' : `${count(bad)} líneas tienen errores`}. Corrija el archivo y compruébelo de nuevo, o importe las demás sin ellas.`,
+  noneGood: 'No hay nadie que importar.',
+  start: (n) => `Importar ${people(n)}`,
+  startValid: (n) => `Importar solo ${n === 1 ? 'el usuario' : `los ${people(n)}`} sin errores`,
+  existingStay: 'Los usuarios que ya existen no se cambian.',
+  imported: (n) => (n === 1 ? 'Se creó un usuario.' : `Se crearon ${people(n)}.`),
+  stopped: (line) =>
+    `Detenido. Todas las líneas hasta la ${count(line)} están hechas y no se envió nada de las siguientes.`,
+  interrupted: (line) =>
+    line === 0
+      ? 'Interrumpido antes de terminar la primera línea.'
+      : `Interrumpido. Todas las líneas hasta la ${count(line)} están hechas.`,
+  unsure: (from, to) =>
+    `Se perdió la respuesta de las líneas ${count(from)} a ${count(to)}: puede que sus usuarios se hayan creado. Continúe: nadie se crea dos veces, y los ya creados se indican como existentes.`,
+  fileChanged: 'El archivo ha cambiado o se ha movido desde que lo eligió. Elíjalo de nuevo.',
+  toUsers: 'Ver los usuarios',
+  rows: 'Líneas que revisar',
+  line: 'Línea',
+  user: 'Usuario',
+  field: 'Campo',
+  reason: 'Motivo',
+  noName: 'Sin nombre',
+  existing: 'Este usuario ya existe.',
+  sameAsLine: (line) => `La línea ${count(line)} tiene el mismo valor y va antes.`,
+  lineErrors: {
+    too_long: 'La línea tiene más de 64 KiB. Quizá falten unas comillas.',
+    open_quote: 'Unas comillas no se cierran hasta el final del archivo.',
+    too_many_cells: 'La línea tiene más celdas que columnas. Quizá unas comillas o un separador estén mal.',
+  },
+};
