@@ -223,7 +223,7 @@ describe('a view', () => {
     const seen: string[][] = [];
     const end = view.subscribe(({ items }) => seen.push(items.map(({ description }) => description)));
     await publish(user.id, 'three');
-    await until(view, 'the new one', ({ items }) => items.length === 2);
+    await until(view, 'the new one', ({ items }) => items[0]?.description === 'three');
     expect(seen).not.toContainEqual([]);
     end();
     postern.close();
