@@ -118,7 +118,7 @@ function serverTypes({ components }) {
   const names = ['AccountExport', 'ActivityEntry', 'AuditEvent', 'Session'];
   names.push('ApiKey', 'IssuedApiKey', 'NewApiKey', 'Scope', 'OutboxMessage');
   names.push('DeliveryTrace', 'DryRun', 'Image', 'Notification', 'NotificationChange', 'NotificationInput');
-  names.push('User', 'UserChange', 'NewUser');
+  names.push('ImportResult', 'PublishResult', 'User', 'UserChange', 'NewUser', 'UserToImport');
   names.push('ExternalIdentity', 'ExternalIdentityLink', 'LoginDiagnosis', 'LoginDiagnosisRequest');
   names.push('UserDevice', 'UserSession');
   return `// Generated from docs/openapi.json by \`npm run generate\`.

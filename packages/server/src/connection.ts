@@ -88,7 +88,7 @@ function isRepeatable({ method, headers }: Call): boolean {
 }
 
 /** Milliseconds until an attempt that may succeed where this one failed; undefined if it would fail again. */
-function pauseBeforeRepeat(error: unknown, attempt: number): number | undefined {
+export function pauseBeforeRepeat(error: unknown, attempt: number): number | undefined {
   if (!isPosternError(error)) return undefined;
   // Half a second, then twice as long each time. The random part spreads the repeats of many processes.
   const own = Math.min(maxPauseMs, 250 * 2 ** attempt) * (0.5 + Math.random() / 2);

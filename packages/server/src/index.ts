@@ -6,6 +6,7 @@
  */
 export { isPosternError, isProblem, type PosternError, type Problem, type ProblemCode } from '@postern/client';
 export type { Administration } from './admin/administration.js';
+export type { ImportOptions, ImportResult, ImportUsers } from './admin/import-users.js';
 export type { Lock, NewUser, Users } from './admin/users.js';
 export type { CookieOptions } from './browser/cookies.js';
 export { expressHandler, fastifyHandler } from './browser/node.js';
@@ -17,7 +18,10 @@ export {
   type RouteHandler,
 } from './browser/session.js';
 export type { PosternServerOptions } from './options.js';
+export type { Source } from './publishing/chunks.js';
 export type { OnceOptions } from './publishing/idempotency.js';
+export { InterruptedError } from './publishing/interruption.js';
+export type { PublishAll, PublishResult } from './publishing/publish-all.js';
 export type { NewNotification, Publication, Publishing, Recipients } from './publishing/publishing.js';
 export { createPosternServer, type PosternServer } from './server.js';
 export {
@@ -64,4 +68,5 @@ export type {
   UserChange,
   UserDevice,
   UserSession,
+  UserToImport,
 } from './wire.js';

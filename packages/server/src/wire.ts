@@ -153,6 +153,12 @@ export type ExternalIdentityLink = {
   readonly subject: string;
 };
 
+export type FieldError = {
+  readonly field?: string | undefined;
+  readonly code: string;
+  readonly message: string;
+};
+
 export type GuessLock = {
   /** The known device whose logins are locked. null: all devices on which the user has never logged in. */
   readonly device_id: string | null;
@@ -174,6 +180,22 @@ export type Image = {
   readonly thumbnail_url: string;
   readonly created_at: string;
   readonly updated_at: string;
+};
+
+export type ImportOutcome = 'created' | 'exists' | 'failed' | 'valid';
+
+export type ImportResult = {
+  readonly line?: number | undefined;
+  /** exists: the user exists already and was not changed. valid: the user would be created (dry_run). */
+  readonly result?: ImportOutcome | undefined;
+  readonly id?: string | undefined;
+  readonly errors?: readonly FieldError[] | undefined;
+  /** The status of the error that ended the import early. */
+  readonly status?: number | undefined;
+  /** The code of this error. */
+  readonly code?: string | undefined;
+  /** With code: lines up to this number are committed, later lines are not. */
+  readonly committed_lines?: number | undefined;
 };
 
 export type IssuedApiKey = {
@@ -412,6 +434,20 @@ export type PinRecovery = {
   readonly effective_at: string;
 };
 
+export type PublishResult = {
+  readonly line?: number | undefined;
+  /** 201: published. 200: would be published (dry_run). Otherwise the status of a single request with this item. */
+  readonly status: number;
+  readonly id?: string | undefined;
+  /** Instead of id, in the order of user_ids. */
+  readonly ids?: readonly string[] | undefined;
+  readonly errors?: readonly FieldError[] | undefined;
+  /** The code of the error that ended the response early. */
+  readonly code?: string | undefined;
+  /** With code: lines up to this number are committed, later lines are not. */
+  readonly committed_lines?: number | undefined;
+};
+
 export type PushAttempt = {
   readonly device_id: string;
   readonly channel: PushChannel | null;
@@ -540,3 +576,23 @@ export type UserSession = {
 };
 
 export type UserStatus = 'active' | 'deactivated';
+
+export type UserToImport = {
+  /** The id of the user. Existing references to it stay valid. */
+  readonly id?: string | undefined;
+  readonly username?: string | undefined;
+  readonly email?: string | undefined;
+  readonly phone?: string | undefined;
+  readonly name?: string | undefined;
+  /** BCP 47 tag, such as en or es-MX. */
+  readonly locale?: string | null | undefined;
+  readonly password?: string | undefined;
+  /** A hash from another system, instead of password: argon2, bcrypt, scrypt or PBKDF2. */
+  readonly password_hash?: string | undefined;
+  readonly pin?: string | undefined;
+  readonly role?: Role | undefined;
+  /** Your own data: any JSON object of up to 16 KiB. */
+  readonly metadata?: Metadata | undefined;
+  /** When the other system created the user. A time in the past. */
+  readonly created_at?: string | undefined;
+};

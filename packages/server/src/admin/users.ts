@@ -16,6 +16,7 @@ import type {
   UserDevice,
   UserSession,
 } from '../wire.js';
+import { createImport, type ImportUsers } from './import-users.js';
 
 type AtLeastOneIdentity = { readonly username: string } | { readonly email: string } | { readonly phone: string };
 type OnePassword = { readonly password_hash?: never } | { readonly password?: never };
@@ -53,6 +54,8 @@ export interface Users {
   readonly export: (id: string, options?: Abortable) => Promise<AccountExport>;
   readonly removeSecondFactors: (id: string, options?: Abortable) => Promise<User>;
   readonly linkIdentity: (id: string, identity: ExternalIdentityLink, options?: Abortable) => Promise<ExternalIdentity>;
+  /** Creates any number of users from another system. The same source can be sent again until it is complete. */
+  readonly import: ImportUsers;
   /** Whether a user can log in, and if not, why: by id, or by what the user types. */
   readonly diagnose: (who: string | LoginDiagnosisRequest, options?: Abortable) => Promise<LoginDiagnosis>;
 }
@@ -95,6 +98,7 @@ export function createUsers(connection: Connection): Users {
     removeSecondFactors: async (id, options) => remove<User>(of(id, '/second-factors'), options),
     linkIdentity: async (id, identity, { signal } = {}) =>
       call<ExternalIdentity>({ method: 'PUT', path: of(id, '/external-identities'), body: identity, signal }),
+    import: createImport(connection),
     diagnose: async (who, options = {}) =>
       typeof who === 'string'
         ? call<LoginDiagnosis>({ path: of(who, '/login-diagnosis'), signal: options.signal })

@@ -3,6 +3,7 @@ import type { Call } from '@postern/client/internal';
 import type { Connection } from '../connection.js';
 import type { DeliveryTrace, DryRun, Image, Notification, NotificationChange, NotificationInput } from '../wire.js';
 import { type OnceOptions, onceHeader } from './idempotency.js';
+import { createPublishAll, type PublishAll } from './publish-all.js';
 
 /** What a notification says. */
 export type NewNotification = Omit<NotificationInput, 'user_id' | 'user_ids'>;
@@ -24,6 +25,11 @@ export interface Publishing {
     ): Promise<Notification>;
     (notifications: Publication | readonly Publication[], options: OnceOptions): Promise<readonly Notification[]>;
   };
+  /**
+   * Publishes any number of notifications, each once for the key, also after cut connections. Results come in the order of the source.
+   * A line that cannot be published does not affect the others. Iterate the result: it is what sends.
+   */
+  readonly publishAll: PublishAll;
   /** Who would get it, and on which devices. Writes nothing. */
   readonly tryPublish: (notifications: Publication | readonly Publication[], options?: Abortable) => Promise<DryRun>;
   readonly notifications: {
@@ -42,7 +48,8 @@ export interface Publishing {
 
 const notificationsPath = '/admin/v1/notifications';
 
-export function createPublishing({ call }: Pick<Connection, 'call'>): Publishing {
+export function createPublishing(connection: Connection): Publishing {
+  const { call } = connection;
   const one = (id: string) => `${notificationsPath}/${encodeURIComponent(id)}`;
 
   function publish(
@@ -74,6 +81,7 @@ export function createPublishing({ call }: Pick<Connection, 'call'>): Publishing
 
   return {
     publish,
+    publishAll: createPublishAll(connection),
     tryPublish: async (notifications, { signal } = {}) =>
       call<DryRun>({ method: 'POST', path: `${notificationsPath}/dry-run`, body: [notifications].flat(), signal }),
     notifications: {
