@@ -111,7 +111,9 @@ async function fillStatistics(client) {
 
 /** Logins of the crowd: devices, activity, and when each user was last there. @param {pg.Client} client */
 async function fillActivity(client) {
-  const { rows: users } = await client.query(`select id from users where name <> '' and role = 'user' order by id`);
+  const { rows: users } = await client.query(
+    `select id from users where username is null and role = 'user' order by id`,
+  );
   const random = numbers();
   const models = [
     ['Apple', 'iPhone 15 Pro', 'iOS', '18.1'],

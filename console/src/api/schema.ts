@@ -1,4 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
+// sha256 of the document: d6467c982f27acc58edf79283532308ef7518289858cad056af26448bb43dc7f
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
