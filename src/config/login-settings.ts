@@ -65,7 +65,7 @@ export const pinSettings = {
   PIN_ENROL: {
     parse: choice('never', 'first_login'),
     fallback: 'never',
-    about: 'first_login: the PIN of the first approved login becomes the PIN of a user who has none.',
+    about: 'first_login: the PIN of the first approved login becomes the PIN of a user without a PIN.',
   },
   PIN_RECOVERY_DELAY: {
     parse: orZero(duration('1s', '30d')),

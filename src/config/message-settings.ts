@@ -8,7 +8,7 @@ export const messageSettings = {
     about:
       'console: codes are printed and shown in the outbox (development). webhook: POST to SMS_WEBHOOK_URL. none: no SMS, so no logins by SMS.',
   },
-  SMS_WEBHOOK_URL: { parse: url('http:', 'https:'), about: 'The URL to which SMS_PROVIDER=webhook posts codes.' },
+  SMS_WEBHOOK_URL: { parse: url('http:', 'https:'), about: 'The URL that SMS_PROVIDER=webhook posts codes to.' },
   SMS_WEBHOOK_SECRET: {
     parse: signingSecret,
     about: 'Signs the requests to SMS_WEBHOOK_URL (Standard Webhooks): whsec_ and base64.',

@@ -140,6 +140,7 @@ export const unusedSchemesTask: MaintenanceTask = {
   },
 };
 
+/** Creates the work that makes a failed login take the time of every hash scheme in use. */
 export function createPasswordSchemes(database: Database, hasher: PasswordHasher): PasswordSchemes {
   return {
     async verifyOtherSchemes(verified) {

@@ -67,6 +67,7 @@ function readStored(stored: string): PasswordHash {
   return hash;
 }
 
+/** Creates a hasher. `concurrency` limits the hashes that run at a time. */
 export function createPasswordHasher(options: HasherOptions = {}): PasswordHasher {
   const { concurrency = availableCores(), queue = 128, onThreadLost: onLost } = options;
   const threads = createHashThreads({ count: concurrency, ...(onLost && { onLost }) });

@@ -167,23 +167,23 @@ function queryOnce<Row extends object>(
 ): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     pool.connect((connectError, client, release) => {
-      if (client === undefined) return reject(refusal(connectError));
+      if (client === undefined) return reject(toProblem(connectError));
       const timeoutMs = by - performance.now();
       if (timeoutMs <= 0) {
         release();
-        return reject(refusal(new Error(overdue)));
+        return reject(toProblem(new Error(overdueMessage)));
       }
-      const answered: OnResult<Row> = (error, rows) => {
+      const onResult: OnResult<Row> = (error, rows) => {
         release(error !== undefined && isFatal(error));
         if (error === undefined) resolve(rows);
-        else reject(refusal(error));
+        else reject(toProblem(error));
       };
-      client.query(new Query(readers, statement, timeoutMs, answered));
+      client.query(new Query(readers, statement, timeoutMs, onResult));
     });
   });
 }
 
-const overdue = 'the deadline passed before the statement was sent';
+const overdueMessage = 'the deadline passed before the statement was sent';
 
 /** The first query has the deadline `by`, each later one the usual timeout. */
 async function inTransaction<T>(
@@ -195,7 +195,7 @@ async function inTransaction<T>(
   let timeoutMs = by - performance.now();
   if (timeoutMs <= 0) {
     client.release();
-    return refuse(new Error(overdue));
+    return refuse(new Error(overdueMessage));
   }
   const listeners: (() => void)[] = [];
   let isBroken = false;
@@ -212,18 +212,18 @@ async function inTransaction<T>(
       const answered: OnResult<Row> = (error, rows) => {
         if (error === undefined) return resolve(rows);
         if (isFatal(error)) markBroken();
-        failed ??= { error: refusal(error) };
-        reject(refusal(error));
+        failed ??= { error: toProblem(error) };
+        reject(toProblem(error));
       };
       client.query(new Query(readers, statement, timeoutMs, answered));
       timeoutMs = timeouts.answer;
     });
   /** A query after the end must not reach the connection: another request may use it by then. */
-  const inside: Queryable<Scope>['query'] = (statement) =>
+  const queryInTransaction: Queryable<Scope>['query'] = (statement) =>
     isOver ? Promise.reject(new Error('the transaction is over')) : query(statement);
   try {
     await query(begin);
-    const result = await work({ query: inside, onCommit: (listener) => void listeners.push(listener) });
+    const result = await work({ query: queryInTransaction, onCommit: (listener) => void listeners.push(listener) });
     isOver = true;
     if (failed !== undefined) throw failed.error;
     await query(commit);
@@ -264,14 +264,14 @@ function isOutdatedPlan({ code, routine }: pg.DatabaseError): boolean {
  * and errors of our SQL. Their classes are 0A (feature not supported), 22 (data exception), 23 (integrity constraint
  * violation) and 42 (syntax error or access rule violation).
  */
-function refusal(error: unknown): unknown {
+function toProblem(error: unknown): unknown {
   const isOurs = error instanceof pg.DatabaseError && /^(0A|22|23|42)/.test(error.code ?? '') && !isOutdatedPlan(error);
   if (isOurs || error instanceof UnreadableValue) return error;
   return new Problem('storage_unavailable', { cause: error, retryAfter: 1 });
 }
 
 function refuse(error: unknown): never {
-  throw refusal(error);
+  throw toProblem(error);
 }
 
 /** Whether the database failed. A further statement would fail too. */

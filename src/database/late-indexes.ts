@@ -34,13 +34,13 @@ const lateIndexes: readonly LateIndex[] = [
   },
 ];
 
-/** A table up to this size gets its indexes at once: writes wait for less than a second. */
-const fewRows = 20_000;
+/** A table with at most this many rows gets its indexes at once: writes wait for less than a second. */
+const smallTableRows = 20_000;
 /** The key of an advisory lock: any fixed number. One instance builds indexes at a time. */
 const buildLock = 7_203_415_002;
 
-/** What came of an attempt to build the missing indexes. */
-export interface Built {
+/** The result of an attempt to build the missing indexes. */
+export interface IndexBuildResult {
   /** The indexes that were built. */
   readonly built: readonly string[];
   /** Those that are still missing. */
@@ -56,7 +56,7 @@ export interface Built {
 export async function buildSmallIndexes(client: pg.Client): Promise<void> {
   await installTrigrams(client);
   for (const index of await missingIndexes(client)) {
-    const { rows } = await client.query(`select from ${index.table} offset ${fewRows} limit 1`);
+    const { rows } = await client.query(`select from ${index.table} offset ${smallTableRows} limit 1`);
     const statement = await statementOf(client, index);
     if (rows.length > 0 || statement === undefined) continue;
     await client.query("set lock_timeout = '1s'");
@@ -71,7 +71,7 @@ export async function buildSmallIndexes(client: pg.Client): Promise<void> {
  * removed and built again. Does nothing while another instance builds.
  * @param stop ends the build; the server notices within a second
  */
-export async function buildIndexes(target: DatabaseTarget, stop: AbortSignal): Promise<Built> {
+export async function buildIndexes(target: DatabaseTarget, stop: AbortSignal): Promise<IndexBuildResult> {
   const client = new pg.Client({
     ...connectionFields(target),
     application_name: 'postern indexes',
@@ -82,21 +82,23 @@ export async function buildIndexes(target: DatabaseTarget, stop: AbortSignal): P
   client.on('error', () => undefined);
   await client.connect();
   // Without the goodbye of `end`, which would wait for the running statement.
-  const cut = () => client.connection.stream.destroy();
-  stop.addEventListener('abort', cut);
+  const disconnect = () => client.connection.stream.destroy();
+  stop.addEventListener('abort', disconnect);
   try {
     stop.throwIfAborted();
     return await buildAll(client);
   } finally {
-    stop.removeEventListener('abort', cut);
+    stop.removeEventListener('abort', disconnect);
     await client.end().catch(() => undefined);
   }
 }
 
-async function buildAll(client: pg.Client): Promise<Built> {
-  const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [buildLock]);
+async function buildAll(client: pg.Client): Promise<IndexBuildResult> {
+  const { rows } = await client.query<{ acquired: boolean }>('select pg_try_advisory_lock($1) as acquired', [
+    buildLock,
+  ]);
   const missing = await missingIndexes(client);
-  if (rows[0]?.mine !== true) return { built: [], missing: missing.map(({ name }) => name) };
+  if (rows[0]?.acquired !== true) return { built: [], missing: missing.map(({ name }) => name) };
   const refused = await installTrigrams(client);
   const built: string[] = [];
   for (const index of missing) {

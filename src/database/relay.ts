@@ -9,7 +9,7 @@ export interface Relay {
 }
 
 /**
- * Processes rows now, after each `poke()`, and every second.
+ * Processes rows now, after each call of `notify`, and every second.
  * @param step processes some rows, and returns whether there may be more
  * @param onError called when a step failed. The next poll repeats the step
  */
@@ -25,7 +25,7 @@ export function startRelay(step: () => Promise<boolean>, onError: (error: unknow
       while (more && !stopping) more = await step();
     } while (again && !stopping);
   }
-  const poke = () => {
+  const runNow = () => {
     again = true;
     if (stopping) return;
     running ??= work()
@@ -34,10 +34,10 @@ export function startRelay(step: () => Promise<boolean>, onError: (error: unknow
         running = undefined;
       });
   };
-  poke();
-  const timer = setInterval(poke, pollInterval).unref();
+  runNow();
+  const timer = setInterval(runNow, pollInterval).unref();
   return {
-    notify: poke,
+    notify: runNow,
     async stop() {
       stopping = true;
       clearInterval(timer);

@@ -40,6 +40,7 @@ const notify = (channel: string, payloads: readonly string[]) =>
     sql`select pg_notify(${bound(channel)}, payload) from unnest(${bound(payloads)}::text[]) payload`,
   );
 
+/** Starts to listen on the channel. It reconnects when its connection breaks. */
 export function startSignals(options: SignalsOptions): Signals {
   const sender = createSender(options);
   const listeners: ((userIds: readonly string[]) => void)[] = [];

@@ -54,12 +54,14 @@ const selectMigrations = everyoneStatement<Record<never, never>, { name: string;
   () => sql`select name, applied_at from schema_migrations order by name desc`,
 );
 
+/** Reads the size and the time of the database. */
 export async function readDatabaseState(handle: Queryable<'everyone'>): Promise<DatabaseState> {
   const [state] = await handle.query(selectState({}));
   if (state === undefined) throw new Error('the state of the database has no row');
   return state;
 }
 
+/** Reads how many jobs wait and how old they are. */
 export async function readQueueState(handle: Queryable<'everyone'>): Promise<QueueState> {
   const [state] = await handle.query(selectQueue({}));
   return state ?? { due: 0, oldest_seconds: 0, retrying: 0 };

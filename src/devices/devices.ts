@@ -55,6 +55,7 @@ const devicesOf = (userId: string): ListSource<'user'> => ({
 const described = ['make', 'model', 'os_name', 'os_version', 'sdk_version'] as const;
 const removed = { make: null, model: null, os_name: null, os_version: null, sdk_version: null };
 
+/** Creates the list, the description and the removal of devices. */
 export function createDevices(database: Database): Devices {
   return {
     list: (userId, request) => readPage<UserDevice, 'user'>(database.user(userId), devicesOf(userId), request),

@@ -73,7 +73,7 @@ const selectTarget = userStatement<PushDevice, { token: string | null; unreachab
     where d.user_id = ${p.user_id} and d.id = ${p.device_id} and way.channel = ${p.channel}`,
 );
 
-/** Reads the token to which a push goes now, or why the device cannot be reached. */
+/** Reads the token for a push to a device, or the reason why the device cannot be reached. */
 export async function findPushTarget(
   handle: Queryable<'user'>,
   device: PushDevice,

@@ -30,6 +30,7 @@ export interface PushTokensOptions {
   readonly channels: readonly PushChannel[];
 }
 
+/** Creates the registration of push tokens. */
 export function createPushTokens({ database, checkUrl, channels }: PushTokensOptions): DevicePushTokens {
   return {
     async register({ user_id, device_id }, type, token) {

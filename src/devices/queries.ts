@@ -87,6 +87,7 @@ const selectDeviceForUpdate = userStatement<DeviceKey, UserDevice>(
   (p) => sql`select ${deviceColumns} from devices where user_id = ${p.userId} and id = ${p.id} for update`,
 );
 
+/** Finds a device of a user; undefined if there is none. */
 export async function findDevice(
   handle: Queryable<'user'>,
   userId: string,

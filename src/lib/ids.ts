@@ -47,10 +47,12 @@ function timeDigits(): string {
   return `${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
+/** The 16 bytes of an id. */
 export function idToBytes(id: string): Buffer {
   return Buffer.from(id.replaceAll('-', ''), 'hex');
 }
 
+/** The id with these 16 bytes. */
 export function idFromBytes(bytes: Buffer): string {
   return idFromHex(bytes.toString('hex'));
 }

@@ -21,7 +21,7 @@ export interface GuessBudget {
   /**
    * Evaluates one secret within the budget of the account and the kind of device. If other requests are using all
    * guesses that are left, it waits, without a connection.
-   * @returns the verdict of `evaluate`. If `evaluate` throws, no guess counts, except for `isForeignFailure`.
+   * @returns the verdict of `evaluate`. If `evaluate` throws, no guess counts, except for `isPluginFailure`.
    * @throws Problem `account_temporarily_locked` with the seconds left, `account_locked`, `too_many_requests` after 5 s.
    */
   guess(account: GuessedAccount, evaluate: () => Promise<Verdict>): Promise<Verdict>;
@@ -39,7 +39,7 @@ export interface GuessBudget {
 export interface Guess {
   /**
    * Evaluates one secret. The verdict is settled when this returns, except for `right`: then call `approve`.
-   * If `work` throws, no guess counts, except for `isForeignFailure`.
+   * If `work` throws, no guess counts, except for `isPluginFailure`.
    */
   evaluate(work: () => Promise<Verdict>): Promise<Verdict>;
   /** Settles a right guess by the statement that approves: it contains `settleRightGuess` with these values. */
@@ -143,8 +143,9 @@ export function settleRightGuess(userId: SqlPart, taken: Parameters<TakenGuess>)
 /** The maximum wait of a guess for its turn, in milliseconds. */
 const maxWaitMs = 5000;
 /** The time between two checks whether other instances have settled guesses, in milliseconds. */
-const pause = 100;
+const pollIntervalMs = 100;
 
+/** Creates the guess budget. A lock that starts is recorded as an event and reported to the user. */
 export function createGuessBudget(
   database: Database,
   limits: GuessLimits,
@@ -165,7 +166,7 @@ export function createGuessBudget(
   });
   const queues = createTurnQueues();
 
-  async function tryOnce(account: GuessedAccount, slot: string): Promise<boolean> {
+  async function tryToTake(account: GuessedAccount, slot: string): Promise<boolean> {
     const [tried] = await database.user(account.userId).query(takeGuess(valuesOf(account, slot)));
     return isTaken(tried);
   }
@@ -178,8 +179,8 @@ export function createGuessBudget(
     const deadline = performance.now() + maxWaitMs;
     await queues.inTurn(account.userId, async () => {
       while (performance.now() < deadline) {
-        if (await tryOnce(account, slot)) return;
-        await queues.pause(account.userId, pause);
+        if (await tryToTake(account, slot)) return;
+        await queues.pause(account.userId, pollIntervalMs);
       }
       throw new Problem('too_many_requests', { retryAfter: 1 });
     });
@@ -214,7 +215,7 @@ export function createGuessBudget(
     return {
       async evaluate(work) {
         const verdict = await work().catch((error: unknown) =>
-          settleAfter(error, isForeignFailure(error) ? 'wrong' : 'none'),
+          settleAfter(error, isPluginFailure(error) ? 'wrong' : 'none'),
         );
         if (verdict !== 'right') await settle(account, slot, verdict === 'halfway' ? 'none' : verdict);
         return verdict;
@@ -234,7 +235,7 @@ export function createGuessBudget(
     limitValues,
     async guess(account, evaluate) {
       const slot = newId();
-      if (!(await tryOnce(account, slot))) await waitForTurn(account, slot);
+      if (!(await tryToTake(account, slot))) await waitForTurn(account, slot);
       const verdict = await guessOf(account, slot).evaluate(evaluate);
       if (verdict === 'right') await settle(account, slot, verdict);
       return verdict;
@@ -278,7 +279,7 @@ function isLock(error: unknown): boolean {
  * Whether the code of a plug-in failed. Some plug-ins fail only for wrong secrets. If such a failure did not count, it
  * would allow guesses without limit (decision 39).
  */
-function isForeignFailure(error: unknown): boolean {
+function isPluginFailure(error: unknown): boolean {
   return error instanceof Problem && error.code === 'authenticator_unavailable';
 }
 
@@ -309,6 +310,9 @@ const forgiveBudgets = userStatement<{ userId: string; recovered: 'password' | '
   delete from guess_budgets where user_id = ${p.userId} and not exists (select 1 from beside)`,
 );
 
+/**
+ * Clears the guess budget after a recovery of a password or PIN, as far as the other factors of the account allow it.
+ */
 export async function forgiveGuesses(
   tx: Queryable<'user'>,
   userId: string,

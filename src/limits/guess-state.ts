@@ -4,7 +4,7 @@ import { sql, userStatement } from '../database/sql.js';
 import { type GuessLimitValues, limitArguments, type TriedGuess } from './guess-budget.js';
 import { bucketOfDevice } from './guess-locks.js';
 
-/** What a guess at an account would meet right now. */
+/** The state of the guess budget that the next guess at an account would find. */
 export interface GuessState {
   /** The result of an attempt to take a guess. `busy`: other requests evaluate all guesses that are left. */
   readonly tried: TriedGuess;
@@ -66,7 +66,7 @@ export async function readGuessState(
   const { failures = 0, locks = 0, since = null, until = null } = row ?? {};
   const { permanentLimit } = limits;
   return {
-    tried: triedOf(row),
+    tried: triedGuessOf(row),
     since,
     until,
     failures,
@@ -75,7 +75,7 @@ export async function readGuessState(
   };
 }
 
-function triedOf(row: StateRow | undefined): TriedGuess {
+function triedGuessOf(row: StateRow | undefined): TriedGuess {
   if (row === undefined) return { outcome: 'taken', retry_after: null };
   const { outcome, retry_after } = row;
   return outcome === 'locked' ? { outcome, retry_after: retry_after ?? 0 } : { outcome, retry_after: null };

@@ -16,7 +16,7 @@ export interface Recipient {
   readonly knownDevice: string | undefined;
 }
 
-/** What is counted, and its limit, as values of a statement. */
+/** A counted kind of request and its limit, as values of a statement. */
 export interface RequestCount {
   /** Null without a limit. */
   readonly limitKey: Buffer | null;
@@ -53,6 +53,7 @@ export interface LimitCounts {
 const minute = 60;
 const hour = 3600;
 
+/** Creates the keys and sizes of all limits from the settings. */
 export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
   /**
    * The key of a limit, of fixed length. It is a keyed digest: from a plain one, an attacker could find an address or a
@@ -62,17 +63,17 @@ export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
     return options.keys.digest('limit', `${kind}\n${subject}`).subarray(0, 16);
   }
 
-  function counted(kind: string, subject: string, limitSize: number, limitWindow: number): RequestCount {
+  function requestCount(kind: string, subject: string, limitSize: number, limitWindow: number): RequestCount {
     return { limitKey: limitSize === 0 ? null : keyOf(kind, subject), limitSize, limitWindow };
   }
 
   return {
-    loginsFrom: (address) => counted('login-from', network(address), options.loginsPerAddress, minute),
+    loginsFrom: (address) => requestCount('login-from', network(address), options.loginsPerAddress, minute),
     loginsTo: (userId, knownDevice) =>
-      counted('login-to', `${userId} ${knownDevice ?? ''}`, options.loginsPerAddress, minute),
+      requestCount('login-to', `${userId} ${knownDevice ?? ''}`, options.loginsPerAddress, minute),
     messagesFrom(address) {
       const from = network(address);
-      const count = counted('message-from', from, options.messagesPerAddress, hour);
+      const count = requestCount('message-from', from, options.messagesPerAddress, hour);
       return { count, turnKey: keyOf('message-turn', from) };
     },
     messagesOf: (identity, knownDevice) => keyOf('message-of', `${identity.toString('hex')} ${knownDevice ?? ''}`),
@@ -81,8 +82,8 @@ export function createLimitCounts(options: LimitCountsOptions): LimitCounts {
       const kind = address === undefined ? 'message-to-nobody' : 'message-to';
       return keyOf(kind, `${address ?? userId} ${knownDevice ?? ''}`);
     },
-    smsOfPrefix: (identity) => counted('sms-prefix', prefixOf(identity), options.messagesPerPrefix, hour),
-    smsInTotal: counted('sms-total', '', options.messagesInTotal, hour),
+    smsOfPrefix: (identity) => requestCount('sms-prefix', prefixOf(identity), options.messagesPerPrefix, hour),
+    smsInTotal: requestCount('sms-total', '', options.messagesInTotal, hour),
   };
 }
 

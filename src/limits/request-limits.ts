@@ -100,6 +100,7 @@ const takeMessage = directoryStatement<{ key: Buffer }, WaitRow & { readonly fre
   (p) => sql`select wait, free_at from take_message_slot(${p.key})`,
 );
 
+/** Creates the request limits. Each count is one statement. */
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
   const { database } = options;
   const counts = createLimitCounts(options);

@@ -107,6 +107,7 @@ const enterAccount = userStatement<EnterValues, EnteredRow>(
   from account a left join guess g on true left join users u on u.id = a.user_id`,
 );
 
+/** Creates the look-up that both steps of a login use. */
 export function createAccountLookup(options: {
   readonly database: Database;
   readonly keys: SecretKeys;

@@ -21,6 +21,7 @@ export interface EventValues {
   readonly requestId: string | null;
 }
 
+/** The values of `EventValues` for an origin, with a new event id. */
 export function eventValues({ actor, address, requestId }: Origin): EventValues {
   return { eventId: newId(), actor, address: address ?? null, requestId: requestId ?? null };
 }

@@ -103,6 +103,7 @@ export interface ApprovedRecord extends AuthenticationRecord {
   readonly is_new_device: boolean;
 }
 
+/** The record of an approving statement; undefined if the login could not be approved. */
 export function approvedRecord(row: MaybeRecord | undefined): ApprovedRecord | undefined {
   return row === undefined || row.id === null ? undefined : row;
 }

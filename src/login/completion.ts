@@ -18,6 +18,7 @@ export type LoginResult = AuthenticationRecord & {
   readonly resend_at?: string;
 };
 
+/** A record with the challenge that the client needs, if it has one. */
 export function withChallenge(record: AuthenticationRecord, { shown }: Challenge): LoginResult {
   return shown === undefined ? record : { ...record, challenge: shown };
 }
@@ -66,6 +67,7 @@ const setFirstPin = userStatement<{ userId: string; pinHash: string }>(
   update users set pin_hash = ${p.pinHash}, updated_at = db_now() where id = ${p.userId} and pin_hash is null`,
 );
 
+/** Creates the work after the right secrets. */
 export function createLoginCompletion(options: LoginCompletionOptions): LoginCompletion {
   const { database, pins, pinPolicy, enrolPin, onUnfinished, counters } = options;
 

@@ -45,6 +45,7 @@ export interface LoginOptions extends SecondStepOptions {
 /** A login before its user is known. */
 type StartedLogin = Pick<NewAuthentication, 'id' | 'authenticator' | 'device' | 'origin'>;
 
+/** Creates the login with the given authenticators. */
 export function createLogin(options: LoginOptions): Login {
   const { database, keys, pins, pinPolicy, limits, secondFactors, counters } = options;
   const lookup = createAccountLookup(options);

@@ -18,6 +18,7 @@ export interface Tokens {
   removeHeld(token: ParsedToken, origin: Origin): Promise<{ id: string }>;
 }
 
+/** Creates the status and the logout of authentication tokens. */
 export function createTokens(database: Database): Tokens {
   return {
     async status(text) {

@@ -8,7 +8,7 @@ import type { NoticeKind } from './kinds.js';
 /** The queue's task that makes the messages of a notice. */
 export const noticeTask = 'notice.send';
 
-/** An event of which the user is notified. */
+/** An event that the user gets a notice about. */
 export interface NewNotice {
   readonly userId: string;
   readonly kind: NoticeKind;

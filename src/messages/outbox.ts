@@ -82,6 +82,7 @@ export interface OutboxOptions {
   readonly channelsWithVisibleCodes: readonly MessageChannel[];
 }
 
+/** Creates the list of messages and the retry of failed ones. */
 export function createOutbox({ database, keys, channelsWithVisibleCodes: showsCodesOf }: OutboxOptions): Outbox {
   return {
     async list(request, { withCodes }) {

@@ -68,6 +68,7 @@ const setState = userStatement<MessageJob & { state: FinalState | 'queued'; erro
     where user_id = ${p.user_id} and id = ${p.id}`,
 );
 
+/** Creates the job that sends messages. */
 export function createMessages(options: {
   readonly database: Database;
   readonly keys: SecretKeys;

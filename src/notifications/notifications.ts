@@ -64,6 +64,7 @@ export interface NotificationsOptions extends PublisherOptions {
   readonly connections: number;
 }
 
+/** Creates the lists, changes and publishing of notifications. */
 export function createNotifications(options: NotificationsOptions): Notifications {
   const { retainedFrom = () => ({}), pacer, connections, ...publisherOptions } = options;
   const { database, changed: notifyChanged, batching, types, imageUrlsOf } = publisherOptions;

@@ -84,7 +84,7 @@ interface KeyValues {
 const isValid = (p: Parameters<KeyValues>) => sql`id = ${p.id} and token_digest = ${p.digest} and revoked_at is null
   and (expires_at is null or expires_at > db_now())`;
 
-const checkKey = directoryStatement<KeyValues, { valid: number }>(
+const findValidKey = directoryStatement<KeyValues, { valid: number }>(
   'key_is_good',
   (p) => sql`select 1 as valid from api_keys where ${isValid(p)}`,
 );
@@ -207,5 +207,5 @@ export async function ensureFirstKey(options: FirstKeyOptions): Promise<FirstKey
 
 async function holdsValidKey(handle: Queryable<'directory'>, file: string): Promise<boolean> {
   const key = parseToken('key', (await readFile(file, 'utf8').catch(() => '')).trim());
-  return key !== undefined && (await handle.query(checkKey(valuesOf(key)))).length > 0;
+  return key !== undefined && (await handle.query(findValidKey(valuesOf(key)))).length > 0;
 }

@@ -49,7 +49,7 @@ interface CreateValues {
  * after waiting for it, so it cannot race with a re-issue of the token. It also ends the older tokens of the user's
  * device. A token that was used before counts as older, even if its time is later because of a step of the clock: if it
  * were newer, its first use would have ended this token. Older tokens are locked newest first, in the same order by
- * every first use, so they cannot deadlock. Later uses lock nothing: a token that is revoked meanwhile is refused when
+ * every first use, so they cannot deadlock. Later uses lock nothing: a token that is revoked at that time is refused when
  * the session is verified, which joins the same rows.
  */
 const createSession = userStatement<CreateValues, CreatedRow>(
@@ -139,8 +139,9 @@ export interface SessionOptions {
   readonly counters: Counters;
 }
 
+/** Creates session tokens. `batching` lets parallel requests share a statement. */
 export function createSessions(database: Database, { lifetime, batching, counters }: SessionOptions): Sessions {
-  const createAlone = async ({ token, id, digest }: Requested) => {
+  const createAlone = async ({ token, id, digest }: RequestedSession) => {
     const [userId = '', authenticationId = ''] = token.ids;
     const values = { userId, authenticationId, authenticationDigest: token.digest, id, digest, lifetime };
     const [row] = await database.user(userId).query(createSession(values));
@@ -149,7 +150,7 @@ export function createSessions(database: Database, { lifetime, batching, counter
   const createOne = batching
     ? createWriteCoalescer({
         alone: createAlone,
-        many: (requests: readonly Requested[]) => createMany(database, requests, lifetime),
+        many: (requests: readonly RequestedSession[]) => createMany(database, requests, lifetime),
       })
     : createAlone;
   return {
@@ -171,7 +172,7 @@ export function createSessions(database: Database, { lifetime, batching, counter
 
 async function createMany(
   database: Database,
-  requests: readonly Requested[],
+  requests: readonly RequestedSession[],
   lifetime: number,
 ): Promise<(CreatedRow | undefined)[]> {
   const rows = await database.users.query(
@@ -189,7 +190,7 @@ async function createMany(
 }
 
 /** A session to create: its authentication token, and its own id and digest. */
-interface Requested {
+interface RequestedSession {
   readonly token: ParsedToken;
   readonly id: string;
   readonly digest: Buffer;

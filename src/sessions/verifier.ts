@@ -17,14 +17,14 @@ export interface SessionVerifier {
   verify(token: string): Promise<Session>;
 }
 
-const longestLifetime = sql`${literal(maxSessionDays)} * interval '1 day'`;
+const maxLifetime = sql`${literal(maxSessionDays)} * interval '1 day'`;
 
 /**
  * SQL: whether the time of a session `s` is right. A session that was made while the clock was ahead would last longer than
  * its lifetime (decision 66). The session cache checks the same by `isWithinTime`.
  */
 const sessionIsInTime = sql`s.expires_at > db_now() and ${isNotAhead(sql`s.created_at`)}
-     and s.expires_at <= s.created_at + ${longestLifetime}`;
+     and s.expires_at <= s.created_at + ${maxLifetime}`;
 
 /** SQL: the sessions that are valid now. Every revocation makes this join or one of these conditions fail. */
 export const validSessions = sql`sessions s

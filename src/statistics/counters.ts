@@ -23,6 +23,7 @@ export interface CounterStore extends Counters {
   take(): Count[];
 }
 
+/** Creates counters at zero. */
 export function createCounters(): CounterStore {
   let counts = new Map<Metric, Map<string, number>>();
   return {

@@ -53,7 +53,7 @@ interface FlushValues extends Omit<InstanceInfo, 'worker'> {
   readonly metrics: readonly string[];
   readonly labels: readonly string[];
   readonly values: readonly number[];
-  /** Metrics of which the highest value is stored. */
+  /** Metrics that store their highest value instead of a sum. */
   readonly maxima: readonly string[];
 }
 
@@ -117,6 +117,7 @@ interface Batch {
   readonly counts: readonly Count[];
 }
 
+/** Starts to write the counts at an interval. */
 export function startReporter(options: ReporterOptions): Reporter {
   const { database, counters, instance, onError, interval = defaultInterval } = options;
   const id = newId();

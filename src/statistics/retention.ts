@@ -1,6 +1,6 @@
 import type { MaintenanceTask } from '../database/maintenance/tasks.js';
 import { compose, literal, sql } from '../database/sql.js';
-import { kept, removalPause } from './statistics.js';
+import { removalPause, retentionSeconds } from './statistics.js';
 
 /** Rows that a step removes at most. */
 const batchSize = 1000;
@@ -9,11 +9,11 @@ const removeOld = compose(
   'everyone',
   sql`delete from statistics where (resolution, starts_at, metric, label) in (
         (select resolution, starts_at, metric, label from statistics
-         where resolution = 'minute' and starts_at < db_now() - ${literal(kept.minute)} * interval '1 second'
+         where resolution = 'minute' and starts_at < db_now() - ${literal(retentionSeconds.minute)} * interval '1 second'
          limit ${literal(batchSize)})
         union all
         (select resolution, starts_at, metric, label from statistics
-         where resolution = 'hour' and starts_at < db_now() - ${literal(kept.hour)} * interval '1 second'
+         where resolution = 'hour' and starts_at < db_now() - ${literal(retentionSeconds.hour)} * interval '1 second'
          limit ${literal(batchSize)}))
       returning 1 as removed`,
 );

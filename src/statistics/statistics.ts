@@ -33,10 +33,11 @@ export interface StatisticsRequest {
 type Resolution = 'minute' | 'hour' | 'day';
 
 /** Seconds for which the sums of each resolution are kept. A bucket that begins earlier may be incomplete. */
-export const kept = { minute: 2 * 86_400, hour: 90 * 86_400, day: Number.POSITIVE_INFINITY } as const satisfies Record<
-  Resolution,
-  number
->;
+export const retentionSeconds = {
+  minute: 2 * 86_400,
+  hour: 90 * 86_400,
+  day: Number.POSITIVE_INFINITY,
+} as const satisfies Record<Resolution, number>;
 /** Seconds between two runs of the task that removes older sums. */
 export const removalPause = 3600;
 
@@ -82,6 +83,7 @@ const readSums = everyoneStatement<
   order by label`,
 );
 
+/** Creates the reading of stored sums. */
 export function createStatistics(database: Pick<Database, 'everyone'>): Statistics {
   return {
     async read(request) {
@@ -123,7 +125,7 @@ function spanOf({ from, to, step }: StatisticsRequest, clock: Instant): Span {
   const start = from === undefined ? end - daySeconds : secondsOf(from);
   if (start >= end) throwIfErrors([{ field: 'to', code: 'not_later', params: { field: 'from' } }]);
   const fits = (candidate: Step, most: number) =>
-    countBuckets(start, end, candidate) <= most && now - start <= kept[resolutionOf[candidate]];
+    countBuckets(start, end, candidate) <= most && now - start <= retentionSeconds[resolutionOf[candidate]];
   if (step !== undefined && !fits(step, maxBuckets)) {
     const allowed = stepNames.filter((candidate) => fits(candidate, maxBuckets)).join(', ');
     throwIfErrors([

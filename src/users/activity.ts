@@ -51,6 +51,7 @@ const ownEventsOf = (userId: string): ListSource<'user'> => ({
   where: sql`user_id = ${bound(userId)}::uuid`,
 });
 
+/** Creates the lists of events. */
 export function createActivity(database: Database): Activity {
   const named = async (page: Page<StoredEvent>): Promise<Page<Event>> => ({
     ...page,

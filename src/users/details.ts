@@ -55,6 +55,7 @@ const sessionsOf = (userId: string): ListSource<'user'> => ({
   where: sql`user_id = ${bound(userId)}::uuid`,
 });
 
+/** Creates the lists of a user's logins and sessions. */
 export function createUserDetails(database: Database): UserDetails {
   return {
     tokens: (userId, request) => readPage<UserToken, 'user'>(database.user(userId), tokensOf(userId), request),

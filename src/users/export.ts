@@ -56,6 +56,7 @@ export const actorForUser = sql`case when actor in ('user', 'system') then actor
 export const addressForUser = sql`case when actor = 'user' then host(address) end as address`;
 const ownData = sql`case when actor in ('user', 'system') then data else '{}' end as data`;
 
+/** Creates exports with these sections, in this order. */
 export function createExports(database: Database, sections: readonly ExportSection[]): Exports {
   /** Users with a running export. A large inbox keeps a core busy for some time, so each user has one export at a time. */
   const running = new Set<string>();

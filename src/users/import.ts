@@ -58,6 +58,7 @@ const maxAttempts = 10;
 /** Users to check before the event loop runs other requests. */
 const checksPerTurn = 20;
 
+/** Creates the import. All runs of a process share the limit of hashes. */
 export function createUserImport(options: UserImportOptions): UserImport {
   const { database } = options;
   const limitHashes = createConcurrencyLimiter({

@@ -103,6 +103,7 @@ const selectUser = userStatement<{ id: string }, UserRow>(
   (p) => sql`select ${userColumns} from users u where u.id = ${p.id}`,
 );
 
+/** Finds a user; undefined if there is none. */
 export async function findUser(handle: Queryable<'user'>, id: string): Promise<UserRow | undefined> {
   const [row] = await handle.query(selectUser({ id }));
   return row;

@@ -133,6 +133,7 @@ export interface UsersOptions extends UserRules {
   readonly counters?: Counters;
 }
 
+/** Creates the users as operators see them. */
 export function createUsers(options: UsersOptions): Users {
   const { database } = options;
   const pins = createPins(options);

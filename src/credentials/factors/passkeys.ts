@@ -95,6 +95,7 @@ const listAll = userStatement<{ userId: string }, Passkey>(
   (p) => sql`select ${columns} from passkeys where user_id = ${p.userId} order by created_at, id`,
 );
 
+/** The passkeys of a user, the oldest first. */
 export function listPasskeys(handle: Queryable<'user'>, userId: string): Promise<Passkey[]> {
   return handle.query(listAll({ userId }));
 }

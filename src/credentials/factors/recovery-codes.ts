@@ -60,6 +60,7 @@ const anyCode = userStatement<{ userId: string }>(
   (p) => sql`select 1 as one from recovery_codes where user_id = ${p.userId} limit 1`,
 );
 
+/** Whether the user has at least one recovery code that was not used. */
 export async function hasRecoveryCodes(handle: Queryable<'user'>, userId: string): Promise<boolean> {
   return (await handle.query(anyCode({ userId }))).length > 0;
 }

@@ -104,6 +104,7 @@ export const newPasskeyChallenge = () => randomBytes(32).toString('base64url');
 /** Loaded when first needed: it takes some megabytes, and many installations have no passkeys. */
 const library = () => import('@simplewebauthn/server');
 
+/** Creates the relying party of WebAuthn. It stores nothing: callers keep the challenges. */
 export function createRelyingParty({ id, name, origins, userVerification }: RelyingPartyOptions): RelyingParty {
   const expected = (challenge: string) => ({
     expectedChallenge: challenge,

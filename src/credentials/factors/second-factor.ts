@@ -55,6 +55,7 @@ export interface SecondFactorsOptions {
   readonly policyByRole: Readonly<Partial<Record<Role, SecondFactorPolicy>>>;
 }
 
+/** Creates the policy and the checks of second factors. */
 export function createSecondFactors(options: SecondFactorsOptions): SecondFactors {
   const { database, keys, relyingParty } = options;
 

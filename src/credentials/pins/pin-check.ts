@@ -6,7 +6,7 @@ export type PinPolicy = 'required' | 'optional' | 'off';
 /** What the PIN of a login must be: it is ignored, or any PIN of the right form, or the user's own. */
 export type PinRule = 'ignored' | 'any' | 'own';
 
-/** The rule for the PIN of a user. A login never needs the PIN of a user who has none. */
+/** The rule for the PIN of a user. A user without a PIN never needs one to log in. */
 export function pinRule(policy: PinPolicy, user: AccountUser | undefined): PinRule {
   if (policy === 'off') return 'ignored';
   return user?.pinHash === undefined ? 'any' : 'own';

@@ -18,6 +18,7 @@ export interface Pins {
 /** `k` and eight hexadecimal digits. */
 const fingerprintLength = 9;
 
+/** Creates the hashing of PINs, with a pepper from the secret keys. */
 export function createPins({ hasher, keys }: { hasher: PasswordHasher; keys: SecretKeys }): Pins {
   // The key's fingerprint is stored with the hash, so one argon2 hash is enough even while keys are rotated.
   const fingerprints = keys.digests('pin', 'fingerprint').map((digest) => `k${digest.toString('hex').slice(0, 8)}`);

@@ -73,6 +73,7 @@ export function takesPin(authenticator: Authenticator | undefined): boolean {
   return authenticator === undefined || !namesUser(authenticator);
 }
 
+/** Whether the answer to the authenticator identifies the user, so that a login needs no identity. */
 export function namesUser(authenticator: Authenticator): authenticator is SelfNaming {
   return 'namesUser' in authenticator && authenticator.namesUser;
 }

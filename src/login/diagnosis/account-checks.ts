@@ -33,6 +33,7 @@ export interface AccountCheckOptions {
 /** The requests of the longest login: two steps and a second factor. */
 const turns = [1, 2, 3];
 
+/** Reads the rules that concern every way to log in to an account. It changes nothing. */
 export async function checkAccount(
   options: AccountCheckOptions,
   subject: Subject,

@@ -53,6 +53,7 @@ type AnyAuthenticator = Parameters<typeof diagnoseWay>[1];
 /** Built-in authenticators that need a provider. */
 const providerAuthenticators = ['sms', 'email'];
 
+/** Creates the diagnosis for the configured authenticators. */
 export function createLoginDiagnoses(options: LoginDiagnosesOptions): LoginDiagnoses {
   const { database, keys, secondFactors, defaultRegion } = options;
   const configured = new Map<string, AnyAuthenticator>(options.authenticators.map((each) => [each.name, each]));

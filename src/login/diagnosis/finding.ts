@@ -29,6 +29,7 @@ export interface Check {
   readonly isOfAccount: boolean;
 }
 
+/** The answer of a step that this problem refuses. */
 export function refusedBy(problem: Problem): Refusal {
   return { status: errors[problem.code].status, authentication_status: null, code: problem.code };
 }

@@ -47,6 +47,7 @@ export interface ImagesOptions {
 
 const timedOut = () => new Problem('image_not_stored', { retryAfter: 1 });
 
+/** Creates the upload and the reading of images. */
 export function createImages(options: ImagesOptions): Images {
   const { database, storage, render, download, urls, timeoutMs = 12_000 } = options;
   return {

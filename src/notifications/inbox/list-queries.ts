@@ -213,7 +213,7 @@ function matchingRows({ sort, mark, since, filter }: NotificationQuery, p: ListP
   return sql`from notifications where ${join(conditions, ' and ')}`;
 }
 
-/** SQL: the place up to which rows are too old, by the CTE `bounds`. */
+/** SQL: the place of the last row that is too old, by the CTE `bounds`. */
 const placeOfSince = sql`(select low from bounds where low = high)`;
 
 /** The condition of the page's first row in the order of reading; empty for the first page. */

@@ -53,6 +53,7 @@ export interface PublisherOptions extends ContentRules {
   readonly counters: Counters;
 }
 
+/** Creates the publishing of one notification and of many. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { database, changed, published, batching, counters, ...content } = options;
   const rules = { ...content, pushes: published !== undefined };

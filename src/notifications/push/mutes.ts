@@ -54,6 +54,7 @@ const selectFilters = unprepared(
   ),
 );
 
+/** Creates the mutes of users. */
 export function createMutes(database: Database, fields: FilterFields): Mutes {
   return {
     list: (userId) => database.user(userId).query(selectMutes({ userId })),

@@ -16,6 +16,7 @@ export interface Push {
   dryRun(wouldBe: readonly PlannedNotification[]): Promise<DryRun>;
 }
 
+/** Creates mutes, delivery status and dry runs of push. */
 export function createPush(
   options: PushOptions & {
     readonly database: Database;

@@ -112,6 +112,7 @@ interface End {
   readonly attempted?: boolean;
 }
 
+/** Creates the job that makes one attempt of one push. */
 export function createPushSending(options: PushSendingOptions): SendPush {
   const { database, devices, fields, counters } = options;
   const senders = new Map(options.senders.map((sender) => [sender.channel, sender]));
@@ -124,7 +125,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
   }
 
   /**
-   * The message and the token to which it is sent, or the reason why the push is not sent. All data is read again,
+   * The message and its token, or the reason why the push is not sent. All data is read again,
    * because it may have changed.
    */
   async function prepare(channel: PushChannel, job: PushJob, row: DeliveryRow): Promise<End | Prepared> {

@@ -62,6 +62,7 @@ const selectDeliveries = userStatement<{ userId: string; notificationId: string 
     from push_deliveries where user_id = ${p.userId} and notification_id = ${p.notificationId} order by created_at, id`,
 );
 
+/** Creates the delivery status of notifications. */
 export function createDeliveryTraces(
   database: Database,
   { devices, channels }: Pick<PushOptions, 'devices' | 'channels'>,

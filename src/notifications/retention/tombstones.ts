@@ -14,7 +14,7 @@ const findOld = everyoneStatement<Record<never, never>, { user_id: string; chang
 
 /**
  * Removes tombstones of inboxes whose heads an earlier statement has locked, and of inboxes without a head: they are being
- * erased. The heads store up to which change tombstones were removed.
+ * erased. The heads store the last change whose tombstone was removed.
  */
 const removeOld = userStatement<
   { userIds: readonly string[]; changeSequences: readonly number[]; lockedUserIds: readonly string[] },

@@ -82,6 +82,7 @@ interface CheckedStreams {
   readonly leads: string;
 }
 
+/** Creates the queries that all streams of a process share. */
 export function createStreamQueries(database: Database, heldSession: ValidSession): StreamQueries {
   const selectHead = userStatement<{ userId: string; sessionId: string }, HeadRow>(
     'streams_begin',

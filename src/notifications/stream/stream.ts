@@ -10,7 +10,7 @@ export interface Stream {
   readonly sessionId: string;
   readonly filter: readonly FilterClause[];
   readonly sink: Writable;
-  /** The change sequence up to which everything was written, or excluded by the filter. */
+  /** All changes up to this change sequence were written, or excluded by the filter. */
   position: number;
   /** The last id that was sent to the client. */
   sentPosition: number;

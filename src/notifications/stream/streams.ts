@@ -61,6 +61,7 @@ const maxPerUser = 20;
 const maxLead = 30_000;
 const leadPart = 0.2;
 
+/** Creates the streams of a process. */
 export function createStreams(options: StreamsOptions): Streams {
   const { database, retainedFrom } = options;
   const times = { ...defaultTimes, ...options.times };

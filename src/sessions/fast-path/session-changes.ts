@@ -6,7 +6,7 @@ import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import { type Instant, instantFromPg } from '../../lib/times.js';
 import { type SessionRow, sessionOf, sessionOfToken } from '../verifier.js';
 
-/** Up to where changes were read: a snapshot of the database, and the run of the server to which it belongs. */
+/** The position of the last read of changes: a snapshot of the database, and the server run that made it. */
 export interface SeenSnapshot {
   readonly snapshot: string;
   /** Empty after a crash and after some restores, until the maintenance task runs. */

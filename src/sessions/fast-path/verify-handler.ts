@@ -27,6 +27,7 @@ export interface VerifyHandlerOptions {
   readonly counters: Counters;
 }
 
+/** Creates the handler in front of the framework: see `VerifyHandler`. */
 export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHandlerOptions): VerifyHandler {
   let { isOpen } = options;
   const { counters } = options;

@@ -53,6 +53,7 @@ const concurrency = 4;
 /** Users that are read at a time, if a list selects them. */
 const pageSize = 100;
 
+/** Creates bulk actions on users. */
 export function createUserBulk({ database, users }: { readonly database: Database; readonly users: Users }): UserBulk {
   const attemptAction = async (action: BulkAction, caller: BulkCaller, id: string): Promise<BulkOutcome> => {
     try {

@@ -62,6 +62,7 @@ const step = { duration: 200, mostRows: 100_000 };
 /** Above this share of matching rows, reading rows in any order counts them faster than the index does. */
 const commonShare = 0.05;
 
+/** Creates a finder that runs at most `concurrency` searches at a time. */
 export function createFinder(options: FinderOptions): FindUsers {
   const limiter = createConcurrencyLimiter({ concurrency: options.concurrency, maxWaiting: 100, timeoutMs: 2000 });
   return (request) => limiter(() => find(options, request));
