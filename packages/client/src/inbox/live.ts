@@ -71,6 +71,10 @@ export async function* follow(
   try {
     while (!ended.signal.aborted) {
       let isOpen = false;
+      // A signal of its own for each connection, so that no listener of a lost one stays.
+      const connection = new AbortController();
+      const cut = () => connection.abort();
+      ended.signal.addEventListener('abort', cut);
       yield { type: 'connection', connection: 'connecting' };
       try {
         const headers = { accept: 'text/event-stream', ...(position !== undefined && { 'last-event-id': position }) };
@@ -78,7 +82,7 @@ export async function* follow(
           path: '/v1/notifications/stream',
           query: { filter: filterText(filter) },
           headers,
-          signal: ended.signal,
+          signal: connection.signal,
           streams: true,
         };
         const body = poll ? null : (await core.raw(request)).body;
@@ -104,6 +108,9 @@ export async function* follow(
         if (ended.signal.aborted) break;
         if (isPosternError(error) && (error.kind === 'signed_out' || error.kind === 'usage')) return;
         if (isProblem(error) && error.status < 500 && error.status !== 429 && error.status !== 401) throw error;
+      } finally {
+        ended.signal.removeEventListener('abort', cut);
+        cut();
       }
       if (!isOpen) yield { type: 'connection', connection: 'offline' };
       failures = isOpen ? 0 : failures + 1;
