@@ -7,6 +7,7 @@ const sources = {
   '@postern/client': 'packages/client/src/index.ts',
   '@postern/client/internal': 'packages/client/src/internal.ts',
   '@postern/server': 'packages/server/src/index.ts',
+  '@postern/server/testing': 'packages/server/src/testing/index.ts',
 };
 
 test('the examples in the comments compile', { timeout: 120_000 }, async () => {

@@ -1,0 +1,112 @@
+/**
+ * A real Postern with an empty database, for the tests of an app. For Node.js. It needs a built Postern on this machine.
+ *
+ * @packageDocumentation
+ */
+import { randomUUID } from 'node:crypto';
+import { createLogin, createPostern, memoryStorage, type Postern } from '@postern/client';
+import { stopwatch, UsageError, wait } from '@postern/client/internal';
+import type { NewUser } from '../admin/users.js';
+import { createPosternServer, type PosternServer } from '../server.js';
+import type { User } from '../wire.js';
+import { startProcess } from './process.js';
+
+export interface TestPosternOptions {
+  /** Settings, such as `{ PIN_POLICY: 'off' }`. By default codes are readable, and nothing limits the logins of an address. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** The folder of Postern. By default the package `postern` of the working directory. */
+  readonly installation?: string | undefined;
+}
+
+/** A user with what is needed to log in. */
+export type TestUser = User & { readonly password: string; readonly pin: string | undefined };
+
+/** A running Postern. */
+export interface TestPostern extends AsyncDisposable {
+  readonly url: string;
+  /** An API key with every scope. */
+  readonly apiKey: string;
+  /** The client of a backend, with that key. */
+  readonly server: PosternServer;
+  /** A user with a password. What you leave out is made up. */
+  readonly createUser: (user?: Partial<Omit<NewUser, 'password_hash'>>) => Promise<TestUser>;
+  /** A client of a new device that is signed out, in memory. */
+  readonly client: () => Postern;
+  /** A client of a new device on which this user is logged in. */
+  readonly signIn: (user: Pick<TestUser, 'username' | 'email' | 'phone' | 'password' | 'pin'>) => Promise<Postern>;
+  /** The last code that was sent to a phone number or address. It waits until there is one. */
+  readonly codeFor: (recipient: string) => Promise<string>;
+  /** Moves the clock of Postern: sessions expire, locks end. The clock of your process stays. */
+  readonly advance: (milliseconds: number) => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** How long `codeFor` waits, in milliseconds. */
+const codeDeadlineMs = 30_000;
+
+/**
+ * Starts a Postern in a process of its own. It stops when you stop it, and when your process ends.
+ *
+ * @example
+ * ```ts
+ * import { startPostern } from '@postern/server/testing';
+ *
+ * const postern = await startPostern();
+ * const ada = await postern.createUser();
+ * const page = await postern.signIn(ada);
+ * console.log((await page.getSession())?.user_id === ada.id);
+ * await postern.advance(3_600_000);
+ * await postern.stop();
+ * ```
+ * @throws UsageError without a built Postern
+ */
+export async function startPostern({ env = {}, installation }: TestPosternOptions = {}): Promise<TestPostern> {
+  const { url, adminKey, setClock, stop } = await startProcess(installation, env);
+  const server = createPosternServer({ url, apiKey: adminKey });
+  const clients: Postern[] = [];
+  let offset = 0;
+
+  function client(): Postern {
+    const made = createPostern({ url, storage: memoryStorage(), tabs: false });
+    clients.push(made);
+    return made;
+  }
+  async function stopAll(): Promise<void> {
+    for (const one of clients) one.close();
+    await stop();
+  }
+  return {
+    ...{ url, apiKey: adminKey, server, client, stop: stopAll, [Symbol.asyncDispose]: stopAll },
+    async createUser(fields = {}) {
+      const { password = `a password ${randomUUID()}`, ...rest } = fields;
+      const username = rest.username ?? `user-${randomUUID().slice(0, 13)}`;
+      const user = await server.users.create({ ...rest, username, password }, { idempotencyKey: randomUUID() });
+      return { ...user, password, pin: fields.pin };
+    },
+    async signIn({ username, email, phone, password, pin }) {
+      const made = client();
+      const state = await createLogin(made)
+        .start()
+        .password({ identity: username ?? email ?? phone ?? '', password, pin });
+      if (state.step !== 'done') {
+        throw new UsageError(`This user is not logged in by the password alone: the login is at "${state.step}".`);
+      }
+      return made;
+    },
+    async codeFor(recipient) {
+      const elapsed = stopwatch();
+      do {
+        const { data } = await server.outbox({ limit: 100, sort: 'created_at:desc' }).page();
+        const code = data.find((message) => message.recipient === recipient && message.code !== null)?.code;
+        if (code !== undefined && code !== null) return code;
+        await wait(20);
+      } while (elapsed() < codeDeadlineMs);
+      throw new Error(`No code was sent to ${recipient}. Codes are readable while they are valid.`);
+    },
+    async advance(milliseconds) {
+      if (!Number.isSafeInteger(milliseconds)) throw new UsageError('`advance` takes a whole number of milliseconds.');
+      offset += milliseconds;
+      await setClock(offset);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../../../../test/support/eventually.js';
+import { BUILD_TIMEOUT, buildService } from '../../../../test/support/process.js';
+import { newEmail, newPhone } from '../../../../test/support/users.js';
+import { createInbox, createLogin } from '../../../client/src/index.js';
+import { startPostern, type TestPostern } from '../../src/testing/index.js';
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+const runner = fileURLToPath(new URL('../../src/testing/runner.mjs', import.meta.url));
+let postern: TestPostern;
+beforeAll(async () => {
+  await buildService();
+  postern = await startPostern({ env: { PIN_POLICY: 'off' } });
+}, BUILD_TIMEOUT);
+afterAll(() => postern?.stop());
+
+test('a user logs in, and finds what a backend published', async () => {
+  const [ada, grace] = await Promise.all([
+    postern.createUser(),
+    postern.createUser({ email: newEmail(), name: 'Grace' }),
+  ]);
+  expect(grace.name).toBe('Grace');
+  const page = await postern.signIn(ada);
+  const session = await page.getSession();
+  const token = session?.token as `pss_${string}`;
+  expect((await postern.server.verify(token))?.user_id).toBe(ada.id);
+  const news = { notification_type: 'payment', description: 'You got 12.50' };
+  await postern.server.publish({ user_id: ada.id, ...news }, { idempotencyKey: 'payment-1' });
+  const { data } = await createInbox(page).list().page();
+  expect(data.map(({ description }) => description)).toEqual([news.description]);
+});
+
+test('codes to phones and addresses are readable', async () => {
+  const [phone, email] = [newPhone(), newEmail()];
+  await postern.createUser({ phone, email });
+  for (const [how, identity] of [
+    ['sms', phone],
+    ['email', email],
+  ] as const) {
+    const sent = await createLogin(postern.client()).start()[how]({ identity });
+    if (sent.step !== 'code') throw new Error(`The login is at ${sent.step}.`);
+    expect((await sent.submit({ code: await postern.codeFor(identity) })).step).toBe('done');
+  }
+});
+
+test('the clock moves: a session expires, and the login goes on', async () => {
+  const ada = await postern.createUser();
+  const page = await postern.signIn(ada);
+  const session = await page.getSession();
+  const token = session?.token as `pss_${string}`;
+  expect(await postern.server.verify(token)).not.toBeNull();
+  await postern.advance(Date.parse(session?.expires_at ?? '') - Date.parse(session?.created_at ?? ''));
+  expect(await postern.server.verify(token)).toBeNull();
+  expect((await page.getSession({ fresh: true }))?.user_id).toBe(ada.id);
+});
+
+test('a login that ended is noticed by the client', async () => {
+  const ada = await postern.createUser();
+  const page = await postern.signIn(ada);
+  await postern.server.users.logOut(ada.id);
+  expect(await page.getSession({ fresh: true })).toBeNull();
+});
+
+test('settings that make no sense are named', async () => {
+  await expect(startPostern({ env: { PIN_POLICY: 'sometimes' } })).rejects.toThrow('PIN_POLICY');
+});
+
+test('a folder without a built Postern is a mistake of the program', async () => {
+  await expect(startPostern({ installation: '/nowhere' })).rejects.toMatchObject({ kind: 'usage' });
+});
+
+test('if the process that tests is killed, the service and its database stop, and their folder goes', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'postern-testing-'));
+  // It starts a Postern as the package does, and never stops it.
+  const program = `
+    const [runner, installation, folder] = process.argv.slice(1);
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+    const stdio = ['ignore', 'ignore', 'inherit', 'ipc'];
+    const child = require('node:child_process').fork(runner, [installation, folder], { cwd: folder, execArgv: [], env, stdio });
+    child.on('message', ({ ready }) => console.log(ready.url));
+    child.send({ env: {} });`;
+  const tester = spawn(process.execPath, ['-e', program, runner, root, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  tester.stdout.on('data', (data) => {
+    output += data;
+  });
+  const url = await eventually('the service is ready', async () => /^http\S+/m.exec(output)?.[0], 60_000);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  tester.kill('SIGKILL');
+  // The folder goes last, after the database.
+  await eventually('the folder is removed', async () => (existsSync(folder) ? undefined : true), 60_000);
+  await expect(fetch(`${url}/readyz`)).rejects.toThrow();
+});
