@@ -76,7 +76,7 @@ export class ProblemError<C extends ProblemCode = ProblemCode> extends BaseError
     this.retry = retryAfter !== null && Number(retryAfter) >= 0 ? countdownOf(Number(retryAfter)) : null;
   }
 
-  /** The fault of one field, such as `password` or `identity.value`. */
+  /** The error of one field, such as `password` or `identity.value`. */
   field(name: string): FieldError | undefined {
     return this.errors.find(({ field }) => field === name);
   }
