@@ -65,9 +65,14 @@ export async function startProcess(
       requests += 1;
       const id = requests;
       child.send({ id, offset });
-      if ((await answerOf(child, ended, (one) => one.id === id)) === undefined) throw new Error('Postern has ended.');
+      child.channel?.ref();
+      const answer = await answerOf(child, ended, (one) => one.id === id);
+      child.channel?.unref();
+      if (answer === undefined) throw new Error('Postern has ended.');
     },
     async stop() {
+      // A process that does nothing else must wait too.
+      child.ref();
       if (child.connected) child.disconnect();
       if (child.exitCode === null && child.signalCode === null) await ended;
     },
