@@ -18,9 +18,21 @@ const named = (ids: readonly string[]) =>
     placeholderData: keepPreviousData,
   });
 
+const wantedOf = (ids: readonly string[]) =>
+  [...new Set(ids)]
+    .filter((id) => id !== noUser)
+    .sort()
+    .slice(0, 100);
+
 /** The users with these ids, for lists that have ids only. At most 100; the others are missing, and so are erased users. */
 export function useUsersById(ids: readonly string[]): ReadonlyMap<string, User> {
-  const wanted = [...new Set(ids)].filter((id) => id !== noUser).sort();
-  const { data } = useQuery(named(wanted.slice(0, 100)));
+  const { data } = useQuery(named(wantedOf(ids)));
   return new Map(data?.data.map((user) => [user.id, user]));
+}
+
+/** Whether the names of the users with these ids are still on their way for the first time. */
+export function useAwaitsNames(ids: readonly string[]): boolean {
+  const wanted = wantedOf(ids);
+  const { isPending } = useQuery(named(wanted));
+  return wanted.length > 0 && isPending;
 }

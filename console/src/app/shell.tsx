@@ -57,9 +57,11 @@ export function Shell() {
   );
 }
 
-/** The pages that the role may see. */
+/** The pages that the role may see. None before the role is known, so that no entry moves when others appear. */
 function useVisiblePages(): readonly NavigationEntry[] {
   const can = useCan();
+  const { data: operator } = useQuery(operatorQuery);
+  if (operator === undefined) return [];
   return navigation.filter(({ needs }) => needs === undefined || can(needs));
 }
 

@@ -264,7 +264,10 @@ function Axis({ width, times, step }: { width: number; times: readonly string[];
 function useWidth(): [width: number, ref: RefCallback<HTMLDivElement>] {
   const [width, setWidth] = useState(0);
   const ref = useCallback((element: HTMLDivElement) => {
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    const measure = () => setWidth(element.clientWidth);
+    // At once too: the observer is called after the first picture, in which the plot would have no height.
+    measure();
+    const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
   }, []);

@@ -14,6 +14,8 @@ export interface Column<Row> {
   readonly number?: boolean;
   /** `wide`: takes what is left. `low`: hidden on narrow screens. */
   readonly size?: 'wide' | 'low';
+  /** The text arrives after the row: the column keeps its width, so that nothing moves then. */
+  readonly late?: boolean;
   /** The value of the sort order in the URL, if the list can be sorted by it. */
   readonly sort?: string;
 }
@@ -156,8 +158,14 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-function classOf<Row>({ number, size }: Column<Row>): string {
-  return cx(styles.cell, number && styles.number, size === 'wide' && styles.wide, size === 'low' && styles.low);
+function classOf<Row>({ number, size, late }: Column<Row>): string {
+  return cx(
+    styles.cell,
+    number && styles.number,
+    late && styles.late,
+    size === 'wide' && styles.wide,
+    size === 'low' && styles.low,
+  );
 }
 
 function Head<Row>({ column, sort }: { column: Column<Row>; sort: TableProps<Row>['sort'] }) {

@@ -54,9 +54,9 @@ export function Audit() {
   const verbOf = ({ type }: AuditEvent) => words.types[type] ?? type;
   const columns: readonly Column<AuditEvent>[] = [
     { key: 'at', head: audit.time, cell: ({ created_at }) => <Time at={created_at} /> },
-    { key: 'user', head: audit.who, cell: (event) => <Cut strong of={userOf(event)} /> },
+    { key: 'user', head: audit.who, late: true, cell: (event) => <Cut strong of={userOf(event)} /> },
     { key: 'what', head: audit.what, size: 'wide', cell: (event) => verbOf(event) },
-    { key: 'by', head: audit.by, size: 'low', cell: (event) => <Cut of={actorOf(event)} /> },
+    { key: 'by', head: audit.by, size: 'low', late: true, cell: (event) => <Cut of={actorOf(event)} /> },
     {
       key: 'address',
       head: audit.address,

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
 import type { AuditEvent, GetEventPageData, GetEventPageResponse } from '../../api/schema.js';
-import { noUser, useUsersById } from '../../api/users.js';
+import { noUser, useAwaitsNames, useUsersById } from '../../api/users.js';
 import { Button } from '../../components/button/button.js';
 import { EventRow } from '../../components/event/event.js';
 import { Panel, Rows } from '../../components/panel/panel.js';
@@ -13,11 +13,8 @@ import { useText } from '../../text/text.js';
 
 const shown = 8;
 
-/** The last events. They go on until somebody pauses to read; then the newer ones wait behind a button. */
-export function Now() {
-  const { overview } = useText();
-  const [held, setHeld] = useState<readonly AuditEvent[]>();
-  const query = useQuery({
+function useLatest(isAllowed: boolean) {
+  return useQuery({
     queryKey: ['events', 'latest'],
     queryFn: ({ signal }) => {
       const call = { query: { limit: 100 }, signal };
@@ -25,7 +22,22 @@ export function Now() {
     },
     select: ({ data }) => data,
     refetchInterval: 5000,
+    enabled: isAllowed,
   });
+}
+
+/** Whether the last events and their users are still on their way for the first time. */
+export function useAwaitsLatest(isAllowed: boolean): boolean {
+  const { data, isPending } = useLatest(isAllowed);
+  const awaitsNames = useAwaitsNames((data ?? []).slice(0, shown).map(({ user_id }) => user_id));
+  return isAllowed && (isPending || awaitsNames);
+}
+
+/** The last events. They go on until somebody pauses to read; then the newer ones wait behind a button. */
+export function Now() {
+  const { overview } = useText();
+  const [held, setHeld] = useState<readonly AuditEvent[]>();
+  const query = useLatest(true);
   const events = (held ?? query.data ?? []).slice(0, shown);
   const users = useUsersById(events.map(({ user_id }) => user_id));
   const newer = held === undefined ? 0 : (query.data ?? []).findIndex(({ id }) => id === held[0]?.id);

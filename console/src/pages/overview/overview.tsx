@@ -1,16 +1,17 @@
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCan } from '../../app/operator.js';
+import { operatorQuery, useCan } from '../../app/operator.js';
 import { Segments } from '../../components/field/field.js';
 import { Page } from '../../components/panel/panel.js';
 import { Loaded } from '../../components/state/state.js';
 import { useText } from '../../text/text.js';
 import { Causes, Channels, Queue } from './causes.js';
 import { Figures } from './figures.js';
-import { Now } from './now.js';
+import { Now, useAwaitsLatest } from './now.js';
 import styles from './overview.module.css';
 import { SignIns } from './sign-ins.js';
 import { type Span, spanOf, useFigures } from './statistics.js';
-import { Warnings } from './warnings.js';
+import { useFailures, Warnings } from './warnings.js';
 
 /** What is wrong, what has happened in a span, and what is happening. */
 export function Overview() {
@@ -18,7 +19,12 @@ export function Overview() {
   const can = useCan();
   const span = spanOf(useSearch({ from: '/' }).span);
   const navigate = useNavigate({ from: '/' });
-  const query = useFigures(span);
+  const figures = useFigures(span);
+  const { isPending: awaitsRole } = useQuery(operatorQuery);
+  const { isPending: awaitsFailures } = useFailures();
+  const awaitsLatest = useAwaitsLatest(can('admin'));
+  // All parts appear together, so that none moves when another one arrives.
+  const query = awaitsRole || awaitsFailures || awaitsLatest ? { ...figures, data: undefined, error: null } : figures;
   return (
     <Page
       title={overview.title}
@@ -38,17 +44,17 @@ export function Overview() {
     >
       <Warnings />
       <Loaded query={query} what={overview.figuresFailed} rows={10}>
-        {(figures) => (
+        {(data) => (
           <>
-            <Figures {...figures} />
+            <Figures {...data} />
             <div className={can('admin') ? styles.main : undefined}>
-              <SignIns figures={figures} span={span} />
+              <SignIns figures={data} span={span} />
               {can('admin') && <Now />}
             </div>
             <div className={styles.thirds}>
-              <Causes figures={figures} span={span} />
-              <Channels figures={figures} />
-              <Queue figures={figures} />
+              <Causes figures={data} span={span} />
+              <Channels figures={data} />
+              <Queue figures={data} />
             </div>
           </>
         )}

@@ -9,10 +9,9 @@ import styles from './overview.module.css';
 
 const day = 86_400_000;
 
-/** What needs a person. Nothing: one green line. */
-export function Warnings() {
-  const { overview } = useText();
-  const query = useQuery({
+/** Messages that failed in the last day. */
+export function useFailures() {
+  return useQuery({
     queryKey: ['outbox', 'failed'],
     queryFn: async ({ signal }) => {
       // By the minute, so that the address is the same for all reads of a minute.
@@ -23,6 +22,12 @@ export function Warnings() {
     },
     refetchInterval: 30_000,
   });
+}
+
+/** What needs a person. Nothing: one green line. */
+export function Warnings() {
+  const { overview } = useText();
+  const query = useFailures();
   const { data, error, refetch, dataUpdatedAt } = query;
   const last = data?.data[0];
   return (

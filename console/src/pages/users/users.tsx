@@ -79,9 +79,11 @@ export function Users() {
       title={users.title}
       actions={
         <>
-          <Button icon="download" onClick={() => setAsked({ action: 'export', all: true })}>
-            {users.exportAll}
-          </Button>
+          {can('users:read') && (
+            <Button icon="download" onClick={() => setAsked({ action: 'export', all: true })}>
+              {users.exportAll}
+            </Button>
+          )}
           {can('users:write') && (
             <>
               <ButtonLink icon="upload" to="/users/import">
