@@ -33,6 +33,6 @@ export function useUsersById(ids: readonly string[]): ReadonlyMap<string, User> 
 /** Whether the names of the users with these ids are still on their way for the first time. */
 export function useAwaitsNames(ids: readonly string[]): boolean {
   const wanted = wantedOf(ids);
-  const { isPending } = useQuery(named(wanted));
-  return wanted.length > 0 && isPending;
+  const { data, isFetched } = useQuery(named(wanted));
+  return wanted.length > 0 && data === undefined && !isFetched;
 }

@@ -127,7 +127,7 @@ describe('a service that is slow or fails', () => {
       await route.continue();
     });
     await page.getByRole('link', { name: 'Overview' }).click();
-    await page.getByRole('heading', { name: 'Now' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.getByRole('status').filter({ hasText: 'Loading' }).first().waitFor({ state: 'attached' });
     release?.();
     await page.getByText('was created').first().waitFor();

@@ -26,11 +26,11 @@ function useLatest(isAllowed: boolean) {
   });
 }
 
-/** Whether the last events and their users are still on their way for the first time. */
+/** Whether the last events and their users are still on their way for the first time. A failed read counts as an answer. */
 export function useAwaitsLatest(isAllowed: boolean): boolean {
-  const { data, isPending } = useLatest(isAllowed);
+  const { data, isFetched } = useLatest(isAllowed);
   const awaitsNames = useAwaitsNames((data ?? []).slice(0, shown).map(({ user_id }) => user_id));
-  return isAllowed && (isPending || awaitsNames);
+  return isAllowed && (!isFetched || awaitsNames);
 }
 
 /** The last events. They go on until somebody pauses to read; then the newer ones wait behind a button. */

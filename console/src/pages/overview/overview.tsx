@@ -21,10 +21,10 @@ export function Overview() {
   const navigate = useNavigate({ from: '/' });
   const figures = useFigures(span);
   const { isPending: awaitsRole } = useQuery(operatorQuery);
-  const { isPending: awaitsFailures } = useFailures();
+  const { isFetched: knowsFailures } = useFailures();
   const awaitsLatest = useAwaitsLatest(can('admin'));
   // All parts appear together, so that none moves when another one arrives.
-  const query = awaitsRole || awaitsFailures || awaitsLatest ? { ...figures, data: undefined, error: null } : figures;
+  const query = awaitsRole || !knowsFailures || awaitsLatest ? { ...figures, data: undefined, error: null } : figures;
   return (
     <Page
       title={overview.title}

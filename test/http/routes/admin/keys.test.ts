@@ -161,7 +161,11 @@ describe('the audit trail', () => {
     const { body } = await admin<Event[]>('GET', '/events?filter=type:in:key.created;key.revoked&limit=2');
     expect(body.map(({ type, actor, data }) => ({ type, actor, data }))).toEqual([
       { type: 'key.revoked', actor: 'key:environment', data: { key_id: key.id, name: 'audited' } },
-      { type: 'key.created', actor: 'key:environment', data: { key_id: key.id, name: 'audited', scopes: key.scopes } },
+      {
+        type: 'key.created',
+        actor: 'key:environment',
+        data: { key_id: key.id, name: 'audited', scopes: key.scopes, expires_at: null },
+      },
     ]);
     const acts = await admin<Event[]>('GET', `/events?filter=actor:eq:${`key:${key.id}`.replace(':', '\\:')}`);
     expect(acts.body).toMatchObject([{ type: 'user.created', user_id: user.id, address: '127.0.0.1' }]);
