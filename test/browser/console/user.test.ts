@@ -161,7 +161,7 @@ describe('the inbox and the activity', () => {
     await guess(user);
     const { page, isClean } = await open(pageOf(user), { as: await operator() });
     await page.getByRole('button', { name: /Ada paid you 12.50/ }).click();
-    await page.getByText('In the inbox', { exact: true }).waitFor();
+    await page.getByText('In the inbox').waitFor();
     expect(new URL(page.url()).searchParams.get('notification')).not.toBeNull();
     await page.getByText(/^3 times in/).waitFor();
     await page.getByRole('radio', { name: 'Changes' }).check();
