@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
 import { compileErrors, examplesIn } from '../../../test/support/package-examples.js';
+import * as client from '../src/index.js';
+
+test('every public function has an example', async () => {
+  const codes = (await examplesIn('packages/client/src')).join('\n');
+  const missing = Object.keys(client).filter((name) => !new RegExp(`\\b${name}\\(`).test(codes));
+  expect(missing).toEqual([]);
+});
 
 test.each(['browser', 'node'] as const)(
   'the examples in the comments compile in a project for the platform "%s"',

@@ -20,7 +20,17 @@ export interface CopyChange {
   readonly after: string | null;
 }
 
-/** A copy in memory, such as for tests. */
+/**
+ * A copy in memory, such as for tests.
+ *
+ * @example
+ * ```ts
+ * import { createInboxCopy, memoryCopyStore, type Postern } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * export const copy = createInboxCopy(postern, { storeOf: () => memoryCopyStore() });
+ * ```
+ */
 export function memoryCopyStore(): CopyStore {
   let after: string | null = null;
   const items = new Map<string, Notification>();
@@ -35,7 +45,17 @@ export function memoryCopyStore(): CopyStore {
   };
 }
 
-/** A copy in IndexedDB, which stays after a restart. Every script of the page can read it there. */
+/**
+ * A copy in IndexedDB, which stays after a restart. Every script of the page can read it there.
+ *
+ * @example
+ * ```ts
+ * import { createInboxCopy, indexedDbCopyStore, type Postern } from '@postern/client';
+ * declare const postern: Postern;
+ *
+ * export const copy = createInboxCopy(postern, { storeOf: (userId) => indexedDbCopyStore(`my-app-${userId}`) });
+ * ```
+ */
 export function indexedDbCopyStore(name = 'postern-inbox'): CopyStore {
   const values = openValues(name);
   return {
