@@ -3,7 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { version } from '../dist/app/banner.js';
 import { createLog } from '../dist/app/base/log.js';
 import { formerNames, settingGroups } from '../dist/config/settings.js';
-import { authenticationErrors, errors, fieldErrors } from '../dist/contract/errors.js';
+import { authenticationErrors } from '../dist/contract/errors/authentications.js';
+import { fieldErrors } from '../dist/contract/errors/fields.js';
+import { errors } from '../dist/contract/errors/problems.js';
 import { loginReasons } from '../dist/contract/login-diagnosis/texts.js';
 import { buildServer } from '../dist/http/server.js';
 import { textRules } from '../dist/messages/kinds.js';
@@ -40,7 +42,7 @@ function errorsPage() {
   const texts = (catalogue) => Object.entries(catalogue).map(([code, message]) => `| \`${code}\` | ${message.en} |`);
   return `# Errors
 
-Generated from \`src/contract/errors.ts\` by \`npm run generate\`.
+Generated from \`src/contract/errors/\` by \`npm run generate\`.
 
 Every error is \`application/problem+json\` ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)):
 
@@ -103,7 +105,7 @@ function clientTypes({ components }) {
   names.push('Passkey', 'RecoveryCodes', 'StartedExternalIdentity', 'StartedProof');
   names.push('LoginOptions', 'NewSession', 'PageInfo', 'Recovered', 'Session', 'StartedChallenge');
   const statuses = Object.entries(errors).map(([code, { status }]) => `  readonly ${code}: ${status};`);
-  return `// Generated from docs/openapi.json and src/contract/errors.ts by \`npm run generate\`.
+  return `// Generated from docs/openapi.json and src/contract/errors/ by \`npm run generate\`.
 
 /** Every code of a problem, with its HTTP status. */
 export interface ProblemStatuses {

@@ -5,10 +5,9 @@ import type {
   ChangedPassword,
   PasswordChange,
   PinChange,
-  Proof,
-  ProofType,
-} from '../contract/account.js';
-import type { RoleActivation } from '../contract/factors.js';
+} from '../contract/account/account.js';
+import type { RoleActivation } from '../contract/account/factors.js';
+import type { Proof, ProofType } from '../contract/account/proof.js';
 import type { User, UserChange } from '../contract/user.js';
 import type { Database, Queryable, Transaction } from '../database/database.js';
 import { sql, userStatement } from '../database/sql.js';

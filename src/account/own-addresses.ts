@@ -1,5 +1,6 @@
 import { recordEvent } from '../audit/events.js';
-import type { Account, Proof } from '../contract/account.js';
+import type { Account } from '../contract/account/account.js';
+import type { Proof } from '../contract/account/proof.js';
 import { type StartedChallenge, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, codeMatches, newCode } from '../credentials/codes.js';
 import type { Database } from '../database/database.js';

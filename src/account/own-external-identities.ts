@@ -1,4 +1,4 @@
-import type { Proof } from '../contract/account.js';
+import type { Proof } from '../contract/account/proof.js';
 import type { ExternalIdentity } from '../contract/external-identity.js';
 import type { ShownChallenge } from '../credentials/challenge.js';
 import { type StartedChallenge, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';

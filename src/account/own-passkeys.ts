@@ -1,7 +1,7 @@
 import { changeOf } from '../audit/changes.js';
 import { recordEvent } from '../audit/events.js';
-import type { Proof } from '../contract/account.js';
-import type { NewPasskey, Passkey, PasskeyRequest } from '../contract/factors.js';
+import type { NewPasskey, Passkey, PasskeyRequest } from '../contract/account/factors.js';
+import type { Proof } from '../contract/account/proof.js';
 import { endChallenges, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
 import { cleanUpAfterLastFactor } from '../credentials/factors/last-factor.js';
 import {

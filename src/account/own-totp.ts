@@ -1,6 +1,6 @@
 import { recordEvent } from '../audit/events.js';
-import type { Proof } from '../contract/account.js';
-import type { EnrollmentRequest, NewTotp, RecoveryCodes } from '../contract/factors.js';
+import type { EnrollmentRequest, NewTotp, RecoveryCodes } from '../contract/account/factors.js';
+import type { Proof } from '../contract/account/proof.js';
 import { endChallenges, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
 import { cleanUpAfterLastFactor } from '../credentials/factors/last-factor.js';
 import { hasRecoveryCodes, replaceRecoveryCodes } from '../credentials/factors/recovery-codes.js';

@@ -1,5 +1,5 @@
 import { recordEvent } from '../audit/events.js';
-import type { ProofType } from '../contract/account.js';
+import type { ProofType } from '../contract/account/proof.js';
 import { newLongCode, normalizeLongCode } from '../credentials/codes.js';
 import {
   endPendingPin,

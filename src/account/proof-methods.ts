@@ -1,4 +1,4 @@
-import type { ProofStart } from '../contract/account.js';
+import type { ProofStart } from '../contract/account/proof.js';
 import { codeDigest, codeLifetime, codeMatches, newCode } from '../credentials/codes.js';
 import type { PasswordHasher } from '../credentials/passwords.js';
 import type { Pins } from '../credentials/pins/pins.js';

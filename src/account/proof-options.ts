@@ -1,4 +1,4 @@
-import type { ProofOption } from '../contract/account.js';
+import type { ProofOption } from '../contract/account/proof.js';
 import type { AccountUser } from '../identities/accounts.js';
 import { maskAddress } from '../identities/identity.js';
 import type { AddressType } from './code-sender.js';

@@ -1,5 +1,5 @@
 import { recordEvent } from '../audit/events.js';
-import type { Proof, ProofOption, ProofStart, ProofType, StartedProof } from '../contract/account.js';
+import type { Proof, ProofOption, ProofStart, ProofType, StartedProof } from '../contract/account/proof.js';
 import type { ChallengeAnswer, ChallengeState } from '../credentials/challenge.js';
 import { endChallenge, startChallenge, takeChallengeGuess } from '../credentials/challenges.js';
 import type { PendingPins } from '../credentials/pins/pending-pin.js';

@@ -1,5 +1,5 @@
 import { recordEvent } from '../audit/events.js';
-import type { Recovered, RecoveryAnswer, RecoveryRequest } from '../contract/account.js';
+import type { Recovered, RecoveryAnswer, RecoveryRequest } from '../contract/account/recovery.js';
 import { endChallenge, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, newCode } from '../credentials/codes.js';
 import type { Queryable } from '../database/database.js';

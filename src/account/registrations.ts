@@ -1,5 +1,6 @@
 import { recordEvent } from '../audit/events.js';
-import type { Account, RegistrationAnswer, RegistrationRequest } from '../contract/account.js';
+import type { Account } from '../contract/account/account.js';
+import type { RegistrationAnswer, RegistrationRequest } from '../contract/account/registration.js';
 import { endChallenge, type StartedChallenge, startChallenge } from '../credentials/challenges.js';
 import { codeDigest, codeLifetime, newCode } from '../credentials/codes.js';
 import { directoryStatement, sql, userStatement } from '../database/sql.js';

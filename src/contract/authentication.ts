@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { DeviceIdInput, Id, NullableString, NullableText, pinPattern, Time } from './common.js';
-import { authenticationErrors } from './errors.js';
+import { authenticationErrors } from './errors/authentications.js';
 
 export const identityTypes = ['email', 'phone', 'username'] as const;
 

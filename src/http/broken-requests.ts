@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type ErrorCode, errors } from '../contract/errors.js';
+import { type ErrorCode, errors } from '../contract/errors/problems.js';
 import { Problem } from '../lib/problem.js';
 import { problemBody } from './plugins/problems.js';
 

@@ -1,4 +1,4 @@
-import { type Language, languages, type Text } from '../contract/errors.js';
+import { type Language, languages, type Text } from '../contract/errors/text.js';
 
 const [fallback] = languages;
 

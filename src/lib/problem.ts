@@ -1,10 +1,12 @@
-import type { ErrorCode, FieldErrorCode, FieldHint, ProblemHint } from '../contract/errors.js';
+import type { FieldErrorCode } from '../contract/errors/fields.js';
+import type { FieldHint, ProblemHint } from '../contract/errors/hints.js';
+import type { ErrorCode } from '../contract/errors/problems.js';
 
 /** A field error of a request. `field` is a path such as `identity.type` or `0.user_id`. */
 export interface FieldError {
   readonly field?: string;
   readonly code: FieldErrorCode;
-  /** Values for the placeholders of the code's text in `contract/errors.ts`. */
+  /** Values for the placeholders of the code's text in `contract/errors/`. */
   readonly params?: Readonly<Record<string, string | number>>;
   /** An addition to the code's text in the message. */
   readonly hint?: FieldHint;

@@ -1,6 +1,6 @@
 import type { MessageChannel, NoticeChannel } from '../contract/administration.js';
 import type { authenticationStatuses, LoginDevice } from '../contract/authentication.js';
-import type { AuthenticationErrorCode } from '../contract/errors.js';
+import type { AuthenticationErrorCode } from '../contract/errors/authentications.js';
 import type { Challenge } from '../credentials/challenge.js';
 import type { Queryable } from '../database/database.js';
 import { spanningStatement, sql, userStatement } from '../database/sql.js';

@@ -1,5 +1,5 @@
 import type { EventType } from '../audit/events.js';
-import type { Text } from '../contract/errors.js';
+import type { Text } from '../contract/errors/text.js';
 
 const text = (en: string, es: string): Text => ({ en, es });
 

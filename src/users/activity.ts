@@ -1,5 +1,5 @@
 import { eventColumns, eventFilterExpressions, type StoredEvent, withNames } from '../audit/event-list.js';
-import type { ActivityEntry } from '../contract/account.js';
+import type { ActivityEntry } from '../contract/account/activity.js';
 import type { Event } from '../contract/administration.js';
 import type { Database } from '../database/database.js';
 import { type ListRequest, type ListSource, type Page, readPage } from '../database/listing.js';

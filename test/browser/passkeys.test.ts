@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StartedProof } from '../../src/contract/account.js';
-import type { Passkey } from '../../src/contract/factors.js';
+import type { Passkey } from '../../src/contract/account/factors.js';
+import type { StartedProof } from '../../src/contract/account/proof.js';
 import { idToBytes } from '../../src/lib/ids.js';
 import { byPassword, type Person } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';

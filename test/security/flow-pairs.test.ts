@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { StartedProof } from '../../src/contract/account.js';
+import type { NewPasskey, NewTotp } from '../../src/contract/account/factors.js';
+import type { StartedProof } from '../../src/contract/account/proof.js';
 import type { Authentication } from '../../src/contract/authentication.js';
-import type { NewPasskey, NewTotp } from '../../src/contract/factors.js';
 import type { NewSession } from '../../src/contract/session.js';
 import type { User } from '../../src/contract/user.js';
 import { byPassword, codesTo, codeTo, createSelfService, type Person } from '../support/account.js';

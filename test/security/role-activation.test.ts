@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Account } from '../../src/contract/account.js';
-import type { NewTotp } from '../../src/contract/factors.js';
+import type { Account } from '../../src/contract/account/account.js';
+import type { NewTotp } from '../../src/contract/account/factors.js';
 import type { EnrollmentLink, User } from '../../src/contract/user.js';
 import { byPassword, type Person } from '../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../support/app.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RecoveryCodes } from '../../src/contract/factors.js';
+import type { RecoveryCodes } from '../../src/contract/account/factors.js';
 import { codeTo, type Person } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type AuthenticatorApp, createFactors } from '../support/factors.js';

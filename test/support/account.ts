@@ -1,4 +1,4 @@
-import type { StartedProof } from '../../src/contract/account.js';
+import type { StartedProof } from '../../src/contract/account/proof.js';
 import type { OutboxMessage } from '../../src/contract/administration.js';
 import type { Authentication } from '../../src/contract/authentication.js';
 import type { NewSession } from '../../src/contract/session.js';

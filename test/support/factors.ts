@@ -1,5 +1,5 @@
+import type { NewPasskey, NewTotp, Passkey, RecoveryCodes } from '../../src/contract/account/factors.js';
 import type { Authentication } from '../../src/contract/authentication.js';
-import type { NewPasskey, NewTotp, Passkey, RecoveryCodes } from '../../src/contract/factors.js';
 import { totpCode } from '../../src/lib/crypto/totp.js';
 import { byPassword, createSelfService, type Person } from './account.js';
 import type { ProblemAnswer, TestApp } from './app.js';

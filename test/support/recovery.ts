@@ -1,4 +1,4 @@
-import type { Recovered } from '../../src/contract/account.js';
+import type { Recovered } from '../../src/contract/account/recovery.js';
 import type { OutboxMessage } from '../../src/contract/administration.js';
 import type { User } from '../../src/contract/user.js';
 import { codesTo, codeTo } from './account.js';

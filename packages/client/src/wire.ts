@@ -1,4 +1,4 @@
-// Generated from docs/openapi.json and src/contract/errors.ts by `npm run generate`.
+// Generated from docs/openapi.json and src/contract/errors/ by `npm run generate`.
 
 /** Every code of a problem, with its HTTP status. */
 export interface ProblemStatuses {

@@ -1,4 +1,4 @@
-import type { Text } from '../errors.js';
+import type { Text } from '../errors/text.js';
 
 const text = (en: string, es: string): Text => ({ en, es });
 

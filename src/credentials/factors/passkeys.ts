@@ -1,5 +1,5 @@
 import { recordEvent } from '../../audit/events.js';
-import type { Passkey } from '../../contract/factors.js';
+import type { Passkey } from '../../contract/account/factors.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { sql, userStatement } from '../../database/sql.js';
 import { newId } from '../../lib/ids.js';

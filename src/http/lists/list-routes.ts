@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { ListQuery, PageOf } from '../../contract/common.js';
-import type { ErrorCode } from '../../contract/errors.js';
+import type { ErrorCode } from '../../contract/errors/problems.js';
 import type { Page } from '../../database/listing.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
 import { IdParams, pathId } from '../requests/parameters.js';

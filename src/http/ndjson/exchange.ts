@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errors } from '../../contract/errors.js';
+import { errors } from '../../contract/errors/problems.js';
 import { mapAtPace, type Pace, type Pacer } from '../../lib/pacing.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import type { QueryParameters } from '../lists/list-query.js';

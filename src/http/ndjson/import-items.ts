@@ -1,4 +1,4 @@
-import type { Language } from '../../contract/errors.js';
+import type { Language } from '../../contract/errors/text.js';
 import type { ImportedLine, UserToImport } from '../../contract/user-import.js';
 import { mapAtPace, type Pace } from '../../lib/pacing.js';
 import { Problem } from '../../lib/problem.js';

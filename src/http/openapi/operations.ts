@@ -1,5 +1,5 @@
 import type { FastifySchema, RouteOptions } from 'fastify';
-import type { ErrorCode } from '../../contract/errors.js';
+import type { ErrorCode } from '../../contract/errors/problems.js';
 import { isAdmin } from '../plugins/admin-requests.js';
 import { closed } from '../plugins/known-names.js';
 import type { Access } from '../requests/route.js';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { RejectedAuthentication } from '../../contract/authentication.js';
-import { type ErrorCode, errors } from '../../contract/errors.js';
+import { type ErrorCode, errors } from '../../contract/errors/problems.js';
 import { ProblemBody } from '../../contract/problem.js';
 import type { JsonObject } from './json-schema.js';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Scope } from '../../contract/administration.js';
-import type { ProblemHint } from '../../contract/errors.js';
+import type { ProblemHint } from '../../contract/errors/hints.js';
 import type { Session } from '../../contract/session.js';
 import { type ParsedToken, parseToken } from '../../lib/crypto/token-strings.js';
 import { headerValues, maxCredentials } from '../../lib/http-headers.js';

@@ -1,5 +1,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorCode, errors, fieldErrors, fieldHints, type Language, problemHints } from '../../contract/errors.js';
+import { fieldErrors } from '../../contract/errors/fields.js';
+import { fieldHints, problemHints } from '../../contract/errors/hints.js';
+import { type ErrorCode, errors } from '../../contract/errors/problems.js';
+import type { Language } from '../../contract/errors/text.js';
 import type { ProblemBody } from '../../contract/problem.js';
 import { formatText, preferredLanguage } from '../../lib/language.js';
 import { type FieldError, Problem } from '../../lib/problem.js';

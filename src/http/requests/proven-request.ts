@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { CallingSession } from '../../account/proofs.js';
-import type { ErrorCode } from '../../contract/errors.js';
+import type { ErrorCode } from '../../contract/errors/problems.js';
 import { originOf, sessionOf } from './route.js';
 
 /** The session that calls the route, with the origin of the request. */

@@ -9,7 +9,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { Scope } from '../../contract/administration.js';
-import type { ErrorCode } from '../../contract/errors.js';
+import type { ErrorCode } from '../../contract/errors/problems.js';
 import type { Session } from '../../contract/session.js';
 import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import type { Origin } from '../../lib/origin.js';

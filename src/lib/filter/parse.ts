@@ -1,4 +1,4 @@
-import type { FieldErrorCode } from '../../contract/errors.js';
+import type { FieldErrorCode } from '../../contract/errors/fields.js';
 import { echo, nearest } from '../nearest.js';
 import { type FieldError, throwIfErrors } from '../problem.js';
 import {

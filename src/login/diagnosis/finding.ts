@@ -1,4 +1,4 @@
-import { errors } from '../../contract/errors.js';
+import { errors } from '../../contract/errors/problems.js';
 import type { Answer, Reason } from '../../contract/login-diagnosis/login-diagnosis.js';
 import type { LoginReasonCode } from '../../contract/login-diagnosis/texts.js';
 import type { Problem } from '../../lib/problem.js';

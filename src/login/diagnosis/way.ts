@@ -1,4 +1,4 @@
-import { errors } from '../../contract/errors.js';
+import { errors } from '../../contract/errors/problems.js';
 import type { Answer, Way } from '../../contract/login-diagnosis/login-diagnosis.js';
 import type { SecondFactors } from '../../credentials/factors/second-factor.js';
 import { type PinPolicy, pinRule } from '../../credentials/pins/pin-check.js';

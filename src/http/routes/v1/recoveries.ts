@@ -1,5 +1,6 @@
 import type { Recoveries } from '../../../account/recoveries.js';
-import { BegunChallenge, Recovered, RecoveryAnswer, RecoveryRequest } from '../../../contract/account.js';
+import { StartedChallenge } from '../../../contract/account/code.js';
+import { Recovered, RecoveryAnswer, RecoveryRequest } from '../../../contract/account/recovery.js';
 import { IdParams } from '../../requests/parameters.js';
 import { type App, originOf } from '../../requests/route.js';
 
@@ -15,7 +16,7 @@ export function recoveryRoutes(app: App, { recoveries }: { recoveries: Recoverie
         'Sends a code if an account has this address and the secret to recover. The response is always the same.',
       tags: ['Account'],
       body: RecoveryRequest,
-      response: { 201: { ...BegunChallenge, description: 'If there is such an account, a code is sent.' } },
+      response: { 201: { ...StartedChallenge, description: 'If there is such an account, a code is sent.' } },
     },
     config: { access: 'public', problems: ['too_many_requests'] },
     async handler(request, reply) {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { PinRecoveries } from '../../../account/pin-recoveries.js';
-import { RecoveryCancellation } from '../../../contract/account.js';
+import { RecoveryCancellation } from '../../../contract/account/recovery.js';
 import { type App, originOf } from '../../requests/route.js';
 
 /** A route that cancels a recovery of the PIN without a session, with the code from the notice about it. */

@@ -1,5 +1,7 @@
 import type { Registrations } from '../../../account/registrations.js';
-import { Account, BegunChallenge, RegistrationAnswer, RegistrationRequest } from '../../../contract/account.js';
+import { Account } from '../../../contract/account/account.js';
+import { StartedChallenge } from '../../../contract/account/code.js';
+import { RegistrationAnswer, RegistrationRequest } from '../../../contract/account/registration.js';
 import { IdParams } from '../../requests/parameters.js';
 import { type App, originOf } from '../../requests/route.js';
 
@@ -15,7 +17,7 @@ export function registrationRoutes(app: App, { registrations }: { registrations:
         'Needs REGISTRATION=on. Sends a code to the address. If an account has the address already, its user gets a notice instead, and the response is the same.',
       tags: ['Account'],
       body: RegistrationRequest,
-      response: { 201: { ...BegunChallenge, description: 'A message is sent.' } },
+      response: { 201: { ...StartedChallenge, description: 'A message is sent.' } },
     },
     config: { access: 'public', problems: ['registration_off', 'too_many_requests'] },
     async handler(request, reply) {

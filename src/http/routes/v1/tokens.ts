@@ -7,7 +7,7 @@ import {
   secretRequestOf,
   TokenRequest,
 } from '../../../contract/authentication.js';
-import { authenticationErrors } from '../../../contract/errors.js';
+import { authenticationErrors } from '../../../contract/errors/authentications.js';
 import { formatText, preferredLanguage } from '../../../lib/language.js';
 import { Problem } from '../../../lib/problem.js';
 import type { LoginResult } from '../../../login/completion.js';

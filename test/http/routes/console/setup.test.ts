@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Account } from '../../../../src/contract/account.js';
+import type { Account } from '../../../../src/contract/account/account.js';
 import type { IssuedApiKey } from '../../../../src/contract/administration.js';
 import type { SetUpLink } from '../../../../src/contract/console/set-up.js';
 import type { User } from '../../../../src/contract/user.js';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Account, StartedProof } from '../../../../src/contract/account.js';
+import type { Account } from '../../../../src/contract/account/account.js';
+import type { StartedProof } from '../../../../src/contract/account/proof.js';
 import type { OutboxMessage } from '../../../../src/contract/administration.js';
 import type { User } from '../../../../src/contract/user.js';
 import { byPassword, createSelfService, type Person } from '../../../support/account.js';

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Account } from '../../../../src/contract/account.js';
+import type { Account } from '../../../../src/contract/account/account.js';
 import { codeTo } from '../../../support/account.js';
 import { createAdministration } from '../../../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';

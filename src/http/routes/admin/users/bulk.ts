@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { errors, type Language } from '../../../../contract/errors.js';
+import { errors } from '../../../../contract/errors/problems.js';
+import type { Language } from '../../../../contract/errors/text.js';
 import { BulkLine, BulkRequest } from '../../../../contract/users/bulk.js';
 import { preferredLanguage } from '../../../../lib/language.js';
 import { Problem } from '../../../../lib/problem.js';

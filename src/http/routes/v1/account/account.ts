@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import type { OwnAccount } from '../../../../account/account.js';
 import type { Proofs } from '../../../../account/proofs.js';
-import { Account, AccountChange, AccountDetails, ProvenRequest } from '../../../../contract/account.js';
+import { Account, AccountChange, AccountDetails } from '../../../../contract/account/account.js';
+import { ProvenRequest } from '../../../../contract/account/proof.js';
 import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import { type App, sessionOf } from '../../../requests/route.js';
 

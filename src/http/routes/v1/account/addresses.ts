@@ -1,14 +1,8 @@
 import type { AddressType } from '../../../../account/code-sender.js';
 import type { OwnAddresses } from '../../../../account/own-addresses.js';
-import {
-  Account,
-  BegunChallenge,
-  CodeAnswer,
-  EmailChange,
-  PhoneChange,
-  type Proof,
-  ProvenRequest,
-} from '../../../../contract/account.js';
+import { Account, EmailChange, PhoneChange } from '../../../../contract/account/account.js';
+import { CodeAnswer, StartedChallenge } from '../../../../contract/account/code.js';
+import { type Proof, ProvenRequest } from '../../../../contract/account/proof.js';
 import { parseId } from '../../../../lib/ids.js';
 import { IdParams } from '../../../requests/parameters.js';
 import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
@@ -42,7 +36,7 @@ function addressRoutes(
       description: `Sends a code to the new ${what}. The change takes effect when you confirm the code. Needs ${freshProof}`,
       tags: ['Account'],
       body,
-      response: { 201: { ...BegunChallenge, description: 'A code is sent.' } },
+      response: { 201: { ...StartedChallenge, description: 'A code is sent.' } },
     },
     config: { access: 'session', problems: proofProblems },
     async handler(request, reply) {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { OwnExternalIdentities } from '../../../../account/own-external-identities.js';
-import { ProvenRequest } from '../../../../contract/account.js';
+import { ProvenRequest } from '../../../../contract/account/proof.js';
 import { BegunExternalIdentity, ExternalIdentity, IdTokenAnswer } from '../../../../contract/external-identity.js';
 import { parseId } from '../../../../lib/ids.js';
 import { pathId } from '../../../requests/parameters.js';

@@ -1,7 +1,13 @@
 import { Type } from 'typebox';
 import type { OwnPasskeys } from '../../../../account/own-passkeys.js';
-import { ProvenRequest } from '../../../../contract/account.js';
-import { NewPasskey, Passkey, PasskeyAnswer, PasskeyChange, PasskeyRequest } from '../../../../contract/factors.js';
+import {
+  NewPasskey,
+  Passkey,
+  PasskeyAnswer,
+  PasskeyChange,
+  PasskeyRequest,
+} from '../../../../contract/account/factors.js';
+import { ProvenRequest } from '../../../../contract/account/proof.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
 import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import { type App, sessionOf } from '../../../requests/route.js';

@@ -1,6 +1,6 @@
 import type { OwnAccount } from '../../../../account/account.js';
 import type { PinRecoveries } from '../../../../account/pin-recoveries.js';
-import { Account } from '../../../../contract/account.js';
+import { Account } from '../../../../contract/account/account.js';
 import type { Database } from '../../../../database/database.js';
 import { callingSessionOf } from '../../../requests/proven-request.js';
 import type { App } from '../../../requests/route.js';

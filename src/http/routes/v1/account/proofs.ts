@@ -1,5 +1,5 @@
 import type { Proofs } from '../../../../account/proofs.js';
-import { ProofRequest, StartedProof } from '../../../../contract/account.js';
+import { ProofRequest, StartedProof } from '../../../../contract/account/proof.js';
 import { callingSessionOf } from '../../../requests/proven-request.js';
 import type { App } from '../../../requests/route.js';
 

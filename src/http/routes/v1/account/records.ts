@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { ActivityEntry } from '../../../../contract/account.js';
+import { ActivityEntry } from '../../../../contract/account/activity.js';
 import { formatText, preferredLanguage } from '../../../../lib/language.js';
 import { type Activity, type OwnEvent, ownEventFilterFields } from '../../../../users/activity.js';
 import { activityText } from '../../../../users/activity-texts.js';

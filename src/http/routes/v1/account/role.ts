@@ -1,6 +1,7 @@
 import type { OwnAccount } from '../../../../account/account.js';
-import { Account, ProvenRequest, RecordedProof } from '../../../../contract/account.js';
-import { RoleActivation } from '../../../../contract/factors.js';
+import { Account } from '../../../../contract/account/account.js';
+import { RoleActivation } from '../../../../contract/account/factors.js';
+import { ProvenRequest, RecordedProof } from '../../../../contract/account/proof.js';
 import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import type { App } from '../../../requests/route.js';
 

@@ -1,5 +1,6 @@
 import type { OwnAccount } from '../../../../account/account.js';
-import { Account, ChangedPassword, PasswordChange, PinChange, ProvenRequest } from '../../../../contract/account.js';
+import { Account, ChangedPassword, PasswordChange, PinChange } from '../../../../contract/account/account.js';
+import { ProvenRequest } from '../../../../contract/account/proof.js';
 import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import type { App } from '../../../requests/route.js';
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { OwnTotp } from '../../../../account/own-totp.js';
-import { ProvenRequest } from '../../../../contract/account.js';
-import { EnrollmentRequest, NewTotp, RecoveryCodes, TotpConfirmation } from '../../../../contract/factors.js';
+import { EnrollmentRequest, NewTotp, RecoveryCodes, TotpConfirmation } from '../../../../contract/account/factors.js';
+import { ProvenRequest } from '../../../../contract/account/proof.js';
 import { IdParams, pathId } from '../../../requests/parameters.js';
 import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import type { App } from '../../../requests/route.js';

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Account, AccountDetails } from '../../../../../src/contract/account.js';
+import type { Account, AccountDetails } from '../../../../../src/contract/account/account.js';
 import { byPassword, createSelfService } from '../../../../support/account.js';
 import { createAdministration } from '../../../../support/administration.js';
 import { startTestApp, type TestApp } from '../../../../support/app.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Account } from '../../../../../src/contract/account.js';
+import type { Account } from '../../../../../src/contract/account/account.js';
 import { byPassword, codesTo, codeTo, createSelfService, type Person } from '../../../../support/account.js';
 import { createAdministration } from '../../../../support/administration.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOwnExternalIdentities } from '../../../../../src/account/own-external-identities.js';
-import type { ActivityEntry } from '../../../../../src/contract/account.js';
+import type { ActivityEntry } from '../../../../../src/contract/account/activity.js';
 import type { Authentication } from '../../../../../src/contract/authentication.js';
 import type { ExternalIdentity } from '../../../../../src/contract/external-identity.js';
 import type { Session } from '../../../../../src/contract/session.js';

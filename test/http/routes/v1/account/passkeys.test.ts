@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { NewPasskey, Passkey } from '../../../../../src/contract/account/factors.js';
 import type { Event } from '../../../../../src/contract/administration.js';
-import type { NewPasskey, Passkey } from '../../../../../src/contract/factors.js';
 import { idToBytes } from '../../../../../src/lib/ids.js';
 import { byPassword, type Person } from '../../../../support/account.js';
 import { startTestApp, type TestApp } from '../../../../support/app.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { AccountDetails, StartedProof } from '../../../../../src/contract/account.js';
+import type { AccountDetails } from '../../../../../src/contract/account/account.js';
+import type { StartedProof } from '../../../../../src/contract/account/proof.js';
 import type { Person } from '../../../../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';
 import { createFactors } from '../../../../support/factors.js';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ActivityEntry } from '../../../../../src/contract/account.js';
+import type { ActivityEntry } from '../../../../../src/contract/account/activity.js';
 import { byPassword, createSelfService } from '../../../../support/account.js';
 import { createAdministration } from '../../../../support/administration.js';
 import { startTestApp, type TestApp } from '../../../../support/app.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ActivityEntry } from '../../../../../src/contract/account.js';
+import type { ActivityEntry } from '../../../../../src/contract/account/activity.js';
+import type { NewTotp, RecoveryCodes } from '../../../../../src/contract/account/factors.js';
 import type { Event } from '../../../../../src/contract/administration.js';
-import type { NewTotp, RecoveryCodes } from '../../../../../src/contract/factors.js';
 import type { User } from '../../../../../src/contract/user.js';
 import { byPassword, createSelfService, type Person } from '../../../../support/account.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../../support/app.js';

@@ -1,8 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Proof } from './account.js';
-import { AnyObject, Id, NullableTime, Text, Time } from './common.js';
-
-const proof = { type: 'password', secret: 'correct horse battery' };
+import { AnyObject, Id, NullableTime, Text, Time } from '../common.js';
+import { Proof, proofExample } from './proof.js';
 
 const EnrollmentSecret = Text(100, 1);
 
@@ -18,7 +16,7 @@ export const EnrollmentRequest = Type.Object(
       }),
     ),
   },
-  { title: 'EnrollmentRequest', examples: [{ proof }] },
+  { title: 'EnrollmentRequest', examples: [{ proof: proofExample }] },
 );
 export type EnrollmentRequest = Static<typeof EnrollmentRequest>;
 
@@ -103,7 +101,7 @@ export type Passkey = Static<typeof Passkey>;
 
 export const PasskeyRequest = Type.Object(
   { ...EnrollmentRequest.properties, name: Type.Optional(PasskeyName) },
-  { title: 'PasskeyRequest', examples: [{ proof, name: 'Phone' }] },
+  { title: 'PasskeyRequest', examples: [{ proof: proofExample, name: 'Phone' }] },
 );
 export type PasskeyRequest = Static<typeof PasskeyRequest>;
 

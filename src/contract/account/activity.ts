@@ -1,0 +1,36 @@
+import { type Static, Type } from 'typebox';
+import { Id, NullableId, NullableString, Time } from '../common.js';
+
+/** An event of the account, in words. */
+export const ActivityEntry = Type.Object(
+  {
+    id: Id,
+    type: Type.String({ examples: ['login.approved'] }),
+    text: Type.String({
+      description: 'What happened, in the language of Accept-Language.',
+      examples: ['You logged in.'],
+    }),
+    by: Type.Enum(['user', 'operator', 'system'], { description: 'Who did it.' }),
+    device_id: NullableId,
+    address: Type.Unsafe<string | null>({
+      ...NullableString,
+      description: "The client's address, if the user did it.",
+    }),
+    created_at: Time,
+  },
+  {
+    title: 'ActivityEntry',
+    examples: [
+      {
+        id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
+        type: 'login.approved',
+        text: 'You logged in.',
+        by: 'user',
+        device_id: '582a5abb-1335-4794-4855-11e067b8c55e',
+        address: '198.51.100.7',
+        created_at: '2017-10-19T17:02:03.181879Z',
+      },
+    ],
+  },
+);
+export type ActivityEntry = Static<typeof ActivityEntry>;

@@ -1,0 +1,124 @@
+import { type Static, Type } from 'typebox';
+import { AnyObject, Id, IdInput, NullableString, Time } from '../common.js';
+
+export const proofTypes = ['password', 'code', 'passkey', 'totp', 'pin'] as const;
+export type ProofType = (typeof proofTypes)[number];
+const ProofType = Type.Enum(proofTypes, { title: 'ProofType' });
+
+/** Re-authentication within a session: the session alone does not show that the user is the person at the device. */
+export const Proof = Type.Object(
+  {
+    type: ProofType,
+    id: Type.Optional(
+      Type.Unsafe<string>({ ...IdInput, description: 'The id of the started proof, for a code or a passkey.' }),
+    ),
+    secret: Type.String({
+      minLength: 1,
+      maxLength: 16_384,
+      description: "The password, the code, the PIN, or a passkey's assertion as JSON text.",
+    }),
+  },
+  {
+    title: 'Proof',
+    description:
+      'Re-authentication. Each operation lists the types that it accepts. For an account with a second factor, only totp (a code of the app, or a recovery code) and passkey are accepted.',
+    examples: [{ type: 'password', secret: 'correct horse battery' }],
+  },
+);
+export type Proof = Static<typeof Proof>;
+
+export const proofStarts = ['sms', 'email', 'passkey'] as const;
+export type ProofStart = (typeof proofStarts)[number];
+
+export const ProofRequest = Type.Object(
+  {
+    type: Type.Enum(proofStarts, {
+      title: 'ProofStart',
+      description: "sms and email send a code to the account's own phone or mail address. passkey returns a challenge.",
+    }),
+  },
+  { title: 'ProofRequest', examples: [{ type: 'sms' }] },
+);
+
+export const StartedProof = Type.Object(
+  {
+    id: Id,
+    type: { ...ProofType, description: 'The `type` of the proof that completes it.' },
+    challenge: Type.Optional(AnyObject("For a passkey: the browser's request options.")),
+    destination: Type.Optional(
+      Type.String({ description: 'For a code: where it was sent, in part, such as `+15…67` or `a…@example.com`.' }),
+    ),
+    resend_at: Type.Optional(
+      Type.Unsafe<string>({ ...Time, description: 'For a code: when the next one may be requested.' }),
+    ),
+    expires_at: Time,
+  },
+  {
+    title: 'StartedProof',
+    examples: [
+      {
+        id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
+        type: 'code',
+        destination: '+15…67',
+        resend_at: '2017-10-19T17:03:03.181879Z',
+        expires_at: '2017-10-19T17:07:03.181879Z',
+      },
+    ],
+  },
+);
+export type StartedProof = Static<typeof StartedProof>;
+
+/** A way to re-authenticate, and what it counts for now. */
+export const ProofOption = Type.Object(
+  {
+    type: ProofType,
+    start: Type.Unsafe<ProofStart | null>({
+      type: ['string', 'null'],
+      enum: [...proofStarts, null],
+      title: 'ProofStart',
+      description: 'The type to send to POST /v1/account/proofs first. null: the secret alone proves.',
+    }),
+    destination: Type.Unsafe<string | null>({
+      ...NullableString,
+      description: 'Where a code goes, in part, such as `+15…67`. null if the account has no such address.',
+    }),
+    accepted_for: Type.Array(
+      Type.Enum(['account', 'pin'], {
+        description: 'account: changes of the account, as each operation describes. pin: a new or changed PIN.',
+      }),
+    ),
+    reason: Type.Unsafe<'not_set' | 'not_offered' | 'second_factor_required' | null>({
+      type: ['string', 'null'],
+      enum: ['not_set', 'not_offered', 'second_factor_required', null],
+      title: 'ProofRefusal',
+      description:
+        'Why it counts for nothing. not_set: the account does not have it. not_offered: this service cannot send such codes. second_factor_required: the account has a second factor, so only totp and passkey count.',
+    }),
+  },
+  {
+    title: 'ProofOption',
+    examples: [{ type: 'password', start: null, destination: null, accepted_for: ['account', 'pin'], reason: null }],
+  },
+);
+export type ProofOption = Static<typeof ProofOption>;
+
+/** The proof in the examples. */
+export const proofExample = { type: 'password', secret: 'correct horse battery' };
+
+/** A request that needs only a proof. */
+export const ProvenRequest = Type.Object(
+  { proof: Proof },
+  { title: 'ProvenRequest', examples: [{ proof: proofExample }] },
+);
+
+/** A proof that is recorded for the session. */
+export const RecordedProof = Type.Object(
+  {
+    proven_at: Time,
+    expires_at: Type.Unsafe<string>({ ...Time, description: 'Until then the session counts as re-authenticated.' }),
+  },
+  {
+    title: 'RecordedProof',
+    examples: [{ proven_at: '2017-10-19T17:02:03.181879Z', expires_at: '2017-10-19T17:17:03.181879Z' }],
+  },
+);

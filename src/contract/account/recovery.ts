@@ -1,0 +1,72 @@
+import { type Static, Type } from 'typebox';
+import { DeviceIdInput, Id, pinPattern, Text, Time } from '../common.js';
+import { CodeAnswer, ContactAddress } from './code.js';
+
+const Recoverable = Type.Enum(['password', 'pin'] as const, { title: 'RecoverableSecret' });
+
+export const RecoveryRequest = Type.Object(
+  {
+    identity: ContactAddress,
+    purpose: { ...Recoverable, description: 'The forgotten secret.' },
+    device: Type.Optional(
+      Type.Object(
+        { id: Type.Optional(DeviceIdInput) },
+        {
+          title: 'RecoveryDevice',
+          description: 'A device on which the user has logged in before has its own limit of wrong guesses.',
+        },
+      ),
+    ),
+  },
+  { title: 'RecoveryRequest', examples: [{ identity: { type: 'phone', value: '+15551234567' }, purpose: 'password' }] },
+);
+export type RecoveryRequest = Static<typeof RecoveryRequest>;
+
+export const RecoveryAnswer = Type.Object(
+  {
+    ...CodeAnswer.properties,
+    password: Type.Optional(Text(1024, 1)),
+    pin: Type.Optional(Type.String({ pattern: pinPattern })),
+  },
+  {
+    title: 'RecoveryAnswer',
+    description: 'The code, and the new password or PIN.',
+    examples: [{ secret: '271828', password: 'nine dull horses' }],
+  },
+);
+export type RecoveryAnswer = Static<typeof RecoveryAnswer>;
+
+export const Recovered = Type.Object(
+  {
+    id: Id,
+    recovered: Recoverable,
+    status: Type.Optional(
+      Type.Literal('pending', { description: 'A new PIN that takes effect at effective_at. Absent otherwise.' }),
+    ),
+    effective_at: Type.Optional(Time),
+  },
+  {
+    title: 'Recovered',
+    examples: [
+      {
+        id: '2c1f8f6e-6f0b-4b9e-9a53-4b7a1d0b8a53',
+        recovered: 'pin',
+        status: 'pending',
+        effective_at: '2017-10-20T17:02:03.181879Z',
+      },
+    ],
+  },
+);
+export type Recovered = Static<typeof Recovered>;
+
+export const RecoveryCancellation = Type.Object(
+  {
+    identity: ContactAddress,
+    secret: Type.String({ minLength: 1, maxLength: 64, description: 'The code from the notice about the recovery.' }),
+  },
+  {
+    title: 'RecoveryCancellation',
+    examples: [{ identity: { type: 'email', value: 'ada@example.com' }, secret: '7k2m-9xqp-3fjd' }],
+  },
+);
+export type RecoveryCancellation = Static<typeof RecoveryCancellation>;

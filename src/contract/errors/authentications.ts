@@ -1,0 +1,11 @@
+import { type Text, text } from './text.js';
+
+/** The values of `error_code` in an authentication. It is the empty string when there is no error. */
+export const authenticationErrors = {
+  invalid_credentials: text(
+    'The identity, the secret or the PIN is wrong.',
+    'La identidad, el secreto o el PIN es incorrecto.',
+  ),
+  authorization_rejected: text('That code is wrong or has expired.', 'Ese código es incorrecto o ha caducado.'),
+} as const satisfies Record<string, Text>;
+export type AuthenticationErrorCode = keyof typeof authenticationErrors;

@@ -1,0 +1,142 @@
+import { type Text, text } from './text.js';
+
+/**
+ * Field errors: the codes inside `errors[]` of a `validation_failed` problem. A message contains the part in square
+ * brackets only if the parameters of this part have values.
+ */
+export const fieldErrors = {
+  required: text('This field is required.', 'Este campo es obligatorio.'),
+  invalid_type: text('This must be: {expected}.', 'Debe ser: {expected}.'),
+  invalid_choice: text('This must be one of: {allowed}.', 'Debe ser uno de: {allowed}.'),
+  none_configured: text(
+    'No valid value of this field is configured in this installation.',
+    'En esta instalación no hay configurado ningún valor válido para este campo.',
+  ),
+  invalid_cursor: text('This is not a cursor of this list and sort.', 'No es un cursor de esta lista con este orden.'),
+  invalid_format: text('This does not have the expected format.', 'No tiene el formato esperado.'),
+  reserved_id: text('This id is reserved.', 'Este id está reservado.'),
+  own_account: text(
+    'A bulk action does not change your own account.',
+    'Una acción en bloque no cambia su propia cuenta.',
+  ),
+  no_role: text('The user has no role. Assign one first.', 'El usuario no tiene ningún rol. Asígnele uno primero.'),
+  invalid_characters: text('This contains characters that are not allowed.', 'Contiene caracteres no permitidos.'),
+  invalid_time: text(
+    'This must be a time that exists, such as 2030-01-31T12:00:00Z.',
+    'Debe ser una hora que exista, como 2030-01-31T12:00:00Z.',
+  ),
+  time_in_future: text(
+    'This is in the future. It must be a time in the past.',
+    'Está en el futuro. Debe ser una hora pasada.',
+  ),
+  time_in_past: text(
+    'This is in the past. It must be a time in the future, such as 2030-01-31T12:00:00Z.',
+    'Está en el pasado. Debe ser una hora futura, como 2030-01-31T12:00:00Z.',
+  ),
+  not_later: text('This must be later than {field}.', 'Debe ser posterior a {field}.'),
+  step_too_short: text(
+    'This step is too short for the time span: an answer has at most {max} values, and values by minute are kept for 2 days, by hour for 90 days.[ Use one of: {allowed}.]',
+    'Este paso es demasiado corto para el periodo: una respuesta tiene como máximo {max} valores, y los valores por minuto se guardan 2 días y por hora 90 días.[ Use uno de: {allowed}.]',
+  ),
+  invalid_url: text('This is not an allowed URL ({reason}).', 'No es una URL permitida ({reason}).'),
+  invalid_identity: text('This is not a valid {type}.', 'No es un valor válido de tipo {type}.'),
+  invalid_pin: text('A PIN has 4 to 12 digits.', 'Un PIN tiene de 4 a 12 dígitos.'),
+  invalid_number: text(
+    'This must be a number of at most 15 significant digits.',
+    'Debe ser un número de 15 cifras significativas como máximo.',
+  ),
+  invalid_hash: text('This is not a supported password hash.', 'No es un hash de contraseña compatible.'),
+  too_many_schemes: text(
+    'Hashes of {max} other algorithms or parameters are already imported. That is the maximum.',
+    'Ya se importaron hashes de otros {max} algoritmos o parámetros. Es el máximo.',
+  ),
+  schemes_too_expensive: text(
+    'This hash algorithm costs {cost}, and {sum} together with those in use. The limit is {max} (IMPORTED_HASH_COST_LIMIT).',
+    'Este algoritmo de hash cuesta {cost}, y {sum} junto con los que están en uso. El límite es {max} (IMPORTED_HASH_COST_LIMIT).',
+  ),
+  password_breached: text(
+    'This password is in a public leak of passwords.',
+    'Esta contraseña aparece en una filtración pública de contraseñas.',
+  ),
+  password_too_common: text('This password is too common.', 'Esta contraseña es demasiado común.'),
+  too_long: text('This may have at most {max} characters.', 'Puede tener como máximo {max} caracteres.'),
+  too_short: text('This must have at least {min} characters.', 'Debe tener al menos {min} caracteres.'),
+  too_many_bytes: text('This may take at most {max} bytes.', 'Puede ocupar como máximo {max} bytes.'),
+  too_small: text('This must be at least {min}.', 'Debe ser al menos {min}.'),
+  too_large: text('This must be at most {max}.', 'Debe ser como máximo {max}.'),
+  too_many_items: text('This may have at most {max} items.', 'Puede tener como máximo {max} elementos.'),
+  too_few_items: text('This must have at least {min} items.', 'Debe tener al menos {min} elementos.'),
+  duplicate_items: text('This contains the same item twice.', 'Contiene el mismo elemento dos veces.'),
+  identity_required: text(
+    'At least one of username, email and phone is required.',
+    'Se requiere al menos uno de username, email y phone.',
+  ),
+  identity_taken: text('Another user has this value.', 'Otro usuario ya tiene este valor.'),
+  unknown_authenticator: text(
+    'This authenticator does not exist. Use one of: {allowed}.',
+    'Este autenticador no existe. Use uno de: {allowed}.',
+  ),
+  deleted_user: text('A user with this id was deleted.', 'Se eliminó un usuario con este id.'),
+  unknown_user: text('This user does not exist.', 'Este usuario no existe.'),
+  unknown_notification: text('This notification does not exist.', 'Esta notificación no existe.'),
+  unknown_image: text('This image does not exist.', 'Esta imagen no existe.'),
+  conflicting_fields: text('Send only one of {fields}.', 'Envíe solo uno de {fields}.'),
+  one_required: text('One of {fields} is required.', 'Se requiere uno de {fields}.'),
+  unreachable_url: text(
+    'No file could be read from this URL. It must respond with 200 in time, without a redirect.',
+    'No se pudo leer ningún archivo de esta URL. Debe responder con 200 a tiempo y sin redirigir.',
+  ),
+  too_many_deliveries: text(
+    'One request can create at most {max} notifications, counted for each user.',
+    'Una solicitud puede crear como máximo {max} notificaciones, contadas por cada usuario.',
+  ),
+  too_much_published: text(
+    'One request can publish at most {max} MiB, counted for each user who receives it.',
+    'Una solicitud puede publicar como máximo {max} MiB, contados por cada usuario que la recibe.',
+  ),
+  malformed_request: text(
+    'Send this header once, with 1 to 255 printable ASCII characters.',
+    'Envíe esta cabecera una vez, con 1 a 255 caracteres ASCII imprimibles.',
+  ),
+  not_supported: text('This is not supported here.', 'Esto no se admite aquí.'),
+  repeated_parameter: text('Send this parameter only once.', 'Envíe este parámetro una sola vez.'),
+  invalid_page: text('A page is a whole number from 1 to {max}.', 'Una página es un número entero de 1 a {max}.'),
+  invalid_limit: text(
+    'A limit is a whole number from {min} to {max}.',
+    'Un límite es un número entero de {min} a {max}.',
+  ),
+  invalid_sort: text(
+    'Cannot sort by "{value}"; did you mean "{suggestion}"? Fields: {allowed}.',
+    'No se puede ordenar por "{value}"; ¿quiso decir "{suggestion}"? Campos: {allowed}.',
+  ),
+  invalid_since: text(
+    'This must be a time that exists, in the form {format}.',
+    'Debe ser una hora que exista, con la forma {format}.',
+  ),
+  unknown_member: text(
+    'There is no member "{value}"[; did you mean "{suggestion}"?][. Allowed: {known}.]',
+    'No existe el miembro "{value}"[; ¿quiso decir "{suggestion}"?][. Permitidos: {known}.]',
+  ),
+  unknown_parameter: text(
+    'There is no parameter "{value}"[; did you mean "{suggestion}"?][. Allowed: {known}.]',
+    'No existe el parámetro "{value}"[; ¿quiso decir "{suggestion}"?][. Permitidos: {known}.]',
+  ),
+  unknown_filter_field: text(
+    'Position {position}: there is no field "{value}"; did you mean "{suggestion}"? Fields: {allowed}.',
+    'Posición {position}: no existe el campo "{value}"; ¿quiso decir "{suggestion}"? Campos: {allowed}.',
+  ),
+  unknown_filter_op: text(
+    'Position {position}: "{value}" is not an operator here; did you mean "{suggestion}"? Operators: {allowed}.',
+    'Posición {position}: "{value}" no es un operador aquí; ¿quiso decir "{suggestion}"? Operadores: {allowed}.',
+  ),
+  invalid_filter_value: text(
+    'Position {position}: "{value}" is not valid (expected: {expected}).',
+    'Posición {position}: "{value}" no es válido (se espera: {expected}).',
+  ),
+  invalid_filter_syntax: text(
+    'Position {position}: expected {expected}.',
+    'Posición {position}: se esperaba {expected}.',
+  ),
+  too_many_filters: text('A filter has at most {max} conditions.', 'Un filtro tiene como máximo {max} condiciones.'),
+} as const satisfies Record<string, Text>;
+export type FieldErrorCode = keyof typeof fieldErrors;
