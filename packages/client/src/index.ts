@@ -51,16 +51,10 @@ export {
   memoryCopyStore,
 } from './inbox/copy.js';
 export type { NotificationConditions, NotificationFilter } from './inbox/filter.js';
-export { createInbox, type Inbox, type InboxOptions, type NotificationQuery } from './inbox/inbox.js';
-export type { Connection, InboxEvent, LiveQuery } from './inbox/live.js';
+export { createInbox } from './inbox/inbox.js';
 export type { Notification } from './inbox/notification.js';
-export {
-  createInboxView,
-  type InboxItem,
-  type InboxSnapshot,
-  type InboxView,
-  type InboxViewOptions,
-} from './inbox/view.js';
+export type * from './inbox/types.js';
+export { createInboxView } from './inbox/view.js';
 export type { List, ListQuery, Page } from './lists.js';
 export type { Identity, IdentityInput } from './login/identity.js';
 export { createLogin, type Login, type LoginOptions } from './login/login.js';

@@ -273,10 +273,6 @@ export function createPostern(options: PosternOptions): Postern {
     return { revoked: wasSignedIn ? await revoke(inBackend ? undefined : token) : true };
   }
 
-  async function deviceId(): Promise<string | undefined> {
-    return (await stored((store) => store.get(deviceKey))) ?? undefined;
-  }
-
   const core: Core = {
     base,
     passkeys: options.passkeys,
@@ -290,8 +286,8 @@ export function createPostern(options: PosternOptions): Postern {
     },
     async device() {
       const { device: own = ofBrowser } = options;
-      const id = await deviceId();
-      return { ...(await (typeof own === 'function' ? own() : own)), ...(id !== undefined && { id }) };
+      const id = await core.storage.get(deviceKey);
+      return { ...(await (typeof own === 'function' ? own() : own)), ...(id !== null && { id }) };
     },
     storage: {
       get: (key) => stored((store) => store.get(key)),

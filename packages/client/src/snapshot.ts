@@ -1,4 +1,4 @@
-import type { NotificationQuery } from './inbox/inbox.js';
+import type { NotificationFilter } from './inbox/filter.js';
 import type { Notification } from './inbox/notification.js';
 import type { Page } from './lists.js';
 import type { AccountDetails, Device, Marker, Session } from './wire.js';
@@ -6,7 +6,10 @@ import type { AccountDetails, Device, Marker, Session } from './wire.js';
 /** What a snapshot contains besides the session. */
 export interface SnapshotParts {
   readonly account?: true | undefined;
-  readonly inbox?: true | Pick<NotificationQuery, 'filter' | 'limit'> | undefined;
+  readonly inbox?:
+    | true
+    | { readonly filter?: NotificationFilter | undefined; readonly limit?: number | undefined }
+    | undefined;
   readonly devices?: true | undefined;
 }
 

@@ -38,37 +38,36 @@ export interface TransportOptions {
 export function createTransport({ base, fetch, locale, timeout, cookies }: TransportOptions): Transport {
   async function raw(call: Call): Promise<Response> {
     const { method = 'GET', path, query = {}, body, signal, authorization } = call;
-    const search = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, `${value}`);
-    const headers: Record<string, string> = { accept: 'application/json', ...call.headers };
+    const parameters = Object.entries(query).flatMap(([name, value]) =>
+      value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+    );
     const language = locale ?? platform().navigator?.language;
-    if (language !== undefined) headers['accept-language'] = language;
-    if (authorization !== undefined) headers.authorization = authorization;
-    const isReady = typeof body === 'string' || body instanceof FormData;
-    if (body !== undefined && !isReady) headers['content-type'] = 'application/json';
-    const sent = body === undefined ? {} : { body: isReady ? body : JSON.stringify(body) };
-    return withTimeout(signal, timeout, call.streams === true, (both) =>
-      (fetch ?? globalThis.fetch)(base + path + (search.size > 0 ? `?${search}` : ''), {
+    const isJson = typeof body === 'object' && !(body instanceof FormData);
+    const headers = {
+      accept: 'application/json',
+      ...call.headers,
+      ...(language && { 'accept-language': language }),
+      ...(authorization && { authorization }),
+      ...(isJson && { 'content-type': 'application/json' }),
+    };
+    const url = base + path + (parameters.length > 0 ? `?${parameters.join('&')}` : '');
+    const answer = await withTimeout(signal, timeout, call.streams === true, (both) =>
+      (fetch ?? globalThis.fetch)(url, {
         ...{ method, headers, signal: both, redirect: 'error', credentials: cookies ? 'same-origin' : 'omit' },
-        ...sent,
+        ...(body !== undefined && { body: isJson ? JSON.stringify(body) : body }),
       }),
     );
-  }
-
-  async function successful(call: Call): Promise<Response> {
-    const answer = await raw(call);
     if (answer.ok) return answer;
     throw (await problemFrom(answer)) ?? new ForeignAnswerError(answer.status);
   }
 
   return {
-    raw: successful,
+    raw,
     async json<T>(call: Call): Promise<T> {
-      const answer = await successful(call);
+      const answer = await raw(call);
       if (answer.status === 204) return undefined as T;
-      const isJson = /\bjson\b/.test(answer.headers.get('content-type') ?? '');
       // A captive portal answers 200 with a page.
-      if (!isJson) throw new ForeignAnswerError(answer.status);
+      if (!/\bjson\b/.test(answer.headers.get('content-type') ?? '')) throw new ForeignAnswerError(answer.status);
       try {
         return (await answer.json()) as T;
       } catch (error) {
@@ -77,6 +76,15 @@ export function createTransport({ base, fetch, locale, timeout, cookies }: Trans
       }
     },
   };
+}
+
+/** Loads a part of this package that few pages need at their start. It fails as a request does: the network may be lost. */
+export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    throw new NetworkError(false, error);
+  }
 }
 
 /** Runs a request with a time limit of its own beside the caller's signal. */
@@ -117,7 +125,7 @@ export function baseOf(url: string | URL | undefined, maker = 'createPostern'): 
     parsed = new URL(url as string | URL, page);
   } catch {
     throw new UsageError(
-      `${maker} needs \`url\`: the address of Postern, such as 'https://auth.example.com'${page ? '' : '. A path such as /auth works in pages only'}.`,
+      `${maker} needs \`url\`, such as 'https://auth.example.com'${page ? '' : '. A path works in pages only'}.`,
     );
   }
   if (!/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash || parsed.username) {

@@ -1,12 +1,12 @@
 import { coreOf } from '../core.js';
 import { isPosternError, isProblem, type PosternError, UsageError } from '../errors.js';
-import type { Abortable } from '../platform.js';
 import { createStore, type Store } from '../store.js';
+import { loadPart } from '../transport.js';
 import type { Postern } from '../types.js';
-import type { Authentication, AuthenticationState, Challenge, Identity } from '../wire.js';
+import type { Authentication, Identity } from '../wire.js';
+import type { Act, Begin, LoginTools, Make, Open, Own } from './challenges.js';
 import { type IdentityInput, identityOf } from './identity.js';
-import { browserPasskeys } from './passkeys.js';
-import type { LoginIssue, LoginStart, LoginState, PasskeyInput } from './states.js';
+import type { LoginIssue, LoginStart, LoginState } from './states.js';
 
 /** A login in progress. */
 export interface Login extends Store<LoginState> {
@@ -23,36 +23,9 @@ export interface LoginOptions {
 }
 
 type Next = Promise<LoginState>;
-type Own<S> = S extends unknown ? Omit<S, 'busy' | 'issue'> : never;
-/** Runs the work of an input, unless its step has ended or another input is in progress. */
-type Act = (input: unknown, work: (signal: AbortSignal) => Promise<() => LoginState>) => Next;
-type Make = (act: Act) => Own<LoginState>;
-
-/** The request of step 1. */
-interface Begin {
-  readonly authenticator: string;
-  readonly identity?: Identity | undefined;
-  readonly secret?: string | undefined;
-  readonly pin?: string | undefined;
-}
-/** What a challenge of a provider or of a second factor can hold. */
-interface Shown {
-  readonly alternatives?: readonly string[];
-  readonly passkey?: object;
-  readonly issuer?: string;
-  readonly client_ids?: readonly string[];
-  readonly nonce?: string;
-}
-/** An open login, as the storage keeps it. Times are in the clock of the device. */
-interface Open {
-  readonly id: string;
-  readonly begin: Begin;
-  readonly destination: string | null;
-  readonly expiresAt: number;
-  readonly resendAt: number;
-}
-
 const resumeKey = 'postern.open';
+/** Few logins need more than a password or a code, so a page loads the rest when it is used. */
+const loadRest = () => loadPart(() => import('./challenges.js'));
 
 /**
  * Makes a login: a state machine whose states have only the methods that you can call next. Their promises reject only with a
@@ -72,7 +45,6 @@ const resumeKey = 'postern.open';
  */
 export function createLogin(postern: Postern, { resume = false }: LoginOptions = {}): Login {
   const core = coreOf(postern);
-  const passkeys = core.passkeys ?? browserPasskeys;
   // Methods of a state count only while its step is the current one.
   let current = 0;
   let pending: { readonly key: string; readonly next: Next; readonly abort: AbortController } | undefined;
@@ -141,8 +113,8 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
       passkey: (input = {}) =>
         act('passkey', async (signal) => {
           const asked = { authenticator: 'passkey' };
-          const answer = await step1(asked, signal);
-          return assert(answer, asked, answer.challenge ?? {}, input, signal);
+          const [answer, { assert }] = await Promise.all([step1(asked, signal), loadRest()]);
+          return assert(tools, answer, asked, answer.challenge ?? {}, input, signal);
         }),
     };
   }
@@ -154,56 +126,24 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
   const begun = async (begin: Begin, signal: AbortSignal) => follow(await step1(begin, signal), begin);
 
   /** Step 2. The same input has the same key, so that a repeat after a lost answer is not counted twice. */
-  const keys = new Map<string, string>();
-  async function step2(
-    { id }: Pick<Authentication, 'id'>,
-    begin: Begin,
-    secret: string,
-    pin: string | undefined,
-    signal: AbortSignal,
-  ) {
+  let sent: { readonly input: string; readonly key: string } | undefined;
+  const step2: LoginTools['step2'] = async ({ id }, begin, secret, pin, signal) => {
     const input = `${id} ${secret} ${pin}`;
     // Not `randomUUID`, which pages without TLS lack.
-    const key = keys.get(input) ?? crypto.getRandomValues(new Uint32Array(4)).join('-');
-    keys.clear();
-    keys.set(input, key);
+    if (sent?.input !== input) sent = { input, key: crypto.getRandomValues(new Uint32Array(4)).join('-') };
+    const headers = { 'idempotency-key': sent.key };
     const path = `/v1/tokens/${id}/secret`;
     const body = { secret, ...(pin && { pin }) };
     try {
-      return await follow(
-        await core.send({ method: 'POST', path, body, headers: { 'idempotency-key': key }, signal }),
-        begin,
-      );
+      return await follow(await core.send({ method: 'POST', path, body, headers, signal }), begin);
     } catch (error) {
       if (!isProblem(error, 'authorization_rejected')) throw error;
-      const open = await isOpen(id, signal);
-      if (open) throw error;
+      const { isOpen } = await loadRest();
+      if (await isOpen(tools, id, signal)) throw error;
       return () => start({ kind: 'lapsed', message: error.detail });
     }
-  }
-  async function isOpen(id: string, signal?: AbortSignal): Promise<boolean> {
-    try {
-      const { status } = await core.send<AuthenticationState>({ path: `/v1/tokens/${id}`, signal });
-      return status === 'created' || status === 'pending';
-    } catch (error) {
-      if (isProblem(error, 'not_found')) return false;
-      throw error;
-    }
-  }
-
-  async function assert(
-    answer: Authentication,
-    begin: Begin,
-    options: object,
-    input: PasskeyInput,
-    signal: AbortSignal,
-  ) {
-    const { conditional = false } = input;
-    const both = input.signal ? AbortSignal.any([signal, input.signal]) : signal;
-    const assertion = await passkeys.get(options, { conditional, signal: both });
-    return step2(answer, begin, JSON.stringify(assertion), undefined, signal);
-  }
-
+  };
+  const tools: LoginTools = { core, step2, restart };
   /** The step that an answer leads to. */
   async function follow(answer: Authentication, begin: Begin): Promise<() => LoginState> {
     const { status, user_id = '', device_id, error_message: message } = answer;
@@ -214,8 +154,11 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
       return () => enter(() => ({ step: 'done', user_id, device_id }));
     }
     const expiresAt = localTime(answer, answer.expires_at);
-    if (answer.challenge !== undefined)
-      return () => enter(challenged(answer, answer.challenge as Challenge & Shown, begin, expiresAt));
+    if (answer.challenge !== undefined) {
+      const { challenged } = await loadRest();
+      const make = challenged(tools, answer, begin, expiresAt);
+      return () => enter(make);
+    }
     const resendAt = localTime(answer, answer.resend_at ?? answer.created_at);
     const open = { id: answer.id, begin, destination: answer.destination ?? null, expiresAt, resendAt };
     // Without the PIN, which is a secret.
@@ -237,42 +180,6 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
       submit: ({ code, pin = begin.pin }) => act([code, pin], (signal) => step2({ id }, begin, code, pin, signal)),
       resend: () => act('resend', (signal) => begun(begin, signal)),
     });
-
-  function challenged(answer: Authentication, shown: Challenge & Shown, begin: Begin, expiresAt: number): Make {
-    return (act) => {
-      const common = { expiresAt: new Date(expiresAt), cancel: restart };
-      const send = (secret: string, pin?: string) =>
-        act([secret, pin], (signal) => step2(answer, begin, secret, pin, signal));
-      const ask =
-        (options: object) =>
-        (input: Abortable = {}) =>
-          act('passkey', (signal) => assert(answer, begin, options, input, signal));
-      const { type, alternatives = [], passkey, issuer = '', client_ids = [], nonce = '' } = shown;
-      const recoveryCode = alternatives.includes('recovery_code') ? (code: string) => send(code) : null;
-      if (type === 'totp') {
-        return {
-          step: 'totp',
-          ...common,
-          submit: ({ code }) => send(code),
-          passkey: passkey ? ask(passkey) : null,
-          recoveryCode,
-        };
-      }
-      if (type === 'passkey') return { step: 'passkey', ...common, submit: ask(shown), recoveryCode };
-      const { authenticator } = begin;
-      if (type === 'oidc') {
-        const provider = authenticator.slice('oidc:'.length);
-        return { step: 'oidc', ...common, provider, issuer, client_ids, nonce, submit: ({ idToken }) => send(idToken) };
-      }
-      return {
-        step: 'secret',
-        ...common,
-        authenticator,
-        challenge: shown,
-        submit: ({ secret, pin }) => send(secret, pin),
-      };
-    };
-  }
 
   function afterError(error: PosternError, again: (issue?: LoginIssue) => LoginState): LoginState {
     const { message } = error;
@@ -297,12 +204,10 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
   }
 
   async function reopen(): Promise<void> {
-    const text = await core.storage.get(resumeKey);
     const first = current;
-    const open: Open | null = JSON.parse(text ?? 'null');
-    if (open === null || open.expiresAt <= Date.now() || !(await isOpen(open.id))) return;
-    // The user was faster.
-    if (current === first && pending === undefined) store.set(enter(codeStep(open)));
+    const open = await (await loadRest()).openLogin(tools, resumeKey);
+    // The user may have been faster.
+    if (open !== undefined && current === first && pending === undefined) store.set(enter(codeStep(open)));
   }
 
   return Object.assign(store, { start: restart });

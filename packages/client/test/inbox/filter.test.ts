@@ -54,7 +54,11 @@ test.each<[string, NotificationFilter, string[]]>([
 
 test('a condition without a value is refused before anything is sent', async () => {
   const sent = network.sent.length;
-  expect(() => createInbox(postern).list({ filter: { actor: [] } })).toThrow(/needs a value/);
+  await expect(
+    createInbox(postern)
+      .list({ filter: { actor: [] } })
+      .page(),
+  ).rejects.toThrow(/needs a value/);
   expect(network.sent).toHaveLength(sent);
 });
 

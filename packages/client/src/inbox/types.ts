@@ -1,0 +1,96 @@
+import type { PosternError } from '../errors.js';
+import type { List, ListQuery } from '../lists.js';
+import type { Abortable } from '../platform.js';
+import type { Snapshot } from '../snapshot.js';
+import type { Store } from '../store.js';
+import type { DeliveryTrace, Image, Marker, Mute } from '../wire.js';
+import type { NotificationFilter } from './filter.js';
+import type { Notification } from './notification.js';
+
+/** `polling`: the platform cannot read a body while it arrives, so the client asks for changes again and again. */
+export type Connection = 'connecting' | 'live' | 'polling' | 'offline';
+
+/** What happens in an inbox. Pass `position` as `after` to continue there, today or tomorrow. */
+export type InboxEvent =
+  /** A notification was created or changed: store it by its id. */
+  | { readonly type: 'put'; readonly notification: Notification; readonly position: string }
+  | { readonly type: 'delete'; readonly id: string; readonly sequence: number; readonly position: string }
+  | { readonly type: 'marker'; readonly marker: Marker }
+  /** Away for too long: discard your copy and list again. */
+  | { readonly type: 'reset'; readonly position: string }
+  | { readonly type: 'connection'; readonly connection: Connection };
+
+export interface LiveQuery extends Abortable {
+  /** The position to continue from. By default, now. */
+  readonly after?: string | undefined;
+  readonly filter?: NotificationFilter | undefined;
+}
+
+/** What a list of notifications takes. */
+export interface NotificationQuery extends Omit<ListQuery, 'filter'> {
+  readonly filter?: NotificationFilter | undefined;
+}
+
+/** The notifications of the user who is signed in. */
+export interface Inbox {
+  /** `for await (const item of inbox.list())` sees each notification once, whatever arrives meanwhile. */
+  readonly list: (query?: NotificationQuery) => List<Notification>;
+  /** What happens from now on, or after a position. It connects again by itself, and misses nothing. */
+  readonly live: (query?: LiveQuery) => AsyncIterable<InboxEvent>;
+  /** What changed after a position, up to now. Without a position, everything. */
+  readonly changes: (query?: LiveQuery) => AsyncIterable<InboxEvent>;
+  /** Up to where the user has read, and the number of unread notifications. */
+  readonly marker: (options?: Abortable) => Promise<Marker>;
+  /** Moves the marker to a notification. It never moves back. */
+  readonly markRead: (
+    upTo: Pick<Notification, 'sequence'> | Pick<Notification, 'id'>,
+    options?: Abortable,
+  ) => Promise<Marker>;
+  /** Filters of notifications that cause no push. They are listed all the same. */
+  readonly mutes: {
+    readonly list: (options?: Abortable) => Promise<readonly Mute[]>;
+    readonly add: (filter: NotificationFilter, options?: Abortable) => Promise<Mute>;
+    readonly remove: (id: string, options?: Abortable) => Promise<void>;
+  };
+  /** Why a notification did or did not arrive on each device. */
+  readonly trace: (id: string, options?: Abortable) => Promise<DeliveryTrace>;
+  /** Uploads a JPEG, PNG, WebP, GIF or AVIF of up to 5 MiB. With `url`, Postern fetches the image there. */
+  readonly uploadImage: (file: Blob | { readonly url: string }, options?: Abortable) => Promise<Image>;
+}
+
+export interface InboxOptions {
+  /**
+   * `poll`: asks every 15 seconds, such as in a service worker, which cannot keep a stream. By default `tab`: a stream of its own.
+   */
+  readonly stream?: 'tab' | 'poll' | undefined;
+}
+
+export interface InboxItem extends Notification {
+  readonly isUnread: boolean;
+}
+
+/** What a list with a bell shows. */
+export interface InboxSnapshot {
+  /** Newest first, without gaps. */
+  readonly items: readonly InboxItem[];
+  readonly unread: Marker;
+  readonly connection: Connection;
+  readonly hasMore: boolean;
+  /** The first page or `loadMore` is being read. */
+  readonly loading: boolean;
+  /** Why the last reading failed. What was read before stays. */
+  readonly error: PosternError | null;
+}
+
+export interface InboxView extends Store<InboxSnapshot> {
+  /** Shows one more page. Never rejects: see `error`. */
+  readonly loadMore: () => Promise<void>;
+  /** Moves the marker at once, and back if Postern refuses. */
+  readonly markRead: (upTo: Pick<Notification, 'sequence'>) => Promise<void>;
+  readonly markAllRead: () => Promise<void>;
+}
+
+export interface InboxViewOptions extends Pick<NotificationQuery, 'filter' | 'limit'> {
+  /** Shown until the list is read, such as in a page that a server rendered. It must have the same filter and limit. */
+  readonly snapshot?: Snapshot | undefined;
+}
