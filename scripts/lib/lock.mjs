@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasCode, PrepareError } from './errors.mjs';
 
-const POLL_MS = 100;
+const pollMs = 100;
 /** Longer than any install. After that a person must decide, because the id may belong to another process. */
-const WAIT_MS = 10 * 60_000;
+const waitMs = 10 * 60_000;
 
 /**
  * Runs `work` while no other process of this machine runs work under the same lock.
@@ -23,7 +23,7 @@ const WAIT_MS = 10 * 60_000;
  */
 export async function withLock(lock, onWait, work) {
   const mine = String(process.pid);
-  const deadline = performance.now() + WAIT_MS;
+  const deadline = performance.now() + waitMs;
   let waiting = false;
   while (!claim(lock, mine)) {
     const owner = ownerOf(lock);
@@ -34,7 +34,7 @@ export async function withLock(lock, onWait, work) {
       onWait(owner);
     }
     if (performance.now() > deadline) throw new PrepareError(`Process ${owner} still holds ${lock}.`);
-    await pause(POLL_MS);
+    await pause(pollMs);
   }
   try {
     return await work();

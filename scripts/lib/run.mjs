@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { PrepareError } from './errors.mjs';
 
-const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+const forwardedSignals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
  * Runs a command to its end. Its output goes to standard error, because standard output is for the log of the service. A signal
@@ -22,7 +22,7 @@ export async function run(command, args, { cwd, quiet = false }) {
     interrupted = signal;
     child.kill(signal);
   };
-  for (const signal of SIGNALS) process.on(signal, forward);
+  for (const signal of forwardedSignals) process.on(signal, forward);
   // After the listeners: a signal before them would end this process and leave the command running.
   const child = spawn(command, args, { cwd, stdio: ['ignore', quiet ? 'ignore' : 2, 2] });
   try {
@@ -34,6 +34,6 @@ export async function run(command, args, { cwd, quiet = false }) {
     if (interrupted) throw new PrepareError(`Stopped by ${interrupted}.`, 128 + constants.signals[interrupted]);
     return code === 0;
   } finally {
-    for (const signal of SIGNALS) process.off(signal, forward);
+    for (const signal of forwardedSignals) process.off(signal, forward);
   }
 }

@@ -111,7 +111,7 @@ const secondFactorProofs: readonly ProofType[] = ['totp', 'passkey'];
 
 const readSession = userStatement<{ userId: string; sessionId: string }, { expires_at: string }>(
   'proof_session',
-  (p) => sql`select held.expires_at from (${validSession(p.userId, p.sessionId)}) held`,
+  (p) => sql`select valid.expires_at from (${validSession(p.userId, p.sessionId)}) valid`,
 );
 
 /** Creates the checks of proofs. `methods` contains at most one method of each type. */

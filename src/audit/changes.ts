@@ -1,9 +1,9 @@
 import type { EventChange } from '../contract/administration.js';
 
-/** Characters of a value's JSON that an event stores at most. */
+/** The maximum number of characters of a value's JSON that an event stores. */
 const maxLength = 1000;
 
-/** A change of a secret: the event says that it changed, but not from what to what. */
+/** A change of a secret: the event names the field, without the values. */
 export function secretChange(field: string): EventChange {
   return { field, before: null, after: null, withheld: true };
 }

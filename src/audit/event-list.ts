@@ -23,25 +23,25 @@ export const eventColumns = sql`
   id, user_id, type, actor, host(address) as address, request_id, data - 'changes' as data,
   coalesce(data->'changes', '[]') as changes, created_at`;
 
-/** SQL of the filter fields that are no columns of their own name. */
+/** SQL of the filter fields that are not columns with the same name. */
 export const eventFilterExpressions = { address: sql`host(address)` };
 
-/** Somebody at a time. */
-interface Wanted {
+/** A user, and the time for which the name is wanted. */
+interface NameAtTime {
   readonly id: string;
   readonly at: string;
 }
 
-/** A user who was deleted has no row, and so no name, also before the job that erases the rest has run. */
+/** A deleted user has no row, and so no name, even before the job that erases the former names has run. */
 const selectUserNames = unprepared(
   userStatement<{ ids: readonly string[]; times: readonly string[] }, { nth: number; name: string }>(
     'event_user_names',
     (p) => sql`
-    select want.nth::int, coalesce(former.name, user_display_name(u.name, u.username, u.email, u.phone)) as name
-    from unnest(${p.ids}::uuid[], ${p.times}::timestamptz[]) with ordinality as want (id, at, nth)
-      join users u on u.id = want.id
+    select wanted.nth::int, coalesce(former.name, user_display_name(u.name, u.username, u.email, u.phone)) as name
+    from unnest(${p.ids}::uuid[], ${p.times}::timestamptz[]) with ordinality as wanted (id, at, nth)
+      join users u on u.id = wanted.id
       left join lateral (
-        select name from former_names where user_id = want.id and until > want.at order by until limit 1) former on true`,
+        select name from former_names where user_id = wanted.id and until > wanted.at order by until limit 1) former on true`,
   ),
 );
 
@@ -65,8 +65,8 @@ export async function withNames(database: Database, events: readonly StoredEvent
 }
 
 async function userNames(database: Database, events: readonly StoredEvent[]) {
-  const keyOf = ({ id, at }: Wanted) => `${id} ${at}`;
-  const wanted = new Map<string, Wanted>();
+  const keyOf = ({ id, at }: NameAtTime) => `${id} ${at}`;
+  const wanted = new Map<string, NameAtTime>();
   for (const { user_id, actor, created_at: at } of events) {
     const ids = actor.startsWith('user:') ? [user_id, actor.slice(5)] : [user_id];
     for (const id of ids) if (id !== nilId) wanted.set(keyOf({ id, at }), { id, at });

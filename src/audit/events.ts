@@ -4,7 +4,7 @@ import { directoryStatement, type Parameters, sql, userStatement } from '../data
 import { newId, nilId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 
-/** The types of events of the audit trail. A user's activity shows those of the user. */
+/** The types of audit events. A user's activity shows those of the user. */
 export type EventType =
   | 'login.started'
   | 'login.approved'

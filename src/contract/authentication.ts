@@ -119,8 +119,8 @@ export const SecretRequest = Type.Object(
 export type SecretRequest = Static<typeof SecretRequest>;
 
 /**
- * The schema with PIN_POLICY=required: for an empty body, the error lists the missing PIN too. If the body has a
- * secret, it depends on the authentication whether a PIN is needed, so the login checks that.
+ * The schema for the policy of PINs. If a PIN is required, the error of an empty body lists the missing PIN too. If the
+ * body has a secret, the login checks whether this authentication needs a PIN.
  */
 export function secretRequestOf(options: { readonly pinIsRequired: boolean }): typeof SecretRequest {
   if (!options.pinIsRequired) return SecretRequest;

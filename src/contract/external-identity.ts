@@ -36,7 +36,7 @@ export const ExternalIdentityLink = Type.Object(
   { title: 'ExternalIdentityLink', examples: [{ provider: 'google', subject: '110169484474386276334' }] },
 );
 
-/** A started link that an id_token completes. */
+/** A started link, which an id_token completes. */
 export const BegunExternalIdentity = Type.Object(
   {
     id: Id,

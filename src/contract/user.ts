@@ -210,7 +210,7 @@ export const LogoutResult = Type.Object({ ended: Type.Integer() }, { title: 'Log
 /** A link with which a user enrols a second factor and activates a role. */
 export const EnrollmentLink = Type.Object(
   {
-    id: Type.Unsafe<string>({ ...Id, description: 'The id of the link in the audit trail.' }),
+    id: Type.Unsafe<string>({ ...Id, description: 'The id of the link in audit events.' }),
     url: Type.String({
       description:
         'The link, which the user opens in a browser. Other clients send the part after `#` as `enrollment_secret` when they enrol a factor or activate the role.',

@@ -23,7 +23,7 @@ export interface ChallengeAnswer {
   /** The id of the authentication, or of another challenge that is answered in the same way. */
   readonly authenticationId: string;
   readonly secret: string;
-  /** For the audit trail. */
+  /** For the audit events. */
   readonly origin: Origin;
 }
 

@@ -4,12 +4,9 @@ import { spanningStatement, sql, userStatement } from '../database/sql.js';
 import type { ChallengeState } from './challenge.js';
 
 /**
- * A row of `challenges`: a self-service action that is started now and completed by an answer within minutes, such as a
- * re-authentication, a new address, a recovery, or a new authenticator.
- *
- * Three statements change a row. `beginChallenge` inserts it. `takeChallengeGuess` uses one of its guesses before
- * anything is evaluated, so parallel answers cannot exceed the number of guesses. `endChallenge` ends it in the same
- * transaction as the action, so only one of several parallel correct answers succeeds.
+ * A row of `challenges`: a self-service action that an answer completes within minutes, such as a re-authentication or a
+ * new address. A guess is taken before the answer is evaluated, so parallel answers cannot exceed the number of guesses.
+ * The challenge ends in the transaction of the action, so only one of several parallel correct answers succeeds.
  */
 export interface NewChallenge {
   /** The user, or the derived id of an identity without an account. */
@@ -95,9 +92,9 @@ const takeGuess = userStatement<ChallengeKey, { kept: ChallengeState }>(
  */
 export async function takeChallengeGuess(
   handle: Queryable<'user'>,
-  address: ChallengeRef,
+  challenge: ChallengeRef,
 ): Promise<ChallengeState | undefined> {
-  const [row] = await handle.query(takeGuess({ ...address, deviceId: address.deviceId ?? null }));
+  const [row] = await handle.query(takeGuess({ ...challenge, deviceId: challenge.deviceId ?? null }));
   return row?.kept;
 }
 
@@ -127,9 +124,8 @@ const endAll = userStatement<{ userId: string; purposes: readonly ChallengePurpo
 );
 
 /**
- * Ends the user's open challenges, because the proofs that started them are no longer sufficient. Starting and
- * completing a challenge both lock the user's row. The caller must hold that lock too, so that an answer that is being
- * checked cannot complete.
+ * Ends the user's open challenges, because the proofs that started them are no longer sufficient. The caller must hold a
+ * lock on the user's row: completing a challenge needs that lock too, so an answer that is being checked fails.
  * @param purposes undefined: all
  */
 export async function endChallenges(

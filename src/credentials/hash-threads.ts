@@ -16,7 +16,7 @@ export interface HashThreads {
    * Runs a hash that only libuv's pool can compute. It counts as a requested hash like all others: the time of other
    * hashes must not show whether a user has such a hash.
    */
-  runInPool<T>(make: () => Promise<T>): Promise<T>;
+  runInPool<T>(compute: () => Promise<T>): Promise<T>;
 }
 
 export interface HashThreadsOptions {
@@ -57,7 +57,7 @@ interface Thread {
   idle?: NodeJS.Timeout;
 }
 
-/** Hashes that a thread has at a time: the running one, and the next. */
+/** The number of hashes of a thread: one that runs and one that is queued. */
 const maxTasks = 2;
 
 /** CommonJS, so that it runs both from TypeScript and compiled. A thread handles its messages one after the other. */
@@ -76,10 +76,10 @@ const library = createRequire(import.meta.url).resolve('@node-rs/argon2');
 
 /** Threads start one by one while many hashes are requested. Idle threads do not keep the process alive. */
 export function createHashThreads(options: HashThreadsOptions): HashThreads {
-  const { count, idleTimeoutMs: idleFor = 10_000, restartDelayMs: pauseFor = 60_000, onLost } = options;
+  const { count, idleTimeoutMs = 10_000, restartDelayMs = 60_000, onLost } = options;
   const threads = new Set<Thread>();
-  /** Set for a while after a thread was lost. */
-  let pause: NodeJS.Timeout | undefined;
+  /** Runs after a thread was lost. Until it ends, no thread starts. */
+  let restartDelay: NodeJS.Timeout | undefined;
   let running = 0;
   let tasks = 0;
 
@@ -118,7 +118,7 @@ export function createHashThreads(options: HashThreadsOptions): HashThreads {
     thread.idle = setTimeout(() => {
       threads.delete(thread);
       void thread.worker.terminate();
-    }, idleFor).unref();
+    }, idleTimeoutMs).unref();
   }
 
   function lose(thread: Thread, error: Error): void {
@@ -131,25 +131,24 @@ export function createHashThreads(options: HashThreadsOptions): HashThreads {
   }
 
   function report(error: Error): void {
-    clearTimeout(pause);
-    pause = setTimeout(() => {
-      pause = undefined;
-    }, pauseFor).unref();
+    clearTimeout(restartDelay);
+    restartDelay = setTimeout(() => {
+      restartDelay = undefined;
+    }, restartDelayMs).unref();
     onLost?.(error);
   }
 
   /**
-   * Finds a thread for one more hash. It takes the first idle thread, so that later threads become idle and end. If no
-   * thread is idle, it starts one more, but only one at a time, because each start blocks the event loop for some
-   * milliseconds. Up to `count` hashes of any kind use no thread: the time must not show whether another hash runs on a
-   * thread.
+   * Finds a thread for one more hash: the first idle one, so that later threads become idle and end. Threads start one at
+   * a time, because each start blocks the event loop for some milliseconds. Up to `count` hashes of any kind use no
+   * thread: the time must not show whether another hash runs on a thread.
    */
   function findThread(): Thread | undefined {
     if (running <= count) return undefined;
     const ready = [...threads].filter(({ isReady }) => isReady);
     const idle = ready.find(({ pending }) => pending.size === 0);
     const isStarting = ready.length < threads.size;
-    if (idle === undefined && !isStarting && pause === undefined && threads.size < count) start();
+    if (idle === undefined && !isStarting && restartDelay === undefined && threads.size < count) start();
     return idle ?? ready.find(({ pending }) => pending.size < maxTasks);
   }
 
@@ -177,6 +176,6 @@ export function createHashThreads(options: HashThreadsOptions): HashThreads {
   return {
     hash: (password, parameters) => run(() => hash(password, parameters), ['hashSync', password, parameters]),
     verify: (stored, password) => run(() => verify(stored, password), ['verifySync', stored, password]),
-    runInPool: (make) => run(make),
+    runInPool: (compute) => run(compute),
   };
 }

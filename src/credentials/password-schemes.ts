@@ -33,7 +33,7 @@ export interface SchemeRules {
  */
 const addingLock = sql`7203415024`;
 /** Milliseconds between two searches for unused schemes. */
-const rest = 5000;
+const restMs = 5000;
 
 const readSchemes = directoryStatement<object, { scheme: string }>(
   'password_schemes',
@@ -41,12 +41,12 @@ const readSchemes = directoryStatement<object, { scheme: string }>(
 );
 /** Locks schemes, so that no task drops them before the transaction ends. */
 const lockSchemes = directoryStatement<{ schemes: readonly string[] }, { scheme: string }>(
-  'password_schemes_hold',
+  'password_schemes_lock',
   (p) => sql`
     select scheme from password_schemes where scheme = any (${p.schemes}::text[]) order by scheme for key share`,
 );
 const lockAdding = directoryStatement<object>(
-  'password_schemes_wait',
+  'password_schemes_lock_adding',
   () => sql`select pg_advisory_xact_lock(${addingLock})`,
 );
 const addSchemes = directoryStatement<{ schemes: readonly string[] }>(
@@ -133,7 +133,7 @@ export async function registerSchemes(
 /** Drops schemes that no user has any longer. Failed logins stop verifying them, on every instance. */
 export const unusedSchemesTask: MaintenanceTask = {
   name: 'drop unused password schemes',
-  restMs: rest,
+  restMs,
   async step(tx) {
     const [row] = await tx.query(dropUnused);
     return { removed: row?.dropped ?? 0 };

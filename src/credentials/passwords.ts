@@ -51,8 +51,8 @@ export function schemeOf(stored: string): string {
  * another end than the one that the user chose.
  */
 export function needsRehash(stored: string, password: string): boolean {
-  const { scheme, maxPasswordBytes: readsBytes = Number.POSITIVE_INFINITY } = readStored(stored);
-  return scheme !== currentScheme && Buffer.byteLength(normalise(password)) < readsBytes;
+  const { scheme, maxPasswordBytes = Number.POSITIVE_INFINITY } = readStored(stored);
+  return scheme !== currentScheme && Buffer.byteLength(normalise(password)) < maxPasswordBytes;
 }
 
 /** Whether this version can verify a stored hash. A hash that was written past the checks may be unreadable. */
@@ -71,23 +71,23 @@ function readStored(stored: string): PasswordHash {
 export function createPasswordHasher(options: HasherOptions = {}): PasswordHasher {
   const { concurrency = availableCores(), queue = 128, onThreadLost: onLost } = options;
   const threads = createHashThreads({ count: concurrency, ...(onLost && { onLost }) });
-  // One waiting hash is queued at each thread.
-  const ahead = Math.min(concurrency, queue);
-  const turn = createConcurrencyLimiter({
-    concurrency: concurrency + ahead,
-    maxWaiting: queue - ahead,
+  // Each thread queues one waiting hash itself.
+  const queuedAtThreads = Math.min(concurrency, queue);
+  const limit = createConcurrencyLimiter({
+    concurrency: concurrency + queuedAtThreads,
+    maxWaiting: queue - queuedAtThreads,
   });
-  const poolTurn = createConcurrencyLimiter({ concurrency: concurrency, maxWaiting: ahead });
+  const limitInPool = createConcurrencyLimiter({ concurrency, maxWaiting: queuedAtThreads });
   const verifyStored = (stored: string, password: string) => {
-    const read = readStored(stored);
+    const hash = readStored(stored);
     // An imported hash can take much longer, and would delay the next hash of the same thread.
-    if (read.scheme === currentScheme) return threads.verify(stored, password);
-    return threads.runInPool(() => poolTurn(() => read.verify(password)));
+    if (hash.scheme === currentScheme) return threads.verify(stored, password);
+    return threads.runInPool(() => limitInPool(() => hash.verify(password)));
   };
   return {
-    hash: (password) => turn(() => threads.hash(normalise(password), parameters)),
+    hash: (password) => limit(() => threads.hash(normalise(password), parameters)),
     async verify(stored, password) {
-      const matches = await turn(() => verifyStored(stored ?? dummyHash, normalise(password)));
+      const matches = await limit(() => verifyStored(stored ?? dummyHash, normalise(password)));
       return matches && stored !== undefined;
     },
   };

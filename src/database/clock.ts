@@ -1,6 +1,6 @@
 import { type Sql, type SqlPart, sql } from './sql.js';
 
-/** Seconds by which an earlier result of `db_now()` may lie ahead of a later one. */
+/** The maximum number of seconds by which an earlier result of `db_now()` may be ahead of a later one. */
 export const clockTolerance = 60;
 const tolerance = sql`interval '60 seconds'`;
 

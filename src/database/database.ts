@@ -17,10 +17,8 @@ export type DatabaseTarget =
     };
 
 /**
- * Runs queries: a handle of the database, or a transaction. Functions have it as their first parameter, so signatures
- * show which of them take part in a transaction. `Of` is the scope of the statements that it accepts. TypeScript
- * compares properties strictly and methods loosely, so the functions here are properties: a handle with too narrow a
- * scope does not compile.
+ * Runs queries: a handle of the database, or a transaction. It accepts statements of the scope `Of`. Its function is a
+ * property, because TypeScript compares methods loosely: a handle with too narrow a scope must not compile.
  */
 export interface Queryable<Of extends Scope> {
   readonly query: <Row extends object>(statement: Statement<Row, Of>) => Promise<Row[]>;
@@ -39,7 +37,7 @@ export interface Transaction<Of extends Scope> extends Queryable<Of> {
 export interface ScopedDatabase<Of extends Scope> extends Queryable<Of> {
   /**
    * Runs `work` in one transaction: commits when it resolves, rolls back when it throws.
-   * Inside, use only the handle that is passed: the database's own would wait for a second connection.
+   * In `work`, use only the handle that is passed: the handle of the database would wait for a second connection.
    */
   readonly transaction: <T>(work: (tx: Transaction<Of>) => Promise<T>) => Promise<T>;
 }
@@ -47,8 +45,8 @@ export interface ScopedDatabase<Of extends Scope> extends Queryable<Of> {
 /** The database of the service. Each handle accepts only statements of its scopes. */
 export interface Database {
   /**
-   * Rows of one user. Work that waits for a lock of that user holds at most a fifth of the connections, so it delays that
-   * user alone.
+   * Rows of one user. Work that waits for a lock of that user uses at most a fifth of the connections, so it does not
+   * delay other users.
    * @throws Problem `overloaded` when too many wait for the user already.
    */
   user(userId: string): ScopedDatabase<'user'>;
@@ -58,7 +56,7 @@ export interface Database {
   readonly directory: ScopedDatabase<'directory'>;
   /** Statements that know only an id, and work on the directory together with the rows of a user (decision 75). */
   readonly spanning: ScopedDatabase<'user' | 'directory' | 'spanning'>;
-  /** As `spanning`, in the queue of one user: for work that may wait for a lock of that user, see `user`. */
+  /** As `spanning`, in the queue of one user: for work that may wait for a lock of that user (see `user`). */
   spanningFor(userId: string): ScopedDatabase<'user' | 'directory' | 'spanning'>;
   /** Rows of all users: admin lists, maintenance, exports. */
   readonly everyone: ScopedDatabase<Scope>;
@@ -259,10 +257,9 @@ function isOutdatedPlan({ code, routine }: pg.DatabaseError): boolean {
 }
 
 /**
- * A failure of the database is `storage_unavailable`: it must never look like "not found" or like success. Errors that
- * only our own code can cause are bugs and are not converted: they are answered with 500. These are unreadable values,
- * and errors of our SQL. Their classes are 0A (feature not supported), 22 (data exception), 23 (integrity constraint
- * violation) and 42 (syntax error or access rule violation).
+ * A failure of the database is `storage_unavailable`: it must never look like "not found" or like success. Errors of our
+ * own code are not converted, so the response is 500: unreadable values, and the classes 0A (feature not supported), 22
+ * (data exception), 23 (integrity constraint violation) and 42 (syntax error or access rule violation).
  */
 function toProblem(error: unknown): unknown {
   const isOurs = error instanceof pg.DatabaseError && /^(0A|22|23|42)/.test(error.code ?? '') && !isOutdatedPlan(error);
@@ -301,8 +298,8 @@ export function createPlainPool(target: DatabaseTarget, size: number, onError: (
 }
 
 /**
- * Closes a connection when a query on it gets no answer in time. A library that only sees the failed query would return the
- * connection to the pool, and the next query would fail too.
+ * Closes a connection when a query on it gets no answer in time. Otherwise the library would return the connection to the
+ * pool, and the next query would fail too.
  */
 function endWhenSilent(client: pg.PoolClient): void {
   client.query = new Proxy(client.query, {

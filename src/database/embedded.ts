@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serverAccount } from './embedded/account.js';
-import { locateBinaries, PUBLIC_PLACES } from './embedded/binaries.js';
-import { openDataDirectory, prepareDataDir, SUPERUSER } from './embedded/data-directory.js';
+import { locateBinaries, publicFolders } from './embedded/binaries.js';
+import { openDataDirectory, prepareDataDir, superuser } from './embedded/data-directory.js';
 import { ensureDatabase, joinServer, type Log, leaveServer, type Membership } from './embedded/membership.js';
 import type { Server } from './embedded/server.js';
 
@@ -34,7 +34,7 @@ export interface EmbeddedOptions {
   log: Log;
 }
 
-const DATABASE = 'postern';
+const databaseName = 'postern';
 
 /** The pause before a lost server is started again. It doubles with each attempt, up to the last. */
 const firstPauseMs = 50;
@@ -57,14 +57,14 @@ export async function startEmbeddedPostgres({ dataDir, log }: EmbeddedOptions): 
     const pid = membership.startedPid;
     log.info({ pid }, pid === undefined ? 'Joined the running embedded PostgreSQL' : 'Started the embedded PostgreSQL');
     try {
-      await ensureDatabase(membership, DATABASE);
+      await ensureDatabase(membership, databaseName);
     } catch (error) {
       await leaveServer(membership, server, log);
       throw error;
     }
     const supervision = supervise(server, membership, log, stopping.signal).finally(() => server.data.close());
     return {
-      address: { host: server.data.name, port: 5432, user: SUPERUSER, database: DATABASE },
+      address: { host: server.data.name, port: 5432, user: superuser, database: databaseName },
       stop: () => {
         stopping.abort();
         return supervision;
@@ -80,7 +80,7 @@ async function prepareServer(dataDir: string): Promise<Server> {
   await prepareDataDir(dataDir);
   const path = join(dataDir, 'postgres');
   const account = serverAccount(path);
-  const binaries = await locateBinaries(account, account === undefined ? [dataDir] : PUBLIC_PLACES);
+  const binaries = await locateBinaries(account, account === undefined ? [dataDir] : publicFolders);
   const data = await openDataDirectory(dataDir, path, binaries, account);
   const isRoots = statSync(dataDir).uid === 0;
   return { binaries, data, account, isRoots, logFile: join(dataDir, 'postgres.log') };

@@ -26,14 +26,13 @@ export type WorkScope = 'user' | 'directory' | 'spanning';
 /**
  * Runs the work of a request once for each caller and key within 24 hours.
  *
- * First it commits a row with a lease of 60 seconds, so parallel repeats see that the request is in progress. The response
- * commits in the transaction of the work, so no response is stored for work that did not happen. When the lease has
- * expired, its holder can no longer commit: its update finds that another request has taken the row, and rolls back.
+ * First it commits a row with a lease of 60 seconds, so that parallel repeats see it. The response commits in the
+ * transaction of the work. After another request has taken over an expired lease, that commit fails.
  */
 export interface Idempotency {
   /**
-   * @param effect gets the transaction in which the response is stored.
-   * @param on where that transaction runs: the database, or the handle of a user.
+   * @param effect the work, which gets the transaction in which the response is stored
+   * @param on the handle that runs this transaction
    * @throws Problem `idempotency_key_reused` for another request, `request_in_progress` while one runs.
    */
   run(
@@ -72,16 +71,16 @@ interface StoredRow {
  * the lease.
  */
 const acquireLease = directoryStatement<RowKey & { request: Buffer }, { lease_ends_at: string }>(
-  'idempotency_claim',
+  'idempotency_acquire',
   (p) => sql`
-    insert into idempotency_keys as kept (caller, key_digest, request, lease_ends_at, created_at)
+    insert into idempotency_keys as existing (caller, key_digest, request, lease_ends_at, created_at)
     select ${p.caller}, ${p.keyDigest}, ${p.request}, now + interval '60 seconds', now
     from (select db_now() as now) clock
     on conflict (caller, key_digest) do update
     set request = excluded.request, lease_ends_at = excluded.lease_ends_at, created_at = excluded.created_at,
         status = null, headers = null, sealed_body = null
-    where kept.created_at < db_now() - interval '24 hours'
-       or (kept.status is null and kept.lease_ends_at < db_now())
+    where existing.created_at < db_now() - interval '24 hours'
+       or (existing.status is null and existing.lease_ends_at < db_now())
     returning lease_ends_at`,
 );
 const findRow = directoryStatement<RowKey, StoredRow>(
@@ -96,7 +95,7 @@ const storeResponse = directoryStatement<
   Lease & { status: number; headers: StoredResponse['headers']; body: Buffer },
   { stored: number }
 >(
-  'idempotency_keep',
+  'idempotency_store',
   (p) => sql`
     update idempotency_keys set status = ${p.status}, headers = ${p.headers}, sealed_body = ${p.body}
     where caller = ${p.caller} and key_digest = ${p.keyDigest} and lease_ends_at = ${p.leaseEndsAt} and status is null
@@ -113,8 +112,8 @@ const releaseLease = directoryStatement<Lease>(
 const contextOf = ({ caller, keyDigest }: RowKey) => `idempotency ${caller} ${keyDigest.toString('hex')}`;
 
 /**
- * Stored rows are useless without `keys`. A response may hold a new API key, so it is encrypted. A request may hold a
- * password, so its fingerprint is keyed.
+ * Stored rows are useless without `keys`. A response may contain a new API key, so it is encrypted. A request may contain
+ * a password, so its digest is keyed.
  */
 export function createIdempotency(database: Database, keys: SecretKeys): Idempotency {
   async function findResponse(row: RowKey, request: string): Promise<StoredResponse> {
@@ -123,7 +122,7 @@ export function createIdempotency(database: Database, keys: SecretKeys): Idempot
     if (stored === undefined) throw new Problem('request_in_progress', { retryAfter: 1 });
     const { sealed_body: encrypted } = stored;
     const body = encrypted === null ? undefined : keys.decrypt(encrypted, contextOf(row));
-    // Before the comparison: without the key, the fingerprint of the request would not match either.
+    // Before the comparison: without the key, the digest of the request would not match either.
     if (encrypted !== null && body === undefined) {
       throw unreadable(keys, encrypted, 'a response stored for an Idempotency-Key');
     }

@@ -11,7 +11,7 @@ interface LateIndex {
   readonly definition: string;
 }
 
-/** SQL: what a search for users looks at, in lower case, one value on each line. The index has the same expression. */
+/** SQL: the text in which a search finds users, in lower case, one value on each line. The index has this expression. */
 export const searchText: Sql = sql`lower(coalesce(u.username, '') || chr(10) || coalesce(u.email, '') || chr(10)
   || coalesce(u.phone, '') || chr(10) || u.name)`;
 
@@ -19,8 +19,8 @@ export const searchText: Sql = sql`lower(coalesce(u.username, '') || chr(10) || 
 export const searchIndex = 'users_by_search_text';
 
 /**
- * The pending list of the GIN index is short, because each search reads all of it. The indexes of users with a lock and of
- * deactivated users are small: they hold only these.
+ * The pending list of the GIN index is short, because each search reads all of it. The indexes `users_with_lock` and
+ * `users_deactivated` are small, because they contain only these users.
  */
 const lateIndexes: readonly LateIndex[] = [
   { name: 'devices_by_id', table: 'devices', definition: 'devices (id)' },
@@ -81,7 +81,7 @@ export async function buildIndexes(target: DatabaseTarget, stop: AbortSignal): P
   });
   client.on('error', () => undefined);
   await client.connect();
-  // Without the goodbye of `end`, which would wait for the running statement.
+  // Not `end`: it waits for the running statement.
   const disconnect = () => client.connection.stream.destroy();
   stop.addEventListener('abort', disconnect);
   try {
@@ -139,7 +139,7 @@ async function statementOf(client: pg.Client, { name, definition }: LateIndex): 
   return `${name} on ${definition.replace('{trigrams}', `${extension.schema}.gin_trgm_ops`)}`;
 }
 
-/** pg_trgm is a trusted extension: who may create schemas in the database may install it. @returns why it failed */
+/** Installs pg_trgm, a trusted extension: a role that may create schemas may install it. @returns why it failed */
 async function installTrigrams(client: pg.Client): Promise<Error | undefined> {
   try {
     await client.query('create extension if not exists pg_trgm');
@@ -150,7 +150,7 @@ async function installTrigrams(client: pg.Client): Promise<Error | undefined> {
   }
 }
 
-/** Milliseconds until missing indexes are tried again: another instance may have ended while it built them. */
+/** Milliseconds until the next attempt to build missing indexes: another instance may have stopped while it built them. */
 const pauseBetweenTries = 60_000;
 
 export interface RunningBuild {

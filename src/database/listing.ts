@@ -39,13 +39,13 @@ export interface Page<Item> {
   readonly total: number;
   readonly totalIsExact: boolean;
   readonly hasMore: boolean;
-  /** The keys of the first and the last item; undefined for an empty page. Of a partial page: up to where it was read. */
+  /** The keys of the first and the last item; undefined for an empty page. In a partial page, the last key that was read. */
   readonly ends?: { readonly first: RowKey; readonly last: RowKey };
   /** Why items may be missing. The next page continues there. Undefined for a complete page. */
   readonly partial?: PartialReason;
 }
 
-/** `time`: the time limit ended the search. `index`: it did too, because there is no index for the search. */
+/** `time`: the time limit ended the search. `index`: the same, because there is no index for the search. */
 export type PartialReason = 'time' | 'index';
 
 /** The SQL of a list. Each row has an `id` that is unique in the list, and the sort columns. */
@@ -57,7 +57,7 @@ export interface ListSource<Of extends Scope> {
   readonly filterExpressions?: FilterExpressions;
 }
 
-/** Rows that a list counts at most. */
+/** The maximum number of rows that a list counts. */
 export const countCap = 1000;
 
 /**
@@ -188,7 +188,7 @@ function endsOf<Row extends { readonly id: string }>(
   return { ends: { first: keyOf(first), last: keyOf(last) } };
 }
 
-/** Expressions of the filter fields that are no columns of their own name. */
+/** SQL for filter fields that are not columns with the same name. */
 export type FilterExpressions = Readonly<Record<string, Sql>>;
 
 const comparators = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` } as const;

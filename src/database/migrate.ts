@@ -8,11 +8,11 @@ import { connectionFields, createPlainPool, type DatabaseTarget } from './databa
 import { buildSmallIndexes } from './late-indexes.js';
 
 const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
-/** The key of an advisory lock: any fixed number. Instances that start together take turns. */
+/** The key of an advisory lock: any fixed number. Instances that start together run one after the other. */
 const migrationLock = 7_203_415_001;
 /**
- * How long a migration waits for the lock of a table. All other statements on the table queue behind a waiting migration:
- * during a dump, every login would wait until the dump ends.
+ * The maximum time that a migration waits for the lock of a table. All other statements on the table wait behind the
+ * migration: during a dump, every login would wait until the dump ends.
  */
 const lockWait = '1s';
 /** Milliseconds between two attempts to get a lock. */
@@ -43,8 +43,8 @@ interface Migration {
 export class MigrationError extends Error {}
 
 /**
- * Applies every pending file of `migrations/` in the order of their names, each in a transaction of its own, then the
- * migrations of the queue. Instances that start together take turns. Small tables also get the indexes that are built late.
+ * Applies every pending file of `migrations/` in the order of their names, each in its own transaction, then the
+ * migrations of the queue. It also builds the late indexes of small tables.
  * @returns the names of the migrations that it applied.
  * @throws MigrationError when the server is too old, or the database has other or newer migrations than this version.
  */

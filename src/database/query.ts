@@ -5,12 +5,12 @@ import type { Statement } from './sql.js';
 /** Called with the rows of a query, or with its error. */
 export type OnResult<Row extends object> = (error: Error | undefined, rows: Row[]) => void;
 
-/** A value of a result that its parser refuses: a mistake of ours. The connection is fine. */
+/** A value of a result that its parser refuses: a bug of Postern. The connection can be used again. */
 export class UnreadableValue extends Error {
   override readonly name = 'UnreadableValue';
 }
 
-/** Values in JavaScript: times as RFC 3339 with microseconds, bigint as number (sequences stay below 2^53), numeric as text. */
+/** Parsers by type: times become RFC 3339 with microseconds, and bigint a number, because sequences stay below 2^53. */
 const parsers: Partial<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.TIMESTAMPTZ]: instantFromPg,
   [pg.types.builtins.INT8]: Number,

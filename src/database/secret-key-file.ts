@@ -10,7 +10,7 @@ export interface SecretKeySource {
 }
 
 /** The file of DATA_DIR that holds the key where SECRET_KEY is unset. It belongs to the embedded database beside it. */
-export const SECRET_KEY_FILE = 'secret-key';
+export const secretKeyFile = 'secret-key';
 
 const keyBytes = 48;
 const minKeyLength = 32;
@@ -22,17 +22,17 @@ const minKeyLength = 32;
 export async function readSecretKeys(source: SecretKeySource): Promise<string[]> {
   const known = await readExistingKeys(source);
   if (known !== undefined) return known;
-  const path = join(source.DATA_DIR, SECRET_KEY_FILE);
-  const made = randomBytes(keyBytes).toString('base64url');
-  const isMine = await writePrivateFile(path, `${made}\n`, { replace: false });
-  return [isMine ? made : checked(await readFile(path, 'utf8'), path)];
+  const path = join(source.DATA_DIR, secretKeyFile);
+  const created = randomBytes(keyBytes).toString('base64url');
+  const isWritten = await writePrivateFile(path, `${created}\n`, { replace: false });
+  return [isWritten ? created : checked(await readFile(path, 'utf8'), path)];
 }
 
 /** Reads the secret keys, which must exist. @throws SecretKeyError */
 export async function needSecretKeys(source: SecretKeySource): Promise<string[]> {
   const known = await readExistingKeys(source);
   if (known !== undefined) return known;
-  const path = join(source.DATA_DIR, SECRET_KEY_FILE);
+  const path = join(source.DATA_DIR, secretKeyFile);
   throw new SecretKeyError(
     `There is no ${path}: check DATA_DIR, set SECRET_KEY, or run \`postern serve\` once, which creates it.`,
   );
@@ -40,7 +40,7 @@ export async function needSecretKeys(source: SecretKeySource): Promise<string[]>
 
 async function readExistingKeys({ SECRET_KEY, DATA_DIR }: SecretKeySource): Promise<string[] | undefined> {
   if (SECRET_KEY !== undefined) return SECRET_KEY.map((key) => key.reveal());
-  const path = join(DATA_DIR, SECRET_KEY_FILE);
+  const path = join(DATA_DIR, secretKeyFile);
   const known = await readIfPresent(path);
   return known === undefined ? undefined : [checked(known, path)];
 }
@@ -54,7 +54,7 @@ async function readIfPresent(path: string): Promise<string | undefined> {
   }
 }
 
-/** A damaged key must not be replaced silently: all that it has hashed and encrypted would be lost. */
+/** A damaged key must not be replaced silently: everything that was hashed or encrypted with it would be lost. */
 function checked(text: string, path: string): string {
   const key = text.trim();
   if (key.length >= minKeyLength) return key;

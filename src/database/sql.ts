@@ -47,16 +47,16 @@ export type Scope = 'user' | 'directory' | 'spanning' | 'everyone';
 /** A statement with its values, ready to run. */
 export interface Statement<Row extends object = object, Of extends Scope = Scope> {
   readonly scope: Of;
-  /** Prepared under this name, once for each connection; names are unique within the service. Undefined: planned at each use. */
+  /** Prepared under this name, once for each connection. Names are unique. Undefined: planned at each use. */
   readonly name?: string;
   readonly text: string;
-  /** For this use of the statement alone. */
+  /** The values for this use of the statement. */
   readonly values: unknown[];
-  /** Never set: it carries the type of the rows. */
+  /** Never set: TypeScript reads the type of the rows from it. */
   readonly row?: Row;
 }
 
-/** Gives a statement the values of its parameters. */
+/** Returns a statement with the values of its parameters. */
 export type StatementWith<Values extends object, Row extends object, Of extends Scope> = (
   values: Values,
 ) => Statement<Row, Of>;
@@ -72,7 +72,7 @@ export function bound(value: unknown): BoundValue {
 }
 
 /**
- * The name of a table or column that a list of ours holds.
+ * The name of a table or column, which must come from a fixed list.
  * @throws Error for anything but lower-case words, with dots between them
  */
 export function identifier(name: string): Sql {
@@ -96,12 +96,12 @@ export function join(parts: readonly SqlPart[], separator: ', ' | ' and ' | ' or
 }
 
 /**
- * The texts of the prepared statements, by name. This is state of the module, because statements are defined while modules
- * load: a second text with the same name is refused then, and not only when a connection has prepared both.
+ * The texts of the prepared statements, by name. This is state of the module, because statements are defined while
+ * modules load: a second text with the same name is refused at that time.
  */
 const texts = new Map<string, string>();
 
-/** Makes prepared statements of one scope. */
+/** Creates the function that defines prepared statements of one scope. */
 const statementOf =
   <Of extends Scope>(scope: Of) =>
   <Values extends object, Row extends object = Record<never, never>>(
@@ -109,7 +109,7 @@ const statementOf =
     build: (parameters: Parameters<Values>) => Sql,
   ): StatementWith<Values, Row, Of> => {
     const { text, names } = compile(build(namedParameters<Values>()), () => {
-      throw new Error(`the statement ${name} holds a value: make it a parameter`);
+      throw new Error(`the statement ${name} contains a value: make it a parameter`);
     });
     if ((texts.get(name) ?? text) !== text) throw new Error(`two statements have the name ${name}`);
     texts.set(name, text);
@@ -124,7 +124,7 @@ export const everyoneStatement = statementOf('everyone');
 
 /**
  * The same statement without its name: PostgreSQL plans it at each use. For statements over arrays of any length, where a
- * plan from when the tables were nearly empty would read whole tables.
+ * plan from a time when the tables were nearly empty would read whole tables.
  */
 export function unprepared<Values extends object, Row extends object, Of extends Scope>(
   statement: StatementWith<Values, Row, Of>,

@@ -32,18 +32,18 @@ const selectState = everyoneStatement<Record<never, never>, DatabaseState>(
                 order by 2 desc limit 10) largest) as tables`,
 );
 
-/** Jobs that are counted at most. */
-const counted = 10_000;
+/** The maximum number of jobs that are counted. */
+const maxCounted = 10_000;
 
 const selectQueue = everyoneStatement<Record<never, never>, QueueState>(
   'system_queue',
   () => sql`
   with due as materialized (
     select run_at from graphile_worker._private_jobs where is_available = true and run_at <= now()
-    order by priority, run_at limit ${literal(counted)}),
+    order by priority, run_at limit ${literal(maxCounted)}),
   retrying as materialized (
     select from graphile_worker._private_jobs where is_available = true and run_at > now() and attempts > 0
-    limit ${literal(counted)})
+    limit ${literal(maxCounted)})
   select (select count(*) from due)::int as due,
          coalesce(extract(epoch from now() - (select min(run_at) from due)), 0)::float8 as oldest_seconds,
          (select count(*) from retrying)::int as retrying`,

@@ -51,9 +51,9 @@ const devicesOf = (userId: string): ListSource<'user'> => ({
   where: sql`user_id = ${bound(userId)}::uuid`,
 });
 
-/** What describes a device. Its screen and its push tokens are left out of the audit trail. */
-const described = ['make', 'model', 'os_name', 'os_version', 'sdk_version'] as const;
-const removed = { make: null, model: null, os_name: null, os_version: null, sdk_version: null };
+/** The members of a device whose changes audit events show. The screen and the push tokens are left out. */
+const auditedMembers = ['make', 'model', 'os_name', 'os_version', 'sdk_version'] as const;
+const removedDevice = { make: null, model: null, os_name: null, os_version: null, sdk_version: null };
 
 /** Creates the list, the description and the removal of devices. */
 export function createDevices(database: Database): Devices {
@@ -66,7 +66,7 @@ export function createDevices(database: Database): Devices {
         const isChanged = await updateDescription(tx, userId, id, description);
         const after = await found(findDevice(tx, userId, id));
         if (isChanged) {
-          const changes = changesBetween(described, before, after);
+          const changes = changesBetween(auditedMembers, before, after);
           await recordEvent(tx, { userId, type: 'device.changed', origin, data: { device_id: id }, changes });
         }
         return after;
@@ -76,12 +76,13 @@ export function createDevices(database: Database): Devices {
         const before = await found(findDeviceForUpdate(tx, userId, id));
         await endDeviceLogins(tx, userId, id);
         await deleteDevice(tx, userId, id);
-        const changes = changesBetween(described, before, removed);
+        const changes = changesBetween(auditedMembers, before, removedDevice);
         await recordEvent(tx, { userId, type: 'device.removed', origin, data: { device_id: id }, changes });
       }),
   };
 }
 
+/** The device that a search found. @throws Problem `not_found` */
 async function found(search: Promise<UserDevice | undefined>): Promise<UserDevice> {
   const device = await search;
   if (device === undefined) throw new Problem('not_found');

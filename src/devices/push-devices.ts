@@ -29,7 +29,7 @@ export interface DeviceState {
 /** SQL: the tokens of the device `d` by channel, the preferred channel first. The token of `web_push` is JSON text. */
 const tokens = sql`(values ('apns', 1, nullif(d.apn_device_token, '')),
                            ('fcm', 2, nullif(d.gcm_device_token, '')),
-                           ('web_push', 3, d.web_push_subscription::text)) as way (channel, preference, token)`;
+                           ('web_push', 3, d.web_push_subscription::text)) as target (channel, preference, token)`;
 
 /** SQL: whether the user `u` is logged in on the device `d`, by the conditions of `sessions.verify`. */
 const loggedIn = sql`exists (
@@ -43,9 +43,9 @@ const unreachable = sql`case when u.status <> 'active' then 'account_deactivated
 
 /**
  * Finds the devices of these users that a push can reach: the user is active, not locked by an operator and logged in on the
- * device, and the device has a token. Each device comes once, with the first of these channels for which it has a token.
+ * device, and the device has a token. The result has each device once, with the first channel for which it has a token.
  *
- * Unprepared: a plan from when the tables were small would read all of them for many users.
+ * Unprepared: a stored plan from a time when the tables were small would read whole tables.
  */
 export function findReachableDevices(
   handle: Queryable<'user'>,
@@ -56,11 +56,11 @@ export function findReachableDevices(
     compose<PushDevice, 'user'>(
       'user',
       sql`
-      select distinct on (d.user_id, d.id) d.user_id, d.id as device_id, way.channel
+      select distinct on (d.user_id, d.id) d.user_id, d.id as device_id, target.channel
       from devices d join users u on u.id = d.user_id cross join lateral ${tokens}
-      where d.user_id = any (${bound(userIds)}::uuid[]) and way.channel = any (${bound(channels)}::text[])
-        and way.token is not null and u.status = 'active' and not ${lockHolds} and ${loggedIn}
-      order by d.user_id, d.id, way.preference`,
+      where d.user_id = any (${bound(userIds)}::uuid[]) and target.channel = any (${bound(channels)}::text[])
+        and target.token is not null and u.status = 'active' and not ${lockHolds} and ${loggedIn}
+      order by d.user_id, d.id, target.preference`,
     ),
   );
 }
@@ -68,9 +68,9 @@ export function findReachableDevices(
 const selectTarget = userStatement<PushDevice, { token: string | null; unreachable: UnreachableReason | null }>(
   'push_devices_target',
   (p) => sql`
-    select way.token, ${unreachable} as unreachable
+    select target.token, ${unreachable} as unreachable
     from devices d join users u on u.id = d.user_id cross join lateral ${tokens}
-    where d.user_id = ${p.user_id} and d.id = ${p.device_id} and way.channel = ${p.channel}`,
+    where d.user_id = ${p.user_id} and d.id = ${p.device_id} and target.channel = ${p.channel}`,
 );
 
 /** Reads the token for a push to a device, or the reason why the device cannot be reached. */
@@ -96,7 +96,8 @@ const selectStates = userStatement<{ userId: string }, StateRow>(
   'push_devices_states',
   (p) => sql`
     select d.id as device_id, ${unreachable} as unreachable, d.created_at,
-           array(select way.channel from ${tokens} where way.token is not null order by way.preference) as channels
+           array(select target.channel from ${tokens} where target.token is not null
+                 order by target.preference) as channels
     from devices d join users u on u.id = d.user_id
     where d.user_id = ${p.userId} order by d.updated_at desc, d.id limit 100`,
 );
@@ -108,7 +109,7 @@ export async function listDeviceStates(handle: Queryable<'user'>, userId: string
 }
 
 const deleteToken = userStatement<PushDevice & { token: string }>(
-  'push_devices_forget',
+  'push_devices_delete_token',
   (p) => sql`
     update devices
     set apn_device_token = case when ${p.channel} = 'apns' and apn_device_token = ${p.token} then null

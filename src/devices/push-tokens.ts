@@ -20,7 +20,7 @@ export interface DevicePushTokens {
   isEnabled(type: TokenType): boolean;
 }
 
-/** Returns the reason, for people, why a URL is refused; undefined when it is allowed. */
+/** Returns the reason why a URL is refused, in words; undefined when it is allowed. */
 type CheckUrl = (url: string) => string | undefined;
 
 export interface PushTokensOptions {
@@ -94,10 +94,10 @@ function parseObject(text: string): unknown {
 }
 
 /** Reads base64 of either alphabet. @returns base64url without padding */
-function readKey(value: unknown, isRight: (bytes: Buffer) => boolean): string | undefined {
+function readKey(value: unknown, isValid: (bytes: Buffer) => boolean): string | undefined {
   if (typeof value !== 'string' || !/^[A-Za-z0-9+/_-]{1,128}={0,2}$/.test(value)) return undefined;
   const bytes = Buffer.from(value, 'base64');
-  return isRight(bytes) ? bytes.toString('base64url') : undefined;
+  return isValid(bytes) ? bytes.toString('base64url') : undefined;
 }
 
 /** Whether the bytes are an uncompressed point on P-256 (RFC 8291, 3.1). Encryption fails for any other key. */

@@ -7,8 +7,7 @@ import { type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
  * The rows of `devices`: where a user's logins were approved.
  *
  * A transaction that needs a device and its authentications locks the device first. So an approval and the removal of
- * its device run one after the other. If the approval is first, the removal ends the approved login. If the removal is
- * first, the approval finds that the authentication is rejected or the device is deleted.
+ * its device run one after the other, and the second one sees what the first one did.
  */
 
 /**
@@ -25,7 +24,8 @@ export function lockKnownDevice(device: {
   return sql`select d.id from ${after}, devices d where d.user_id = ${userId} and d.id = ${deviceId}::uuid for key share of d`;
 }
 
-/** SQL: inserts or updates the devices of approved authentications. In the result, `is_new` marks inserted devices.
+/**
+ * SQL: inserts or updates the devices of approved authentications. In the result, `is_new` marks inserted devices.
  *
  * @param from the CTE of the authentications
  */
@@ -83,7 +83,7 @@ const selectDevice = userStatement<DeviceKey, UserDevice>(
   (p) => sql`select ${deviceColumns} from devices where user_id = ${p.userId} and id = ${p.id}`,
 );
 const selectDeviceForUpdate = userStatement<DeviceKey, UserDevice>(
-  'device_hold',
+  'device_lock',
   (p) => sql`select ${deviceColumns} from devices where user_id = ${p.userId} and id = ${p.id} for update`,
 );
 

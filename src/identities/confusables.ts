@@ -1,37 +1,34 @@
 /**
- * Refuses names that look like another name. The rules are those of Unicode UTS 39: "highly restrictive" script mixing
- * (section 5.2), one system of digits (5.3), limited marks (5.4) and whole-script confusables (4.1), over the recommended
- * scripts of UAX 31 (table 5).
- *
- * Look-alikes inside one script (`rn` and `m`, `l` and `1`) are allowed: one name alone does not show them.
+ * Refuses names that look like another name, by Unicode UTS 39: "highly restrictive" script mixing (section 5.2), one
+ * system of digits (5.3), limited marks (5.4) and whole-script confusables (4.1), for the recommended scripts of UAX 31
+ * (table 5). Look-alikes inside one script (`rn` and `m`, `l` and `1`) are allowed.
  */
 
 /** Marks without a script of their own (accents) and ASCII other than letters are allowed in every script. */
-const NEUTRAL = '\\p{sc=Inherited}\\u0021-\\u0040\\u005B-\\u0060\\u007B-\\u007E';
+const neutralCharacters = '\\p{sc=Inherited}\\u0021-\\u0040\\u005B-\\u0060\\u007B-\\u007E';
 
 /** Without historic and limited-use scripts: some of them (Cherokee, Lisu, Coptic) consist of Latin look-alikes. */
-const SCRIPTS_ALONE = (
+const singleScripts = (
   'Arabic Armenian Bengali Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Hebrew Kannada Khmer Lao ' +
   'Malayalam Myanmar Oriya Sinhala Tamil Telugu Thaana Thai Tibetan'
 ).split(' ');
 
-const SCRIPTS_TOGETHER = [
+const scriptGroups = [
   ['Latin', 'Han', 'Hiragana', 'Katakana'],
   ['Latin', 'Han', 'Bopomofo'],
   ['Latin', 'Han', 'Hangul'],
 ];
 
-const ALLOWED_MIXES = [...SCRIPTS_TOGETHER, ...SCRIPTS_ALONE.map((script) => [script])].map(
-  (scripts) => new RegExp(`^[${NEUTRAL}${scripts.map((script) => `\\p{scx=${script}}`).join('')}]*$`, 'u'),
+const allowedMixes = [...scriptGroups, ...singleScripts.map((script) => [script])].map(
+  (scripts) => new RegExp(`^[${neutralCharacters}${scripts.map((script) => `\\p{scx=${script}}`).join('')}]*$`, 'u'),
 );
 
 /**
- * Refused everywhere in a name. Latin: phonetic and historic letters, because most of them look like ASCII letters
- * (ɑ ɡ ɩ ƽ ǀ); letters of living orthographies that look like no ASCII letter are allowed. Marks: overlays, letters above,
- * and marks for symbols and phonetics. Others: jamo outside syllables, the Arabic stretching stroke and kana repeat marks
- * (RFC 8264, 9.6 and 9.9).
+ * Refused everywhere in a name: phonetic and historic Latin letters, because most of them look like ASCII letters
+ * (ɑ ɡ ɩ ƽ ǀ); overlays, letters above others, and marks for symbols and phonetics; jamo outside syllables, the Arabic
+ * stretching stroke and kana repeat marks (RFC 8264, 9.6 and 9.9).
  */
-const NEVER = [
+const refusedCharacters = [
   /(?![ɓɔɖɗəɛɨɲʉʊ])[\u0250-\u02FF\u1D00-\u1DBF\u2C60-\u2C7F\uA720-\uA7FF\uAB30-\uAB6F]/u,
   /[ıĸȷƅƍƨƽƿǀ-ǃȝȣẝỿ]/u,
   /[\u0334-\u0338\u0363-\u036F\u1AB0-\u1AFF\u1DC0-\u1DFF\u20D0-\u20FF\uFE20-\uFE2F]/u,
@@ -39,17 +36,17 @@ const NEVER = [
 ];
 
 /** For decomposed text. A leading mark, and marks that cannot be seen: a dot on a letter with a dot, a stack of five marks, a doubled mark. */
-const HIDDEN_MARKS = /^\p{M}|\p{Soft_Dotted}\p{Mn}{0,4}\u0307|\p{Mn}{5}|(\p{Mn})\1/u;
+const hiddenMarks = /^\p{M}|\p{Soft_Dotted}\p{Mn}{0,4}\u0307|\p{Mn}{5}|(\p{Mn})\1/u;
 
 /** Strokes that look like `/`, `-`, `l` or `,` between Latin letters, and the long-vowel bar without a kana before it. */
-const STROKES = /[ノ一丨丶丿亅ㄧ]/u;
-const STRAY_BAR = /(?<![\p{sc=Hiragana}\p{sc=Katakana}ー])ー/u;
+const strokes = /[ノ一丨丶丿亅ㄧ]/u;
+const strayBar = /(?<![\p{sc=Hiragana}\p{sc=Katakana}ー])ー/u;
 
 /**
  * Letters (canonical, so lower case) whose UTS 39 prototype is an ASCII letter: Cyrillic, then Greek, then Armenian, then
  * those of Georgian, Myanmar, Malayalam, Oriya and Ethiopic.
  */
-const LATIN_LOOKALIKES = new Set([...'асԁеҽһіӏјорԛгѕѵѡԝхуүьꙇ', ...'αγινοϳρσυ', ...'ցքհոռօգզսա', ...'ჿყဝഠଠሀዐ']);
+const latinLookalikes = new Set([...'асԁеҽһіӏјорԛгѕѵѡԝхуүьꙇ', ...'αγινοϳρσυ', ...'ցքհոռօգզսա', ...'ჿყဝഠଠሀዐ']);
 
 /**
  * Whether a name looks like another one. Expects canonical text (NFKC, lower case). Capitals have other look-alikes
@@ -57,11 +54,11 @@ const LATIN_LOOKALIKES = new Set([...'асԁеҽһіӏјорԛгѕѵѡԝхуүь
  */
 export function isConfusable(name: string): boolean {
   return (
-    !ALLOWED_MIXES.some((mix) => mix.test(name)) ||
-    NEVER.some((refused) => refused.test(name)) ||
-    HIDDEN_MARKS.test(name.normalize('NFD')) ||
-    STRAY_BAR.test(name) ||
-    (/\p{sc=Latin}/u.test(name) && STROKES.test(name)) ||
+    !allowedMixes.some((mix) => mix.test(name)) ||
+    refusedCharacters.some((refused) => refused.test(name)) ||
+    hiddenMarks.test(name.normalize('NFD')) ||
+    strayBar.test(name) ||
+    (/\p{sc=Latin}/u.test(name) && strokes.test(name)) ||
     mixesDigits(name) ||
     reordersOnScreen(name) ||
     looksLatinThroughout(name)
@@ -90,5 +87,5 @@ function reordersOnScreen(name: string): boolean {
 /** Ignores marks: ё looks like ë as much as е looks like e. */
 function looksLatinThroughout(name: string): boolean {
   const letters = name.normalize('NFD').match(/\p{L}/gu) ?? [];
-  return letters.length > 0 && letters.every((letter) => LATIN_LOOKALIKES.has(letter));
+  return letters.length > 0 && letters.every((letter) => latinLookalikes.has(letter));
 }

@@ -19,14 +19,14 @@ const maxUsernameCodePoints = 64;
 const maxLocalPartBytes = 64;
 const maxEmailBytes = 254;
 /** `+` and 15 digits (ITU-T E.164). The library allows longer numbers for some countries. */
-const MAX_E164_LENGTH = 16;
+const maxPhoneLength = 16;
 
 /**
  * Control, format (bidi, zero width), private-use and unassigned code points, lone surrogates, and invisible letters and
- * marks. Unassigned ones also because their normal form may change with the Unicode version of Node: a newer Node must
- * find the identities that an older one stored.
+ * marks. The normal form of unassigned code points may change with the Unicode version of Node.js, so a newer Node.js
+ * might not find the identities that an older one stored.
  */
-const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}]/u;
+const invisibleCharacters = /[\p{C}\p{Default_Ignorable_Code_Point}]/u;
 
 /**
  * Brings an identity into its canonical form, so that every spelling finds the same user. Usernames are NFKC and
@@ -46,7 +46,7 @@ export function canonicalIdentity(type: IdentityType, value: string, defaultRegi
 }
 
 function canonicalValue(type: IdentityType, value: string, defaultRegion: string | undefined): string | undefined {
-  if (value.length > maxLength || INVISIBLE.test(value)) return undefined;
+  if (value.length > maxLength || invisibleCharacters.test(value)) return undefined;
   switch (type) {
     case 'username':
       return canonicalUsername(value);
@@ -70,10 +70,8 @@ function canonicalUsername(value: string): string | undefined {
 }
 
 /**
- * Full case folding of Unicode, with the functions of JavaScript: lower case, upper case, lower case. Upper case makes
- * letters with the same capital equal (ß and SS, ς and σ). The first lower case is needed because ẞ has no capital. It
- * works by code point, because toLowerCase of a whole string turns σ into ς at the end of a word.
- *
+ * Full case folding of Unicode: lower case, upper case, lower case. Upper case makes letters with the same capital equal
+ * (ß and SS, ς and σ). It works by code point, because toLowerCase of a whole string turns σ into ς at the end of a word.
  * Beyond Unicode, the four letters i of Turkish become one, so that İ and ı find the same user on every keyboard.
  */
 function foldCase(text: string): string {
@@ -81,7 +79,7 @@ function foldCase(text: string): string {
   return folded.replaceAll('i\u0307', 'i');
 }
 
-const ATOM = /^[\p{L}\p{Mn}\p{Mc}\p{Nd}!#$%&'*+/=?^_`{|}~-]+$/u;
+const dotAtomPart = /^[\p{L}\p{Mn}\p{Mc}\p{Nd}!#$%&'*+/=?^_`{|}~-]+$/u;
 
 /**
  * The local part is only lower-cased. Case folding would join addresses of different mailboxes (`mıke` and `mike`), and
@@ -94,7 +92,7 @@ function canonicalEmail(value: string): string | undefined {
   const local = value.slice(0, at).normalize('NFC').toLowerCase().normalize('NFC');
   const domain = canonicalDomain(value.slice(at + 1));
   if (domain === undefined || local !== local.normalize('NFKC') || isConfusable(local)) return undefined;
-  if (!local.split('.').every((atom) => ATOM.test(atom))) return undefined;
+  if (!local.split('.').every((atom) => dotAtomPart.test(atom))) return undefined;
   if (Buffer.byteLength(local) > maxLocalPartBytes) return undefined;
   const email = `${local}@${domain}`;
   return Buffer.byteLength(email) > maxEmailBytes ? undefined : email;
@@ -125,7 +123,7 @@ function canonicalPhone(value: string, defaultRegion: string | undefined): strin
   if (!/^\+?[0-9\u0660-\u0669\u06F0-\u06F9 ()./\u2010-\u2013-]+$/u.test(text)) return undefined;
   const known = defaultRegion !== undefined && isSupportedCountry(defaultRegion);
   const number = parsePhoneNumberFromString(text, { ...(known && { defaultCountry: defaultRegion }), extract: false });
-  return number?.isPossible() && number.number.length <= MAX_E164_LENGTH ? number.number : undefined;
+  return number?.isPossible() && number.number.length <= maxPhoneLength ? number.number : undefined;
 }
 
 /** The key of an identity in the directory: SHA-256 of its type and canonical value. */

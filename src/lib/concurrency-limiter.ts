@@ -33,7 +33,7 @@ export function createKeyedLimiter(
   };
 }
 
-/** A class: most queries of a request pass one that was made for them, so making one must be cheap. */
+/** A class, because most queries create a limiter, and a class makes that cheap. */
 class Limiter {
   private running = 0;
   /** Created when the first task has to wait. */

@@ -7,7 +7,7 @@ export function hashOfLine(line: string): string | undefined {
   return lineOfList.exec(line)?.[1]?.toUpperCase();
 }
 
-/** Whether a file begins like such a list in the order of the hash. A search in the order of the count would find nothing. */
+/** Whether a file begins like such a list, sorted by hash. In a list that is sorted by count, a search finds nothing. */
 export function beginsLikeHashList(path: string): boolean {
   try {
     const hashes = firstLines(path).map(hashOfLine);

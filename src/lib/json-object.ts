@@ -7,8 +7,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Parses text from outside that should be a JSON object. It does not pass on the parser's error, which may hold parts of
- * the text.
+ * Parses text from outside that should be a JSON object. It hides the parser's error, which may contain parts of the
+ * text.
  * @returns undefined for any other text
  */
 export function parseJsonObject(text: string): JsonObject | undefined {

@@ -8,10 +8,10 @@ declare const instant: unique symbol;
 export type Instant = string & { readonly [instant]: true };
 
 /** The format in error messages. RFC 3339 with an offset is accepted too. */
-export const TIME_FORMAT = 'YYYY-MM-DD HH:MM:SS';
+export const timeFormat = 'YYYY-MM-DD HH:MM:SS';
 
-const SECONDS_LENGTH = 'YYYY-MM-DD HH:MM:SS'.length;
-const UTC_SUFFIX = '+00';
+const secondsLength = 'YYYY-MM-DD HH:MM:SS'.length;
+const utcSuffix = '+00';
 
 /**
  * The instant of PostgreSQL's text output for a `timestamptz` (`2017-10-19 17:02:03.18+00`), which has as many fractional
@@ -21,15 +21,15 @@ const UTC_SUFFIX = '+00';
  * which no column contains.
  */
 export function instantFromPg(text: string): Instant {
-  const fractionEnd = text.length - UTC_SUFFIX.length;
+  const fractionEnd = text.length - utcSuffix.length;
   const isIsoUtc =
-    text.endsWith(UTC_SUFFIX) &&
+    text.endsWith(utcSuffix) &&
     text[4] === '-' &&
     text[10] === ' ' &&
-    (fractionEnd === SECONDS_LENGTH || (text[SECONDS_LENGTH] === '.' && fractionEnd <= SECONDS_LENGTH + 7));
+    (fractionEnd === secondsLength || (text[secondsLength] === '.' && fractionEnd <= secondsLength + 7));
   if (!isIsoUtc) throw new RangeError(`Not a time of PostgreSQL in ISO style and UTC: ${text}`);
-  const fraction = text.slice(SECONDS_LENGTH + 1, fractionEnd);
-  return format(text.slice(0, 10), text.slice(11, SECONDS_LENGTH), fraction);
+  const fraction = text.slice(secondsLength + 1, fractionEnd);
+  return format(text.slice(0, 10), text.slice(11, secondsLength), fraction);
 }
 
 /** The instant that is a number of whole seconds later. */
@@ -44,7 +44,7 @@ export function instantOfSeconds(seconds: number): Instant {
   return format(date, time.slice(0, 8), '');
 }
 
-const SECONDS_UNTIL_2000 = Date.UTC(2000, 0) / 1000;
+const secondsUntil2000 = Date.UTC(2000, 0) / 1000;
 
 /**
  * Returns a function from microseconds since 2000-01-01 (PostgreSQL's binary format of times) to an instant. Most of
@@ -55,7 +55,7 @@ export function instantsOfMicroseconds(): (microseconds: bigint) => Instant {
   return (microseconds) => {
     const second = microseconds / 1_000_000n;
     if (second !== last.second) {
-      const [date = '', time = ''] = new Date((Number(second) + SECONDS_UNTIL_2000) * 1000).toISOString().split('T');
+      const [date = '', time = ''] = new Date((Number(second) + secondsUntil2000) * 1000).toISOString().split('T');
       last = { second, date, time: time.slice(0, 8) };
     }
     const fraction = Number(microseconds - second * 1_000_000n);
@@ -63,10 +63,10 @@ export function instantsOfMicroseconds(): (microseconds: bigint) => Instant {
   };
 }
 
-const UTC_TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/;
+const utcTimePattern = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/;
 // Clients forget to encode `+` in a query string, and it is then decoded to a space. After a T, a space can only be
 // such a `+`.
-const RFC_3339_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:Z|([-+ ])(\d\d):(\d\d))$/i;
+const rfc3339Pattern = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:Z|([-+ ])(\d\d):(\d\d))$/i;
 
 /**
  * Reads a time of a client: `YYYY-MM-DD HH:MM:SS` (UTC, up to six fractional digits), or an RFC 3339 `date-time` (section 5.6)
@@ -74,9 +74,9 @@ const RFC_3339_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(?:Z|(
  * 24:00:00, year 0000. Refuses leap seconds (`:60`) too, because PostgreSQL would move them to the next minute.
  */
 export function parseTime(text: string): Instant | undefined {
-  const utc = UTC_TIME.exec(text);
+  const utc = utcTimePattern.exec(text);
   if (utc) return inUtc(utc[1], utc[2], utc[3], 0);
-  const rfc3339 = RFC_3339_TIME.exec(text);
+  const rfc3339 = rfc3339Pattern.exec(text);
   if (!rfc3339) return undefined;
   const [, date, time, fraction, sign, hours = '00', minutes = '00'] = rfc3339;
   if (Number(hours) > 23 || Number(minutes) > 59) return undefined;

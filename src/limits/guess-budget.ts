@@ -11,11 +11,9 @@ import { bucketOfDevice, recordRefusal, unknownDevices } from './guess-locks.js'
 import { createTurnQueues } from './turn-queues.js';
 
 /**
- * Limits how many wrong secrets an account accepts, across all authenticators, steps, aliases and instances.
- *
- * A guess is taken in the database before a secret is evaluated, and settled afterwards. So parallel requests cannot
- * evaluate more wrong secrets than there are guesses left, and all parallel right secrets succeed. Nothing is locked
- * while a secret is evaluated: a slow hash holds no transaction.
+ * Limits the wrong secrets of an account, across all authenticators, steps, identities and instances. A guess is taken in
+ * the database before a secret is evaluated, and settled afterwards. So parallel requests cannot evaluate more wrong
+ * secrets than there are guesses left, and a slow hash holds no transaction (decision 13).
  */
 export interface GuessBudget {
   /**
@@ -32,7 +30,7 @@ export interface GuessBudget {
    * are left, it waits as `guess` does. If a lock refuses the login, it records that: see `recordRefusal`.
    * @throws Problem as `guess`
    */
-  taken(account: GuessedAccount, slot: string, tried: TriedGuess): Promise<Guess>;
+  continueGuess(account: GuessedAccount, slot: string, tried: TriedGuess): Promise<Guess>;
 }
 
 /** A guess that was taken. Evaluate it at once: after 15 s it counts as wrong. */
@@ -140,9 +138,9 @@ export function settleRightGuess(userId: SqlPart, taken: Parameters<TakenGuess>)
   return sql`select settle_guess(${userId}, ${taken.guessBucket}::uuid, ${taken.guessSlot}::uuid, 'right', 1, 0, 0, 0)`;
 }
 
-/** The maximum wait of a guess for its turn, in milliseconds. */
+/** The maximum number of milliseconds that a guess waits for its turn. */
 const maxWaitMs = 5000;
-/** The time between two checks whether other instances have settled guesses, in milliseconds. */
+/** Milliseconds between two checks whether other instances have settled guesses. */
 const pollIntervalMs = 100;
 
 /** Creates the guess budget. A lock that starts is recorded as an event and reported to the user. */
@@ -240,7 +238,7 @@ export function createGuessBudget(
       if (verdict === 'right') await settle(account, slot, verdict);
       return verdict;
     },
-    async taken(account, slot, tried) {
+    async continueGuess(account, slot, tried) {
       try {
         if (!isTaken(tried)) await waitForTurn(account, slot);
       } catch (error) {
@@ -301,13 +299,13 @@ export async function clearGuesses(tx: Queryable<'user'>, userId: string): Promi
 const forgiveBudgets = userStatement<{ userId: string; recovered: 'password' | 'pin' }>(
   'guess_forgive',
   (p) => sql`
-  with beside as (
+  with other_factor as (
     select 1 from totp where user_id = ${p.userId}
     union all select 1 from users where id = ${p.userId} and pin_hash is not null and ${p.recovered} <> 'pin'),
-  kept as (
+  reduced as (
     update guess_budgets set permanent = false, total_failures = greatest(failures, 1), updated_at = db_now()
-    where user_id = ${p.userId} and exists (select 1 from beside))
-  delete from guess_budgets where user_id = ${p.userId} and not exists (select 1 from beside)`,
+    where user_id = ${p.userId} and exists (select 1 from other_factor))
+  delete from guess_budgets where user_id = ${p.userId} and not exists (select 1 from other_factor)`,
 );
 
 /**

@@ -43,14 +43,14 @@ const readState = userStatement<{ userId: string; knownDevice: string | null } &
   cross join lateral (select db_now() as now) n
   cross join lateral (select greatest(b.updated_at - n.now, interval '0') as by) stepped
   cross join lateral (
-    select count(*) filter (where t - stepped.by <= n.now - interval '15 seconds')::int as dead, count(*)::int as taken
+    select count(*) filter (where t - stepped.by <= n.now - interval '15 seconds')::int as expired, count(*)::int as taken
     from unnest(b.slots_taken_at) t) slots
   cross join lateral (
-    select (case when slots.dead > 0 then guess_failed(b, slots.dead, n.now, ${limitArguments(p)}) else b end).*) f
+    select (case when slots.expired > 0 then guess_failed(b, slots.expired, n.now, ${limitArguments(p)}) else b end).*) f
   cross join lateral (
     select n.now, f.total_failures as failures, f.locks, f.locked_at, f.updated_at, l.until as locked_until,
            case when f.permanent then 'permanent' when l.until > n.now then 'locked'
-                when f.failures + slots.taken - slots.dead >= ${p.failureLimit} then 'busy' else 'taken' end as outcome
+                when f.failures + slots.taken - slots.expired >= ${p.failureLimit} then 'busy' else 'taken' end as outcome
     from (select case when f.locks > b.locks then f.locked_until else f.locked_until - stepped.by end as until) l) s
   where b.user_id = ${p.userId} and b.bucket = ${bucketOfDevice(sql`${p.knownDevice}::uuid`)}`,
 );

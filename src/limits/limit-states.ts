@@ -21,8 +21,8 @@ const readRequests = directoryStatement<
   select extract(epoch from free_at - now)::float8 as wait, ${timeText(sql`free_at`)} as until
   from (select db_now() as now) n
   cross join unnest(${p.keys}::bytea[], ${p.sizes}::integer[], ${p.windows}::float8[], ${p.turns}::integer[])
-    with ordinality as asked (key, size, seconds, turn, place)
-  left join request_limits l on l.key = asked.key
+    with ordinality as requested (key, size, seconds, turn, place)
+  left join request_limits l on l.key = requested.key
   cross join lateral (
     select make_interval(secs => seconds / nullif(size, 0)) as step, make_interval(secs => seconds) as room) w
   cross join lateral (
@@ -33,19 +33,19 @@ const readRequests = directoryStatement<
 
 /**
  * Reads request limits.
- * @param asked the limits; `turn`: 1 for the next request, 2 for the one after it
+ * @param requested the limits; `turn`: 1 for the next request, 2 for the one after it
  * @returns for each limit, how long the request would have to wait; undefined if it would be accepted
  */
 export async function readRequestLimits(
   handle: Queryable<'directory'>,
-  asked: readonly (RequestCount & { readonly turn: number })[],
+  requested: readonly (RequestCount & { readonly turn: number })[],
 ): Promise<(UsedUpLimit | undefined)[]> {
   const rows = await handle.query(
     readRequests({
-      keys: asked.map(({ limitKey }) => limitKey),
-      sizes: asked.map(({ limitSize }) => limitSize),
-      windows: asked.map(({ limitWindow }) => limitWindow),
-      turns: asked.map(({ turn }) => turn),
+      keys: requested.map(({ limitKey }) => limitKey),
+      sizes: requested.map(({ limitSize }) => limitSize),
+      windows: requested.map(({ limitWindow }) => limitWindow),
+      turns: requested.map(({ turn }) => turn),
     }),
   );
   return rows.map(({ wait, until }) => (wait > 0 ? { wait, until } : undefined));
@@ -67,8 +67,8 @@ const readMessages = directoryStatement<
   select extract(epoch from free_at - now)::float8 as wait, ${timeText(sql`free_at`)} as until,
          ${timeText(sql`since`)} as since, span as window
   from (select db_now() as now) n
-  cross join unnest(${p.keys}::bytea[]) with ordinality as asked (key, place)
-  left join message_limits m on m.key = asked.key
+  cross join unnest(${p.keys}::bytea[]) with ordinality as requested (key, place)
+  left join message_limits m on m.key = requested.key
   left join lateral (
     select sent_at as since, sent_at + length as free_at, span
     from (select 'minute' as span, interval '1 minute' as length, m.sent_at[1] as counted_at

@@ -43,7 +43,7 @@ export interface RequestLimits {
   countMessageByIdentity(identity: Buffer, knownDevice: string | undefined): Promise<string>;
   /**
    * Counts a code before it is sent to a recipient.
-   * @returns false if it must not be sent. Do not tell the client: that would link the account's identities.
+   * @returns false if it must not be sent. Do not show this to the client: it would link the account's identities.
    */
   countMessageToRecipient(recipient: Recipient): Promise<boolean>;
 }

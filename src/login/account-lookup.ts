@@ -158,7 +158,7 @@ export function createAccountLookup(options: {
     async findToGuess(attempt) {
       const slot = newId();
       const { row, account } = await enter(slot, attempt);
-      const guess = await guesses.taken({ ...attempt, knownDevice: account.knownDevice }, slot, row);
+      const guess = await guesses.continueGuess({ ...attempt, knownDevice: account.knownDevice }, slot, row);
       return { ...account, guess };
     },
   };

@@ -8,51 +8,49 @@ const batchSize = 500;
 const jobs = {
   attempts: bound(codeAttempts),
   priority: codePriority(sql`turn`),
-  // Of one priority the oldest goes first. A step of the clock can put created_at into the future, where no job would run.
+  // Jobs of one priority run oldest first. After a step of the clock, created_at may be in the future: the job must run.
   runAt: sql`least(created_at, now())`,
 };
 
 /**
- * Dispatches the oldest queued messages: their logins become `pending`, messages without a recipient are dropped, and the
- * others get their jobs. One statement does it all, so that a login becomes `pending` at the same moment whether or not
- * its message has a recipient, and so that a message without one costs little (decision 58).
- *
- * It skips locked rows and leaves them for a later run. A message that was deleted only loses its queue entry.
- * Unprepared, so that it is planned for the current sizes of the tables.
+ * Dispatches the oldest queued messages: their logins become `pending`, messages without a recipient are dropped, and
+ * jobs are added for the others. One statement, so that the times do not show whether a message has a recipient
+ * (decision 58). It leaves locked rows for a later run. Unprepared, so that it is planned for the current table sizes.
  */
 const dispatchOldest = compose<{ more: boolean }, 'everyone'>(
   'everyone',
   sql`
-  with waiting as materialized (
+  with queued as materialized (
     select user_id, id, turn, created_at from undispatched_messages
     order by created_at limit ${bound(batchSize)} for update skip locked),
-  message as materialized (
-    select w.user_id, w.id, o.authentication_id, o.channel, o.recipient
-    from waiting w join outbox o on o.user_id = w.user_id and o.id = w.id
+  locked_message as materialized (
+    select q.user_id, q.id, o.authentication_id, o.channel, o.recipient
+    from queued q join outbox o on o.user_id = q.user_id and o.id = q.id
     for update of o skip locked),
-  opened as materialized (
-    select a.user_id, a.id from message m join authentications a on a.user_id = m.user_id and a.id = m.authentication_id
+  locked_login as materialized (
+    select a.user_id, a.id
+    from locked_message m join authentications a on a.user_id = m.user_id and a.id = m.authentication_id
     where a.status = 'created' and a.expires_at > db_now()
     for update of a skip locked),
-  taken as materialized (
-    select w.user_id, w.id, w.turn, w.created_at, m.channel, m.recipient
-    from waiting w
-      left join outbox o on o.user_id = w.user_id and o.id = w.id
-      left join message m on m.user_id = w.user_id and m.id = w.id
-      left join opened p on p.user_id = m.user_id and p.id = m.authentication_id
+  dispatched as materialized (
+    select q.user_id, q.id, q.turn, q.created_at, m.channel, m.recipient
+    from queued q
+      left join outbox o on o.user_id = q.user_id and o.id = q.id
+      left join locked_message m on m.user_id = q.user_id and m.id = q.id
+      left join locked_login l on l.user_id = m.user_id and l.id = m.authentication_id
       left join authentications a on a.user_id = m.user_id and a.id = m.authentication_id
                                  and a.status = 'created' and a.expires_at > db_now()
-    where o.id is null or (m.id is not null and (a.id is null or p.id is not null))),
+    where o.id is null or (m.id is not null and (a.id is null or l.id is not null))),
   removed as (
-    delete from undispatched_messages u using taken t where u.user_id = t.user_id and u.id = t.id),
+    delete from undispatched_messages u using dispatched d where u.user_id = d.user_id and u.id = d.id),
   started as (
     update authentications a set status = 'pending', updated_at = db_now()
-    from opened p where a.user_id = p.user_id and a.id = p.id),
+    from locked_login l where a.user_id = l.user_id and a.id = l.id),
   dropped as (
     update outbox o set state = 'dropped', attempts = attempts + 1, updated_at = db_now()
-    from taken t where o.user_id = t.user_id and o.id = t.id and t.recipient is null),
-  job as (${addMessageJobs(sql`taken where recipient is not null`, jobs)})
-  select (select count(*) from waiting) = ${bound(batchSize)} and exists (select from taken) as more,
+    from dispatched d where o.user_id = d.user_id and o.id = d.id and d.recipient is null),
+  job as (${addMessageJobs(sql`dispatched where recipient is not null`, jobs)})
+  select (select count(*) from queued) = ${bound(batchSize)} and exists (select from dispatched) as more,
          (select count(*) from job) as jobs`,
 );
 

@@ -18,7 +18,7 @@ export interface ShownNotice {
   readonly exceptDevice: string | undefined;
 }
 
-/** Hands a notice to push and to the inbox, in the transaction that deletes its row. */
+/** Adds a notice to push and to the inbox, in the transaction that deletes its row. */
 export type ShowNotice = (tx: Transaction<'user' | 'directory' | 'spanning'>, notice: ShownNotice) => Promise<void>;
 
 export interface NoticeJob {
@@ -56,7 +56,7 @@ const takeNotice = userStatement<{ userId: string; id: string }, NoticeRow>(
 
 /** Locks the user's row, so that the user is not deleted before the messages are written. */
 const selectRecipient = userStatement<{ userId: string }, RecipientRow>(
-  'notice_reader',
+  'notice_recipient',
   (p) => sql`select email, phone, locale from users where id = ${p.userId} and status = 'active' for key share`,
 );
 
@@ -103,7 +103,7 @@ export interface NoticeSendingOptions {
   readonly show: ShowNotice;
 }
 
-/** The queue's task `notice.send`: makes the messages of one notice in one transaction, once. */
+/** The queue's task `notice.send`: creates the messages of one notice in one transaction, once. */
 export function createNoticeSending(options: NoticeSendingOptions): (job: NoticeJob) => Promise<void> {
   const { database, keys, templates, channels, show } = options;
 

@@ -16,8 +16,8 @@ export function describeDevice(device: {
 }
 
 /**
- * Keeps letters, digits and a few marks. The client chooses the description, and the user reads it in our message: it must
- * not contain line breaks, or an address that a mail program turns into a link.
+ * Keeps letters, digits and a few punctuation marks. The client chooses the description, and the user reads it in our
+ * message: it must not contain line breaks, or an address that a mail program turns into a link.
  */
 function sanitize(text: string | undefined): string {
   const plain = (text ?? '').normalize('NFKC').replaceAll(/[^\p{L}\p{M}\p{Nd} .,_+()-]+/gu, ' ');

@@ -5,7 +5,7 @@ import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import type { NoticeKind } from './kinds.js';
 
-/** The queue's task that makes the messages of a notice. */
+/** The queue's task that creates the messages of a notice. */
 export const noticeTask = 'notice.send';
 
 /** An event that the user gets a notice about. */
@@ -20,13 +20,13 @@ export interface NewNotice {
 
 /** Notifies users of events of their accounts, once for each event. */
 export interface Notices {
-  /** The channels that are wanted and configured. */
+  /** The channels that the setting names and that are configured. */
   readonly channels: readonly NoticeChannel[];
   /**
    * Writes a row and a job in the transaction of the event. The row belongs to the user. It is written for derived ids
    * too, so that an unknown account behaves like a known one, and the queue drops it. It must not contain a secret.
    */
-  notify(tx: Queryable<'user'>, fact: NewNotice): Promise<void>;
+  notify(tx: Queryable<'user'>, notice: NewNotice): Promise<void>;
 }
 
 /** SQL: adds the job `noticeTask` for rows (user_id, id). */

@@ -49,7 +49,7 @@ const maxAttempts = 20;
 const messageColumns = sql`o.id, o.user_id, o.authentication_id, o.channel, o.kind, o.recipient, o.state, o.attempts,
             o.last_error, null as code, o.expires_at, o.created_at, o.updated_at`;
 
-/** Locks the message, so that of parallel retries one queues it. A code for a login is of use only while the login waits. */
+/** Locks the message, so only one of parallel retries queues it. A login code is useful only while the login waits. */
 const lockMessage = spanningStatement<{ id: string }, OutboxMessage & { readonly is_awaited: boolean }>(
   'outbox_retry_lock',
   (p) => sql`

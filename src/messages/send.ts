@@ -46,9 +46,9 @@ interface MessageRow {
   locale: string | null;
 }
 
-/** Counts the attempt and reads the message. No row lock outlives the statement: sending takes place between statements. */
+/** Counts the attempt and reads the message. The message is sent after this statement, without a lock on its row. */
 const startAttempt = userStatement<MessageJob, MessageRow>(
-  'message_take_up',
+  'message_start_attempt',
   (p) => sql`
     with message as (
       update outbox set attempts = attempts + 1, updated_at = db_now()
@@ -62,7 +62,7 @@ const startAttempt = userStatement<MessageJob, MessageRow>(
 );
 
 const setState = userStatement<MessageJob & { state: FinalState | 'queued'; error: string | null }>(
-  'message_settle',
+  'message_set_state',
   (p) => sql`
     update outbox set state = ${p.state}, last_error = coalesce(${p.error}, last_error), updated_at = db_now()
     where user_id = ${p.user_id} and id = ${p.id}`,

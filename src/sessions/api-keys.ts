@@ -85,7 +85,7 @@ const isValid = (p: Parameters<KeyValues>) => sql`id = ${p.id} and token_digest 
   and (expires_at is null or expires_at > db_now())`;
 
 const findValidKey = directoryStatement<KeyValues, { valid: number }>(
-  'key_is_good',
+  'key_is_valid',
   (p) => sql`select 1 as valid from api_keys where ${isValid(p)}`,
 );
 
@@ -173,24 +173,24 @@ export interface FirstKey {
 }
 
 /** The file in DATA_DIR that holds the first key. */
-export const FIRST_KEY_FILE = 'admin-key';
+export const firstKeyFile = 'admin-key';
 
 const anyKey = directoryStatement<object, { exists: boolean }>(
   'key_any',
   () => sql`select exists (select 1 from api_keys) as exists`,
 );
-/** Of instances that start together, one creates the key. The number is fixed, and no other lock uses it. */
+/** If several instances start together, only one creates the key. No other lock uses this number. */
 const lockFirstKey = directoryStatement<object>('key_first_lock', () => sql`select pg_advisory_xact_lock(7203415002)`);
 
 /**
- * Creates the first key, with every scope, unless a key was ever created or ADMIN_API_KEY is set. Without a terminal, the key
- * goes into a file in DATA_DIR that only its owner can read. The file is named as long as its key is valid.
+ * Creates the first key, with every scope, unless a key was ever created or ADMIN_API_KEY is set. Without a terminal, it
+ * writes the key to a file in DATA_DIR that only its owner can read. It returns that file as long as the key is valid.
  */
 export async function ensureFirstKey(options: FirstKeyOptions): Promise<FirstKey> {
   const { dataDir, isTerminal, environmentKey } = options;
   const { directory } = options.database;
   if (environmentKey !== undefined) return {};
-  const file = join(dataDir, FIRST_KEY_FILE);
+  const file = join(dataDir, firstKeyFile);
   const anyExists = async (handle: Queryable<'directory'>) => (await handle.query(anyKey({})))[0]?.exists === true;
   if (await anyExists(directory)) return (await holdsValidKey(directory, file)) ? { file } : {};
   const token = await directory.transaction(async (tx) => {

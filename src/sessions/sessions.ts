@@ -10,7 +10,7 @@ import { Problem } from '../lib/problem.js';
 import type { Counters } from '../statistics/counters.js';
 import { validSessions } from './verifier.js';
 
-/** Makes session tokens: short-lived tokens that an authentication token creates and that authorize everything else. */
+/** Creates session tokens: short-lived tokens that authorize all requests except logins. */
 export interface Sessions {
   /**
    * @throws Problem `invalid_authentication_token`, `account_locked` (an operator's lock), `account_unusable` (deactivated)
@@ -43,29 +43,24 @@ interface CreateValues {
 }
 
 /**
- * One round trip. `held` is the token as the caller holds it, `fit` the same if it may be used.
- *
- * The first use updates the row, and a session is created only from the result of that update: it re-checks the row
- * after waiting for it, so it cannot race with a re-issue of the token. It also ends the older tokens of the user's
- * device. A token that was used before counts as older, even if its time is later because of a step of the clock: if it
- * were newer, its first use would have ended this token. Older tokens are locked newest first, in the same order by
- * every first use, so they cannot deadlock. Later uses lock nothing: a token that is revoked at that time is refused when
- * the session is verified, which joins the same rows.
+ * The first use of a token updates its row, and the update checks the row again, so it cannot race with a re-issue of the
+ * token. It also ends the older tokens of the device, locked newest first, so that first uses cannot deadlock. A used
+ * token counts as older even if the clock was set back: if it were newer, its first use would have ended this token.
  */
 const createSession = userStatement<CreateValues, CreatedRow>(
   'session_create',
   (p) => sql`
-  with held as materialized (
+  with token as materialized (
     select a.user_id, a.id, a.device_id, a.expires_at, a.first_used_at, a.epoch = u.epoch as current,
            u.status = 'active' as active, ${lockHolds} as locked
     from authentications a join users u on u.id = a.user_id
     where a.user_id = ${p.userId} and a.id = ${p.authenticationId} and a.token_digest = ${p.authenticationDigest}
       and a.status = 'approved' and a.ended_at is null and a.expires_at > db_now()),
-  fit as (select * from held where current and active and not locked),
+  accepted as (select * from token where current and active and not locked),
   first_use as (
     update authentications a set first_used_at = coalesce(a.first_used_at, db_now())
-    from fit
-    where fit.first_used_at is null and a.user_id = fit.user_id and a.id = fit.id
+    from accepted t
+    where t.first_used_at is null and a.user_id = t.user_id and a.id = t.id
       and a.token_digest = ${p.authenticationDigest} and a.ended_at is null
     returning a.user_id, a.id, a.device_id, a.expires_at, a.approved_at),
   older as materialized (
@@ -76,7 +71,7 @@ const createSession = userStatement<CreateValues, CreatedRow>(
   superseded as (
     update authentications a set ended_at = db_now() from older where a.user_id = older.user_id and a.id = older.id),
   usable as (
-    select user_id, id, device_id, expires_at from fit where first_used_at is not null
+    select user_id, id, device_id, expires_at from accepted where first_used_at is not null
     union all
     select user_id, id, device_id, expires_at from first_use),
   session as (
@@ -85,8 +80,8 @@ const createSession = userStatement<CreateValues, CreatedRow>(
            least(n.now + ${p.lifetime} * interval '1 ms', expires_at)
     from usable cross join lateral (select db_now() as now) n
     returning id, user_id, device_id, created_at, expires_at)
-  select held.current, held.active, held.locked, session.*
-  from held left join session on true`,
+  select token.current, token.active, token.locked, session.*
+  from token left join session on true`,
 );
 
 /** Arrays as PostgreSQL's text, in one order. */
@@ -108,24 +103,24 @@ const createFurtherSessions = userStatement<CreateManyValues, SessionRow>(
   'session_create_many',
   (p) => sql`
   insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
-  select asked.user_id, asked.id, held.id, held.device_id, asked.digest, held.now,
-         least(held.now + ${p.lifetime} * interval '1 ms', held.expires_at)
+  select requested.user_id, requested.id, token.id, token.device_id, requested.digest, token.now,
+         least(token.now + ${p.lifetime} * interval '1 ms', token.expires_at)
   from unnest((select ${p.userIds}::uuid[]), (select ${p.authenticationIds}::uuid[]),
               (select ${p.authenticationDigests}::bytea[]), (select ${p.ids}::uuid[]), (select ${p.digests}::bytea[]))
-    asked (user_id, authentication_id, authentication_digest, id, digest)
+    requested (user_id, authentication_id, authentication_digest, id, digest)
   cross join lateral (
     select a.id, a.device_id, a.expires_at, db_now() as now
     from authentications a join users u on u.id = a.user_id
-    where a.user_id = asked.user_id and a.id = asked.authentication_id and a.token_digest = asked.authentication_digest
-      and a.status = 'approved' and a.ended_at is null and a.expires_at > db_now() and a.first_used_at is not null
+    where a.user_id = requested.user_id and a.id = requested.authentication_id
+      and a.token_digest = requested.authentication_digest and a.status = 'approved' and a.ended_at is null and a.expires_at > db_now() and a.first_used_at is not null
       and a.epoch = u.epoch and u.status = 'active' and not ${lockHolds}
-    limit 1) held
+    limit 1) token
   returning id, user_id, device_id, created_at, expires_at`,
 );
 
 /**
- * SQL of a lateral subquery: `expires_at` of a session if it is valid. For long-lived work that a session began, such as a
- * stream, and that checks it again in its own query, by the rules of `SessionVerifier`.
+ * SQL of a lateral subquery: `expires_at` of a session if it is valid, by the rules of `SessionVerifier`. For long-lived
+ * work, such as a stream, that checks its session again in its own query.
  */
 export function validSession(userId: SqlPart, sessionId: SqlPart): Sql {
   return sql`select s.expires_at from ${validSessions} and s.user_id = ${userId} and s.id = ${sessionId}`;
@@ -154,10 +149,10 @@ export function createSessions(database: Database, { lifetime, batching, counter
       })
     : createAlone;
   return {
-    async create(held) {
+    async create(authenticationToken) {
       const id = newId();
-      const { token, digest } = newToken('session', [held.ids[0] ?? '', id]);
-      const row = await createOne({ token: held, id, digest });
+      const { token, digest } = newToken('session', [authenticationToken.ids[0] ?? '', id]);
+      const row = await createOne({ token: authenticationToken, id, digest });
       if (row === undefined) throw new Problem('invalid_authentication_token');
       if (!row.active) throw new Problem('account_unusable');
       if (!row.current) throw new Problem('invalid_authentication_token');

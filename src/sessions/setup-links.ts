@@ -118,7 +118,7 @@ const anyOperator = everyoneStatement<object, { exists: boolean }>(
 export type OfferedSetUpLink = { readonly url: string } | { readonly file: string };
 
 /** The file in DATA_DIR that holds the link of a start without a terminal. */
-export const SETUP_LINK_FILE = 'setup-link';
+export const setupLinkFile = 'setup-link';
 
 /**
  * Creates a link for an operator if there is no operator yet. Without a terminal, the link goes into a file in DATA_DIR
@@ -134,7 +134,7 @@ export async function offerSetUpLink(options: {
   const { database, dataDir, isTerminal, consoleUrl } = options;
   const [row] = await database.everyone.query(anyOperator({}));
   if (row?.exists === true) return undefined;
-  const file = join(dataDir, SETUP_LINK_FILE);
+  const file = join(dataDir, setupLinkFile);
   const url = await database.directory.transaction(async (tx) => {
     const link = setUpUrl(consoleUrl, await createSetUpLink(tx, 'operator', { actor: 'system' }));
     if (!isTerminal) await writePrivateFile(file, `${link}\n`, { replace: true });

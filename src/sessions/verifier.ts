@@ -20,8 +20,8 @@ export interface SessionVerifier {
 const maxLifetime = sql`${literal(maxSessionDays)} * interval '1 day'`;
 
 /**
- * SQL: whether the time of a session `s` is right. A session that was made while the clock was ahead would last longer than
- * its lifetime (decision 66). The session cache checks the same by `isWithinTime`.
+ * SQL: whether the times of a session `s` are valid. A session that was created while the clock was ahead would last longer
+ * than its lifetime (decision 66). For cached sessions, `isWithinTime` checks the same.
  */
 const sessionIsInTime = sql`s.expires_at > db_now() and ${isNotAhead(sql`s.created_at`)}
      and s.expires_at <= s.created_at + ${maxLifetime}`;

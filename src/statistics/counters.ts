@@ -17,9 +17,9 @@ export interface Count {
   readonly value: number;
 }
 
-/** Counters whose counts can be taken. */
+/** Counters that can be read and reset. */
 export interface CounterStore extends Counters {
-  /** All counts that are not zero. From now on they are counted from zero. */
+  /** Returns all counts that are not zero, and resets them to zero. */
   take(): Count[];
 }
 

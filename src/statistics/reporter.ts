@@ -58,42 +58,42 @@ interface FlushValues extends Omit<InstanceInfo, 'worker'> {
 }
 
 /**
- * One statement writes the counts in all resolutions, under the clock of the database. The row of the instance admits each
- * flush once, so a flush whose answer was lost can be repeated. Rows are inserted in one order, so that flushes of several
- * instances cannot deadlock.
+ * One statement writes the counts in all resolutions, with the time of the database. The row of the instance stores the
+ * number of the last flush, so a flush whose answer was lost can be repeated. Rows are inserted in one order, so that
+ * flushes of several instances cannot deadlock.
  */
 const writeCounts = everyoneStatement<FlushValues>(
   'statistics_flush',
   (p) => sql`
   with clock as materialized (select db_now() as now),
-  admitted as (
-    insert into instances as known (id, host, process_id, worker, version, node, streams, flushes, started_at, seen_at)
+  new_flush as (
+    insert into instances as existing (id, host, process_id, worker, version, node, streams, flushes, started_at, seen_at)
     select ${p.id}::uuid, ${p.host}, ${p.processId}::int, ${p.worker}::int, ${p.version}, ${p.node}, ${p.streams}::int,
            ${p.flush}::bigint, now, now from clock
     on conflict (id) do update set flushes = excluded.flushes, streams = excluded.streams, seen_at = excluded.seen_at
-    where known.flushes < excluded.flushes
+    where existing.flushes < excluded.flushes
     returning seen_at as now)
-  insert into statistics as kept (resolution, starts_at, metric, label, value)
+  insert into statistics as existing (resolution, starts_at, metric, label, value)
   select resolution, date_trunc(resolution, now, 'UTC') as starts_at, metric, label, value
-  from admitted, unnest(${resolutions}) resolution,
+  from new_flush, unnest(${resolutions}) resolution,
     unnest(${p.metrics}::text[], ${p.labels}::text[], ${p.values}::float8[]) counted (metric, label, value)
   order by resolution, starts_at, metric, label
   on conflict (resolution, starts_at, metric, label) do update
-  set value = case when kept.metric = any(${p.maxima}::text[]) then greatest(kept.value, excluded.value)
-              else kept.value + excluded.value end`,
+  set value = case when existing.metric = any(${p.maxima}::text[]) then greatest(existing.value, excluded.value)
+              else existing.value + excluded.value end`,
 );
 
 const removeInstance = everyoneStatement<{ id: string }>(
-  'statistics_leave',
+  'statistics_remove_instance',
   (p) => sql`delete from instances where id = ${p.id}`,
 );
 
-/** Due jobs that one look at the queue reads. With more of them, their oldest may be younger than the oldest of all. */
+/** The maximum number of due jobs that are read. With more of them, the oldest of these may not be the oldest of all. */
 const sampledJobs = 5000;
 
 /**
- * The private table of the queue's library has an index for this, and its view has not. The first part finds the oldest of
- * the jobs that run next, the second one that of the lowest priority, which waits behind all others.
+ * Reads the private table of the queue's library, because only the table has an index for this. The first part finds the
+ * oldest of the jobs that run next. The second part finds the oldest job of the lowest priority, which runs last.
  */
 const readQueueAge = everyoneStatement<Record<never, never>, { age: number }>(
   'statistics_queue_age',

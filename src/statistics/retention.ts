@@ -2,7 +2,7 @@ import type { MaintenanceTask } from '../database/maintenance/tasks.js';
 import { compose, literal, sql } from '../database/sql.js';
 import { removalPause, retentionSeconds } from './statistics.js';
 
-/** Rows that a step removes at most. */
+/** The maximum number of rows that a step removes. */
 const batchSize = 1000;
 
 const removeOld = compose(
@@ -27,11 +27,11 @@ const removeLost = compose(
 /** The size of the database in this hour and on this day. Reading it takes a few milliseconds, too long for each flush. */
 const recordSize = compose(
   'everyone',
-  sql`insert into statistics as kept (resolution, starts_at, metric, label, value)
+  sql`insert into statistics as existing (resolution, starts_at, metric, label, value)
       select resolution, date_trunc(resolution, db_now(), 'UTC'), 'database.size', '',
              pg_database_size(current_database())
       from unnest(array['hour', 'day']) resolution
-      on conflict (resolution, starts_at, metric, label) do update set value = greatest(kept.value, excluded.value)`,
+      on conflict (resolution, starts_at, metric, label) do update set value = greatest(existing.value, excluded.value)`,
 );
 
 /** Removes sums by minute after 2 days and sums by hour after 90 days. Sums by day stay. Records the size of the database. */

@@ -7,7 +7,7 @@ import { bound, sql } from '../database/sql.js';
 import type { FilterFields } from '../lib/filter/fields.js';
 import { actorForUser, addressForUser } from './export.js';
 
-/** The events: the operators' audit trail, and the activity of one user. */
+/** The events: the audit events for operators, and the activity of one user. */
 export interface Activity {
   list(request: ListRequest): Promise<Page<Event>>;
   /** The events of one user, who may have been deleted. */

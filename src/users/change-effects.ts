@@ -59,7 +59,7 @@ interface ChangeEvent {
   readonly changes: readonly EventChange[];
 }
 
-/** The fields whose values the audit trail shows. `metadata` is shown member by member. */
+/** The fields whose values audit events show. `metadata` is shown member by member. */
 const shownFields = ['username', 'email', 'phone', 'name', 'locale', 'role', 'second_factor'] as const;
 
 /** The events of a change. They say that a secret has changed, but not from what to what. */

@@ -109,7 +109,7 @@ const activateNew = userStatement<{ userId: string }, { role: string }>(
 /**
  * Activates the role of a user who was created with a second factor, in the transaction of both. The user's logins always
  * need the factor, also where SECOND_FACTOR is off: without it, a session may not administer.
- * @param linkId the set-up link, for the audit trail
+ * @param linkId the set-up link, for the audit event
  */
 export async function activateNewRole(
   tx: Queryable<'user'>,

@@ -69,8 +69,8 @@ const insertAll = spanningStatement<InsertValues, { identities: number; users: n
   'import_insert',
   (p) => sql`
   with
-    given as materialized (
-      select * from json_to_recordset(${p.users}::json) as given (
+    requested as materialized (
+      select * from json_to_recordset(${p.users}::json) as entry (
         id uuid, username text, email text, phone text, name text, locale text, role text, password_hash text,
         pin_hash text, metadata text, created_at timestamptz)
     ),
@@ -83,25 +83,25 @@ const insertAll = spanningStatement<InsertValues, { identities: number; users: n
       on conflict (digest) do nothing
       returning 1
     ),
-    made as (
+    inserted as (
       insert into users (id, username, email, phone, name, locale, role, password_hash, pin_hash, metadata, created_at,
                          updated_at)
       select id, username, email, phone, name, locale, role, password_hash, pin_hash, metadata::jsonb,
              coalesce(created_at, now), now
-      from given cross join clock
+      from requested cross join clock
       order by id
       on conflict (id) do nothing
       returning 1
     ),
     heads as (
-      insert into inboxes (user_id) select id from given order by id on conflict (user_id) do nothing
+      insert into inboxes (user_id) select id from requested order by id on conflict (user_id) do nothing
     ),
     recorded as (
       insert into events (user_id, id, type, actor, address, request_id, created_at)
-      select given.id, gen_random_uuid(), 'user.created', ${p.actor}, ${p.address}::inet, ${p.requestId}, now
-      from given cross join clock
+      select requested.id, gen_random_uuid(), 'user.created', ${p.actor}, ${p.address}::inet, ${p.requestId}, now
+      from requested cross join clock
     )
-  select (select count(*) from claimed) as identities, (select count(*) from made) as users`,
+  select (select count(*) from claimed) as identities, (select count(*) from inserted) as users`,
 );
 
 /** @returns whether all users were inserted. If not, the transaction must not commit. */

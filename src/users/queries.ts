@@ -124,7 +124,7 @@ export async function findUsers(handle: Queryable<'user'>, ids: readonly string[
 }
 
 const selectUserForUpdate = userStatement<{ id: string }, UserRow>(
-  'user_hold',
+  'user_lock',
   (p) => sql`select ${userColumns} from users u where u.id = ${p.id} for update`,
 );
 
@@ -135,7 +135,7 @@ export async function findUserForUpdate(tx: Queryable<'user'>, id: string): Prom
 }
 
 const selectEpochForUpdate = userStatement<{ id: string }, { epoch: number }>(
-  'user_hold_epoch',
+  'user_lock_epoch',
   (p) => sql`select epoch from users where id = ${p.id} for update`,
 );
 

@@ -20,7 +20,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { serverAccount } from '../../src/database/embedded/account.js';
-import { locateBinaries, PUBLIC_PLACES, SERVER_ENVIRONMENT } from '../../src/database/embedded/binaries.js';
+import { locateBinaries, publicFolders, serverEnvironment } from '../../src/database/embedded/binaries.js';
 import { openDataDirectory } from '../../src/database/embedded/data-directory.js';
 import { inheritedName } from '../../src/database/embedded/descriptors.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.js';
@@ -305,7 +305,7 @@ describe.runIf(isRoot)('a server that root has started', () => {
     await (await start()).stop();
     const path = join(dataDir, 'postgres');
     const account = serverAccount(path);
-    const binaries = await locateBinaries(account, PUBLIC_PLACES);
+    const binaries = await locateBinaries(account, publicFolders);
     const data = await openDataDirectory(dataDir, path, binaries, account);
     cleanUps.push(() => data.close());
     writeFileSync(join(path, 'pg_hba.conf'), 'local all all trust\n');
@@ -319,7 +319,7 @@ describe.runIf(isRoot)('a server that root has started', () => {
         '-c',
         'listen_addresses=',
       ].concat(['-c', `cluster_name=${data.clusterName}`]),
-      { ...account, cwd: '/', env: SERVER_ENVIRONMENT, stdio: ['ignore', 'ignore', 'ignore', data.descriptor] },
+      { ...account, cwd: '/', env: serverEnvironment, stdio: ['ignore', 'ignore', 'ignore', data.descriptor] },
     );
     cleanUps.push(() => server.kill('SIGQUIT'));
     await eventually('the socket', async () => (existsSync(join(path, '.s.PGSQL.5432')) ? true : undefined));

@@ -56,7 +56,7 @@ test('a name belongs to one statement: another text is refused when it is define
 
 test('a prepared statement must not contain a value', () => {
   const build = () => userStatement('test_value', () => sql`select ${bound(1)}`);
-  expect(build).toThrow('the statement test_value holds a value');
+  expect(build).toThrow('the statement test_value contains a value');
 });
 
 test('a composed statement must not contain a parameter', () => {

@@ -26,7 +26,7 @@ Object.assign(pg.Client.prototype, {
 function note(client: pg.Client, query: SentQuery): void {
   const [begins, ends] = [query.text === 'begin', ['commit', 'rollback'].includes(query.text)];
   const part: Part = (begins ? undefined : parts.get(client)) ?? {};
-  if (query.name?.startsWith('chores_')) part.isMaintenance = true;
+  if (query.name?.startsWith('maintenance_')) part.isMaintenance = true;
   else if (!begins && !ends) part.isMaintenance ??= false;
   for (const sent of recordings) sent.push({ query, part });
   if (ends) parts.delete(client);

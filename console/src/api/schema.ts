@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: d6467c982f27acc58edf79283532308ef7518289858cad056af26448bb43dc7f
+// sha256 of the document: 5986dae52bad416258e41c8eebf4e90283d28ea3b1f2072fdf0c7e4540a61385
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -672,7 +672,7 @@ export type EmailChange = {
 
 export type EnrollmentLink = {
     /**
-     * The id of the link in the audit trail.
+     * The id of the link in audit events.
      */
     id: string;
     /**
@@ -1976,7 +1976,7 @@ export type System = {
     migrations: Array<SystemMigration>;
     settings: Array<EffectiveSetting>;
     /**
-     * What the doctor says. What needs attention is first.
+     * The findings of the doctor. Those that need attention come first.
      */
     findings: Array<Finding>;
 };

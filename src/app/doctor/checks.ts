@@ -9,14 +9,14 @@ import { totalSchemeCost } from '../../credentials/scheme-cost.js';
 import type { Queryable } from '../../database/database.js';
 import { indexState } from '../../database/late-indexes.js';
 import { readSchemaState } from '../../database/schema-state.js';
-import { readSecretKeys, SECRET_KEY_FILE } from '../../database/secret-key-file.js';
+import { readSecretKeys, secretKeyFile } from '../../database/secret-key-file.js';
 import { compose, sql } from '../../database/sql.js';
 import { countUnreadable, describeUnreadableValues } from '../../database/unreadable.js';
 import { createSecretKeys } from '../../lib/crypto/secret-keys.js';
 import { isLoopback } from '../../lib/smtp-url.js';
 import { readCustomTemplates } from '../../messages/custom-templates.js';
-import { FIRST_KEY_FILE } from '../../sessions/api-keys.js';
-import { SETUP_LINK_FILE } from '../../sessions/setup-links.js';
+import { firstKeyFile } from '../../sessions/api-keys.js';
+import { setupLinkFile } from '../../sessions/setup-links.js';
 
 /** The result of one check. `FAIL`: the service cannot work. */
 export interface Finding {
@@ -44,7 +44,7 @@ export async function checkDataDir({ DATA_DIR }: Config): Promise<Finding[]> {
       ? ok('data directory', `only its owner can read ${DATA_DIR}`)
       : warn('data directory', `other accounts can read ${DATA_DIR}: chmod 700 it`),
   ];
-  for (const name of [SECRET_KEY_FILE, FIRST_KEY_FILE, SETUP_LINK_FILE]) {
+  for (const name of [secretKeyFile, firstKeyFile, setupLinkFile]) {
     const path = join(DATA_DIR, name);
     const mode = await modeOf(path);
     if (mode === undefined) continue;

@@ -12,7 +12,7 @@ import { createUserImport, type UserImport } from '../../users/import.js';
 import { createUsers, type Users, type UsersOptions } from '../../users/users.js';
 import { type Io, printLine } from './io.js';
 
-/** The actor in the audit trail. */
+/** The actor in audit events. */
 export const cliOrigin: Origin = { actor: 'cli' };
 
 /** A command needs one connection for its transaction, and one for reads outside it. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Id, Time } from '../common.js';
 
-/** A started operation that a code completes. */
+/** A started operation, which a code completes. */
 export const StartedChallenge = Type.Object(
   { id: Id, expires_at: Type.Unsafe<string>({ ...Time, description: 'When the code expires.' }) },
   {

@@ -78,8 +78,8 @@ export const loginReasons = {
   ),
   no_password: text('The user has no password.', 'El usuario no tiene contraseña.'),
   password_hash_unreadable: text(
-    'The stored password hash has a form that this version cannot read.',
-    'El hash de contraseña almacenado tiene una forma que esta versión no puede leer.',
+    'The stored password hash has a format that this version cannot read.',
+    'El hash de contraseña almacenado tiene un formato que esta versión no puede leer.',
   ),
   no_phone: text('The user has no phone number.', 'El usuario no tiene número de teléfono.'),
   no_email: text('The user has no mail address.', 'El usuario no tiene dirección de correo.'),

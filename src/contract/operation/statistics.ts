@@ -2,11 +2,8 @@ import { type Static, Type } from 'typebox';
 import { Time } from '../common.js';
 
 /**
- * How the values of a metric combine, over time and over instances.
- * - `counter`: the number of events in a bucket; sums add up.
- * - `average`: a gauge, as its average over the bucket; the averages of instances add up.
- * - `maximum`: a gauge, as its highest value in the bucket.
- * - `mean`: the sum over the events of a bucket, divided by their number.
+ * The kind of a metric. `counter`: the number of events in a bucket. `average`: a gauge, averaged over the bucket; the
+ * averages of instances add up. `maximum`: the highest value of a gauge. `mean`: the mean over the events of a bucket.
  */
 export type MetricKind = 'counter' | 'average' | 'maximum' | 'mean';
 
@@ -55,7 +52,7 @@ export const metrics = {
     about: 'Seconds from the time when a job was due to its start',
     labels: 'the task',
   },
-  'database.size': { kind: 'maximum', about: 'Bytes of the database, looked at once an hour; with steps from 1h' },
+  'database.size': { kind: 'maximum', about: 'Bytes of the database, measured once an hour; with steps from 1h' },
   'queue.age': { kind: 'maximum', about: 'Seconds for which the oldest job has been due' },
 } as const satisfies Record<string, MetricDefinition>;
 export type Metric = keyof typeof metrics;
@@ -68,7 +65,7 @@ export const stepNames = Object.keys(steps) as Step[];
 
 export const StatisticsStep = Type.Enum(stepNames, { title: 'StatisticsStep' });
 
-/** Buckets of one answer. */
+/** The maximum number of buckets in one answer. */
 export const maxBuckets = 1500;
 
 const Values = (description: string) => Type.Array(Type.Number(), { description });

@@ -85,7 +85,7 @@ export const System = Type.Object(
     ),
     migrations: Type.Array(Migration, { description: 'The newest first. A migration without a time is pending.' }),
     settings: Type.Array(Setting),
-    findings: Type.Array(Finding, { description: 'What the doctor says. What needs attention is first.' }),
+    findings: Type.Array(Finding, { description: 'The findings of the doctor. Those that need attention come first.' }),
   },
   { title: 'System' },
 );

@@ -5,12 +5,12 @@ import { sql, userStatement } from '../../database/sql.js';
 const endWithout = userStatement<{ userId: string }>(
   'factors_end_without',
   (p) => sql`
-    with bare as (
+    with without_factor as (
       select 1 from users u where u.id = ${p.userId} and not exists (select 1 from totp t where t.user_id = u.id)
         and not exists (select 1 from passkeys p where p.user_id = u.id)),
-    codes as (delete from recovery_codes where user_id = ${p.userId} and exists (select 1 from bare))
+    codes as (delete from recovery_codes where user_id = ${p.userId} and exists (select 1 from without_factor))
     update users set role_active_since = null
-    where id = ${p.userId} and role_active_since is not null and exists (select 1 from bare)`,
+    where id = ${p.userId} and role_active_since is not null and exists (select 1 from without_factor)`,
 );
 
 /**

@@ -9,7 +9,7 @@ const count = 10;
 const digestInput = (userId: string, code: string) => `${userId}:${normalizeLongCode(code)}`;
 
 const deleteCodes = userStatement<{ userId: string }>(
-  'recovery_forget',
+  'recovery_delete',
   (p) => sql`delete from recovery_codes where user_id = ${p.userId}`,
 );
 const insertCodes = userStatement<{ userId: string; digests: readonly Buffer[] }>(

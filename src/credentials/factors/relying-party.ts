@@ -4,7 +4,7 @@ import { idFromBytes, idToBytes } from '../../lib/ids.js';
 import { isJsonObject, parseJsonObject } from '../../lib/json-object.js';
 
 /**
- * The relying party of WebAuthn (W3C, Level 3): makes options for browsers and checks their responses. It implements the
+ * The relying party of WebAuthn (W3C, Level 3): creates options for browsers and checks their responses. It implements the
  * protocol only. `passkeys.ts` handles rows: owners and signature counters.
  */
 export interface RelyingParty {
@@ -58,7 +58,7 @@ export interface Descriptor {
 
 export interface PasskeyOwner {
   readonly userId: string;
-  /** The name that the owner recognizes the account by. */
+  /** The name by which the owner recognizes the account. */
   readonly name: string;
   readonly displayName: string;
 }
@@ -104,7 +104,7 @@ export const newPasskeyChallenge = () => randomBytes(32).toString('base64url');
 /** Loaded when first needed: it takes some megabytes, and many installations have no passkeys. */
 const library = () => import('@simplewebauthn/server');
 
-/** Creates the relying party of WebAuthn. It stores nothing: callers keep the challenges. */
+/** Creates the relying party of WebAuthn. It stores nothing: callers store the challenges. */
 export function createRelyingParty({ id, name, origins, userVerification }: RelyingPartyOptions): RelyingParty {
   const expected = (challenge: string) => ({
     expectedChallenge: challenge,

@@ -62,12 +62,15 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
   const policyOf = ({ secondFactorPolicy, role }: AccountUser) =>
     secondFactorPolicy ?? options.policyByRole[role] ?? options.policy;
   // A role takes effect with any second factor, so a passkey counts for a user with a role.
-  const standBeside = (user: AccountUser) =>
+  const hasSecondFactor = (user: AccountUser) =>
     user.hasTotp || (user.hasPasskey && (policyOf(user) === 'required' || user.role !== 'user'));
 
-  const isRequired = (user: AccountUser) => policyOf(user) !== 'off' && standBeside(user);
+  const isRequired = (user: AccountUser) => policyOf(user) !== 'off' && hasSecondFactor(user);
 
-  async function ask(user: AccountUser, { authenticator }: FirstFactorLogin): Promise<Challenge | undefined> {
+  async function createChallenge(
+    user: AccountUser,
+    { authenticator }: FirstFactorLogin,
+  ): Promise<Challenge | undefined> {
     if (!isRequired(user)) return undefined;
     const handle = database.user(user.userId);
     const recovery = (await hasRecoveryCodes(handle, user.userId)) ? ['recovery_code'] : [];
@@ -106,11 +109,11 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
   }
 
   return {
-    createChallenge: ask,
+    createChallenge,
     isRequired,
     policyOf,
     isAppReadable: ({ userId }) => isTotpReadable(database.user(userId), keys, userId),
-    hasSecondFactor: standBeside,
+    hasSecondFactor,
     verify,
   };
 }

@@ -28,7 +28,7 @@ export interface NewTotpSecret {
   readonly uri: string;
 }
 
-/** Makes the secret of an app. The app shows the issuer and the account beside its codes. */
+/** Creates the secret of an app. The app shows the issuer and the account beside its codes. */
 export function newTotpSecret(
   keys: SecretKeys,
   userId: string,

@@ -20,9 +20,9 @@ const guard = userStatement<{ userId: string; milliseconds: number }>(
     where id = ${p.userId} and pin_hash is not null`,
 );
 
-/** For a time, in milliseconds, lets only the PIN itself authorize a change of the PIN. */
-export async function guardPin(tx: Queryable<'user'>, userId: string, time: number): Promise<void> {
-  await tx.query(guard({ userId, milliseconds: time }));
+/** For this many milliseconds, only the PIN itself authorizes a change of the PIN. */
+export async function guardPin(tx: Queryable<'user'>, userId: string, milliseconds: number): Promise<void> {
+  await tx.query(guard({ userId, milliseconds }));
 }
 
 export interface NewPendingPin {
@@ -64,11 +64,12 @@ const endPin = userStatement<{ userId: string; outcomes: readonly boolean[] }, {
   'next_pin_end',
   (p) => sql`
     update users u
-    set pin_hash = case when held.is_due then u.next_pin_hash else u.pin_hash end, updated_at = db_now(),
+    set pin_hash = case when pending.is_due then u.next_pin_hash else u.pin_hash end, updated_at = db_now(),
         next_pin_hash = null, next_pin_since = null, next_pin_at = null, next_pin_cancel = null
-    from (select u.id, ${nextPinIsDue} as is_due from users u where u.id = ${p.userId} and u.next_pin_at is not null) held
-    where u.id = held.id and held.is_due = any(${p.outcomes})
-    returning held.is_due`,
+    from (select u.id, ${nextPinIsDue} as is_due from users u
+          where u.id = ${p.userId} and u.next_pin_at is not null) pending
+    where u.id = pending.id and pending.is_due = any(${p.outcomes})
+    returning pending.is_due`,
 );
 
 /**

@@ -3,7 +3,7 @@ export function arrayText(values: readonly (string | number | undefined)[]): str
   return `{${values.join(',')}}`;
 }
 
-/** A `bytea` value, given as hexadecimal digits, as an element of such an array. */
+/** A `bytea` value as an element of such an array. @param hex hexadecimal digits */
 export function byteaText(hex: string): string {
   return `\\\\x${hex}`;
 }

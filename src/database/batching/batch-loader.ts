@@ -36,9 +36,8 @@ interface Waiting<Key, Found> {
 export function createBatchLoader<Key, Found>(find: LoadMany<Key, Found>, maxKeys = 64): Load<Key, Found> {
   const waiting: Waiting<Key, Found>[] = [];
   /**
-   * The running batches that new look-ups wait for. An array, not a Set: if a Set changes often, V8 gives it new
-   * tables, and the old ones refer to them. When one of the old tables is in the old generation, every later batch and
-   * its requests survive until a full garbage collection. This halved the throughput of every third process.
+   * The running batches that new look-ups wait for. An array, not a Set: a Set that changes often leaves old tables in V8
+   * that keep later batches alive until a full garbage collection. This halved the throughput of every third process.
    */
   let running: readonly (readonly Waiting<Key, Found>[])[] = [];
   let overdue: NodeJS.Timeout | undefined;
@@ -74,7 +73,7 @@ export function createBatchLoader<Key, Found>(find: LoadMany<Key, Found>, maxKey
 
   return (key) =>
     new Promise((resolve, reject) => {
-      // After all input of this turn was read.
+      // Runs after all input of this turn was read.
       if (waiting.length === 0) setImmediate(sendBatches);
       waiting.push({ key, resolve, reject });
     });

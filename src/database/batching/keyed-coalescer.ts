@@ -6,41 +6,39 @@ const limits = { batch: 128, waiting: 1000 };
 /** A request that has waited for longer is refused: it would wait for the next statement too. */
 const timeoutMs = 1000;
 
-interface Waiting<Asked, Done> {
-  readonly asked: Asked;
+interface Waiting<Request, Result> {
+  readonly request: Request;
   readonly since: number;
-  resolve(done: Done): void;
+  resolve(result: Result): void;
   reject(reason: unknown): void;
 }
 
 /**
  * Runs one statement of a key at a time. Requests for the same key that arrive while it runs share the next statement,
- * in their order. So a row that all of them need is locked once, and no request waits for the commit of another one.
- *
- * A storage failure fails all requests of the statement. Any other error may come from one request of the batch. The
- * statement then had no effect, so each request runs alone.
+ * in their order. A storage failure fails all requests of a statement. After any other error, which may come from one
+ * request, each request runs alone.
  * @param work performs several requests of one key with one statement, and returns their results in the same order
  * @throws Problem `overloaded` where too many wait, or one has waited for too long
  */
-export function createKeyedCoalescer<Asked, Done>(
-  keyOf: (asked: Asked) => string,
-  work: (asked: readonly Asked[]) => Promise<readonly Done[]>,
-): (asked: Asked) => Promise<Done> {
+export function createKeyedCoalescer<Request, Result>(
+  keyOf: (request: Request) => string,
+  work: (requests: readonly Request[]) => Promise<readonly Result[]>,
+): (request: Request) => Promise<Result> {
   /** For each key with a running statement, the requests that wait for it. */
-  const keys = new Map<string, Waiting<Asked, Done>[]>();
+  const keys = new Map<string, Waiting<Request, Result>[]>();
 
-  async function settle(batch: readonly Waiting<Asked, Done>[]): Promise<void> {
+  async function settle(batch: readonly Waiting<Request, Result>[]): Promise<void> {
     try {
-      const done = await work(batch.map(({ asked }) => asked));
-      for (const [index, { resolve }] of batch.entries()) resolve(done[index] as Done);
+      const results = await work(batch.map(({ request }) => request));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       if (batch.length === 1 || isStorageFailure(error)) for (const { reject } of batch) reject(error);
       else for (const each of batch) await settle([each]);
     }
   }
 
-  async function run(key: string, first: Waiting<Asked, Done>): Promise<void> {
-    const waiting: Waiting<Asked, Done>[] = [];
+  async function run(key: string, first: Waiting<Request, Result>): Promise<void> {
+    const waiting: Waiting<Request, Result>[] = [];
     keys.set(key, waiting);
     for (let batch = [first]; batch.length > 0; batch = waiting.splice(0, limits.batch)) {
       await settle(batch);
@@ -51,10 +49,10 @@ export function createKeyedCoalescer<Asked, Done>(
     keys.delete(key);
   }
 
-  return (asked) =>
+  return (request) =>
     new Promise((resolve, reject) => {
-      const key = keyOf(asked);
-      const entry = { asked, since: performance.now(), resolve, reject };
+      const key = keyOf(request);
+      const entry = { request, since: performance.now(), resolve, reject };
       const waiting = keys.get(key);
       if (waiting === undefined) void run(key, entry);
       else if (waiting.length < limits.waiting) waiting.push(entry);
@@ -63,9 +61,9 @@ export function createKeyedCoalescer<Asked, Done>(
 }
 
 /** Refuses the requests that have waited for too long. The oldest come first. */
-function refuseExpired<Asked, Done>(waiting: Waiting<Asked, Done>[]): void {
+function refuseExpired<Request, Result>(waiting: Waiting<Request, Result>[]): void {
   const oldest = performance.now() - timeoutMs;
-  const kept = waiting.findIndex(({ since }) => since >= oldest);
-  const expired = waiting.splice(0, kept === -1 ? waiting.length : kept);
+  const firstInTime = waiting.findIndex(({ since }) => since >= oldest);
+  const expired = waiting.splice(0, firstInTime === -1 ? waiting.length : firstInTime);
   for (const { reject } of expired) reject(new Problem('overloaded', { retryAfter: 1 }));
 }

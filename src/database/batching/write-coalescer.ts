@@ -2,30 +2,30 @@ import { isStorageFailure } from '../database.js';
 import { createBatchLoader } from './batch-loader.js';
 
 /** Two implementations of the same write. */
-export interface Writes<Asked, Done> {
+export interface Writes<Request, Result> {
   /** Performs one write alone. It may wait for locks. */
-  alone(asked: Asked): Promise<Done>;
+  alone(request: Request): Promise<Result>;
   /**
    * Performs several writes with one statement, and returns their results in the same order. It must not wait for a
    * lock, or one user would delay the others. Undefined: the statement left out this write, so `alone` performs it.
    */
-  many(asked: readonly Asked[]): Promise<readonly (Done | undefined)[]>;
+  many(requests: readonly Request[]): Promise<readonly (Result | undefined)[]>;
 }
 
 /**
  * A write that arrives while no other is running is performed alone. Writes that arrive while another one runs share
  * one statement, and so one round trip and one commit. No write is answered before its commit.
  */
-export function createWriteCoalescer<Asked, Done>({
+export function createWriteCoalescer<Request, Result>({
   alone,
   many,
-}: Writes<Asked, Done>): (asked: Asked) => Promise<Done> {
+}: Writes<Request, Result>): (request: Request) => Promise<Result> {
   const inBatch = createBatchLoader(many);
   let running = 0;
-  return async (asked) => {
+  return async (request) => {
     running += 1;
     try {
-      return (running > 1 ? await inBatch(asked).catch(unlessStorageFailed) : undefined) ?? (await alone(asked));
+      return (running > 1 ? await inBatch(request).catch(unlessStorageFailed) : undefined) ?? (await alone(request));
     } finally {
       running -= 1;
     }

@@ -12,19 +12,19 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Account } from './account.js';
-import { type DataDirectory, SUPERUSER } from './data-directory.js';
+import { type DataDirectory, superuser } from './data-directory.js';
 import { ownName } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
 
 /** The name of the map from accounts of the system to roles, in `pg_ident.conf`. */
-const MAP = 'postern';
+const mapName = 'postern';
 
 /** A server of the account that runs this process trusts that account: it can change the server's files anyway. */
-const TRUST_OWN_ACCOUNT = 'local all all trust\n';
+const trustOwnAccount = 'local all all trust\n';
 
 /** A server that root starts runs as another account. It admits only root, whose account the system reports (`peer`). */
-const ADMIT_ROOT = `local all ${SUPERUSER} peer map=${MAP}\n`;
-const identOfRoot = () => `${MAP} "${nameOfRoot()}" ${SUPERUSER}\n`;
+const admitRoot = `local all ${superuser} peer map=${mapName}\n`;
+const identOfRoot = () => `${mapName} "${nameOfRoot()}" ${superuser}\n`;
 
 /** The rules for clients as open files that only root can change: `pg_hba.conf` and `pg_ident.conf`. */
 export interface AccessFiles {
@@ -37,7 +37,7 @@ export interface AccessFiles {
  * Opens the access files for a server that root starts. They are outside the data directory and have no name, so no process
  * of the server's account can change or replace them (decision 63).
  *
- * @param dataDir where they have a name until they are open
+ * @param dataDir the folder in which the files are created; their names are removed when they are open
  * @throws EmbeddedPostgresError `data_dir_unusable`
  */
 export function openAccessFiles(dataDir: string): AccessFiles {
@@ -51,7 +51,7 @@ export function openAccessFiles(dataDir: string): AccessFiles {
     for (const descriptor of opened) closeSync(descriptor);
   };
   try {
-    return { hba: open(ADMIT_ROOT), ident: open(identOfRoot()), close };
+    return { hba: open(admitRoot), ident: open(identOfRoot()), close };
   } catch (error) {
     close();
     throw new EmbeddedPostgresError(
@@ -91,8 +91,8 @@ export function writeAccess(data: DataDirectory, account: Account | undefined): 
   // The map comes last: until it is there, nobody is admitted.
   const files: Record<string, string> =
     account === undefined
-      ? { 'pg_hba.conf': TRUST_OWN_ACCOUNT }
-      : { 'pg_hba.conf': ADMIT_ROOT, 'pg_ident.conf': identOfRoot() };
+      ? { 'pg_hba.conf': trustOwnAccount }
+      : { 'pg_hba.conf': admitRoot, 'pg_ident.conf': identOfRoot() };
   for (const [name, content] of Object.entries(files)) {
     try {
       replaceFile(join(data.name, name), content, account);

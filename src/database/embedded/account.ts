@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { HAS_DESCRIPTOR_PATHS } from './descriptors.js';
+import { hasDescriptorPaths } from './descriptors.js';
 import { EmbeddedPostgresError } from './error.js';
 
 /** An account of the operating system, as options of `spawn`. */
@@ -10,7 +10,7 @@ export interface Account {
 }
 
 /** The accounts that the server may run as if root starts it, in order of preference. */
-const UNPRIVILEGED_ACCOUNTS = ['postgres', 'nobody'];
+const unprivilegedAccounts = ['postgres', 'nobody'];
 
 /**
  * The account that PostgreSQL has to run as; undefined for the account of this process. Only root needs another account,
@@ -23,7 +23,7 @@ const UNPRIVILEGED_ACCOUNTS = ['postgres', 'nobody'];
  */
 export function serverAccount(dataDirectory: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  if (!HAS_DESCRIPTOR_PATHS) {
+  if (!hasDescriptorPaths) {
     // Without /proc an unprivileged server cannot reach data below folders that only root may enter.
     throw new EmbeddedPostgresError(
       'no_account',
@@ -45,7 +45,7 @@ function unprivilegedAccount(): Account {
   const entries = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map((line) => line.split(':'));
-  for (const name of UNPRIVILEGED_ACCOUNTS) {
+  for (const name of unprivilegedAccounts) {
     const [, , uid, gid] = entries.find((entry) => entry[0] === name) ?? [];
     if (Number(uid) > 0 && Number(gid) > 0) return { uid: Number(uid), gid: Number(gid) };
   }

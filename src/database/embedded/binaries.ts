@@ -32,13 +32,13 @@ export interface Binaries {
  * PostgreSQL does not inherit Postern's environment: that environment contains secrets, which the server's account could
  * read in /proc.
  */
-export const SERVER_ENVIRONMENT = { LC_ALL: 'C' };
+export const serverEnvironment = { LC_ALL: 'C' };
 
 /**
  * Where root may put a copy that every account can run, in order of preference. The temporary folder is last because some
  * systems delete files there after some days, even those of a running server.
  */
-export const PUBLIC_PLACES = ['/var/cache', tmpdir()];
+export const publicFolders = ['/var/cache', tmpdir()];
 
 /**
  * Finds the binaries that npm installed for this platform. Copies them if the server's account cannot run the
@@ -103,7 +103,7 @@ async function runForVersion(directory: string, account: Account | undefined): P
   const { stdout } = await promisify(execFile)(join(directory, 'bin', 'postgres'), ['--version'], {
     ...account,
     cwd: '/',
-    env: SERVER_ENVIRONMENT,
+    env: serverEnvironment,
   });
   const version = /^postgres \(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
   if (version === undefined) throw new Error(`Unknown version of PostgreSQL: ${stdout.trim()}.`);

@@ -21,17 +21,17 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createPrivateFolder } from '../../lib/private-file.js';
 import type { Account } from './account.js';
-import { type Binaries, SERVER_ENVIRONMENT } from './binaries.js';
+import { type Binaries, serverEnvironment } from './binaries.js';
 import { inheritedName, ownName } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
 
 /** The superuser. Postern connects as this role, which owns its database. */
-export const SUPERUSER = 'postern';
+export const superuser = 'postern';
 
 /** The name of a data directory that initdb is creating, followed by random characters. */
-const STAGING_PREFIX = 'postgres.new-';
+const stagingPrefix = 'postgres.new-';
 
-/** No initdb takes this long. */
+/** Older folders were left by an initdb that was killed: it never takes this long. */
 const stagingAgeMs = 10 * 60 * 1000;
 
 /** The longest address of a unix socket, in bytes, on the systems without descriptor paths. */
@@ -41,7 +41,7 @@ const maxSocketPathBytes = 103;
 export interface DataDirectory {
   /** Its path for messages. */
   path: string;
-  /** The path by which this process reaches it and its socket, while it is open. */
+  /** The path by which this process uses it and its socket, while it is open. */
   name: string;
   descriptor: number;
   /** The account that owns it and that its server runs as. */
@@ -133,7 +133,7 @@ async function initialise(
   binaries: Binaries,
   account: Account | undefined,
 ): Promise<void> {
-  const staging = mkdtempSync(join(dataDir, STAGING_PREFIX));
+  const staging = mkdtempSync(join(dataDir, stagingPrefix));
   const descriptor = openSync(staging, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     if (account !== undefined) fchownSync(descriptor, account.uid, account.gid);
@@ -151,7 +151,7 @@ async function initialise(
 
 /** Removes folders of an initdb that was killed. Keeps recent ones, because another Postern's initdb may be running. */
 async function removeAbandoned(dataDir: string): Promise<void> {
-  for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith(STAGING_PREFIX))) {
+  for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith(stagingPrefix))) {
     const path = join(dataDir, name);
     const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
     // Two processes that remove the same folder may both fail. The next start removes the rest.
@@ -167,7 +167,7 @@ async function runInitdb(
 ): Promise<void> {
   const options = [
     `--pgdata=${inheritedName(staging)}`,
-    `--username=${SUPERUSER}`,
+    `--username=${superuser}`,
     // `access.ts` sets the rules for clients before each start. TCP is off.
     '--auth-local=trust',
     '--auth-host=reject',
@@ -183,7 +183,7 @@ async function runInitdb(
   const initdb = spawn(join(binaries.directory, 'bin', 'initdb'), options, {
     ...account,
     cwd: '/',
-    env: SERVER_ENVIRONMENT,
+    env: serverEnvironment,
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
   });
   let stderr = '';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { writeAccess } from './access.js';
-import { type DataDirectory, SUPERUSER } from './data-directory.js';
-import { INHERITED, inheritedName } from './descriptors.js';
+import { type DataDirectory, superuser } from './data-directory.js';
+import { inheritedIndexes, inheritedName } from './descriptors.js';
 import { codeOf, EmbeddedPostgresError, reasonOf } from './error.js';
 import { clearRemains, serverProcesses, signalProcess } from './processes.js';
 import { type Server, type StartedServer, spawnServer, tailOfLog } from './server.js';
@@ -27,9 +27,9 @@ export interface Membership {
  * The key of the advisory lock that each Postern holds shared, and that only the last one gets exclusively. It is taken
  * in the database `postgres`. Locks belong to one database, so it cannot conflict with those of Postern's own database.
  */
-const MEMBERSHIP_LOCK = 1;
+const membershipLock = 1;
 
-/** How long a server may neither accept connections nor report that it is starting or stopping. */
+/** The maximum time without a connection, and without a report of the server that it is starting or stopping. */
 const timeoutMs = 15_000;
 
 /** When to log that the start takes long. Recovery from a crash may take minutes. */
@@ -42,7 +42,7 @@ const maxStartAttempts = 3;
 const shutdownTimeoutMs = 20_000;
 
 /** admin_shutdown, crash_shutdown and cannot_connect_now: the server is starting, recovering or stopping. */
-const TRANSITIONS = new Set(['57P01', '57P02', '57P03']);
+const transitionCodes = new Set(['57P01', '57P02', '57P03']);
 
 /**
  * Joins the server of a data directory, and starts it first if none is running.
@@ -66,7 +66,7 @@ export async function joinServer(server: Server, log: Log, stopping: AbortSignal
       return membership;
     }
     const code = codeOf(result.error) ?? '';
-    if (TRANSITIONS.has(code) && !stopping.aborted) deadline = performance.now() + timeoutMs;
+    if (transitionCodes.has(code) && !stopping.aborted) deadline = performance.now() + timeoutMs;
 
     const failure = started?.failure();
     if (failure !== undefined) {
@@ -95,7 +95,7 @@ async function restrictOlderServer({ client }: Membership, server: Server, log: 
   if (account === undefined || !isRoots) return;
   try {
     const { rows } = await client.query<{ hba_file: string }>('show hba_file');
-    if (rows[0]?.hba_file === inheritedName('', INHERITED.hba)) return;
+    if (rows[0]?.hba_file === inheritedName('', inheritedIndexes.hba)) return;
     writeAccess(data, account);
     await client.query('select pg_reload_conf()');
   } catch (error) {
@@ -112,10 +112,8 @@ async function restrictOlderServer({ client }: Membership, server: Server, log: 
 export async function leaveServer({ client }: Membership, { data }: Server, log: Log): Promise<void> {
   try {
     // Release the shared lock first: if two leave at once and keep theirs, neither gets the exclusive lock.
-    await client.query('select pg_advisory_unlock_shared($1)', [MEMBERSHIP_LOCK]);
-    const { rows } = await client.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [
-      MEMBERSHIP_LOCK,
-    ]);
+    await client.query('select pg_advisory_unlock_shared($1)', [membershipLock]);
+    const { rows } = await client.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [membershipLock]);
     if (rows[0]?.last) await shutDown(data, log);
     else log.info({}, 'Left the embedded PostgreSQL to the other Postern that uses it');
   } catch (error) {
@@ -163,7 +161,7 @@ async function connectAsMember(data: DataDirectory): Promise<Omit<Membership, 's
   const client = new Client({
     host: data.name,
     port: 5432,
-    user: SUPERUSER,
+    user: superuser,
     database: 'postgres',
     application_name: 'postern membership',
     // Otherwise PGSSLMODE in the environment decides, and the socket has no TLS.
@@ -183,7 +181,7 @@ async function connectAsMember(data: DataDirectory): Promise<Omit<Membership, 's
   try {
     await client.connect();
     const { rows } = await client.query<{ joined: boolean }>('select pg_try_advisory_lock_shared($1) as joined', [
-      MEMBERSHIP_LOCK,
+      membershipLock,
     ]);
     if (!rows[0]?.joined) throw new Error('another Postern is stopping it');
     return { client, isLost: () => isLost, lost };

@@ -24,15 +24,13 @@ interface ProcessTable {
   read(pid: number): SystemProcess | undefined;
 }
 
-/** A lock file without a process id that is older than this was left by a crash. A newer one is being written. */
+/** A crash left a lock file without a process id if it is older than this. A newer one is being written. */
 const emptyLockFileAgeMs = 2000;
 
 /**
- * The processes of the server of `data`, without zombies.
- *
- * They have the cluster's name on their command lines. The id in `postmaster.pid` is not enough: it may belong to a zombie
- * or to another program. `/proc/PID/cwd` is not enough either: in a container root may not read that of another account's
- * process.
+ * The processes of the server of `data`, without zombies. They have the cluster's name on their command lines. The id in
+ * `postmaster.pid` may belong to a zombie or to another program, and in a container root may not read `/proc/PID/cwd` of
+ * another account's process.
  */
 export async function serverProcesses(data: DataDirectory): Promise<ServerProcess[]> {
   const table = existsSync('/proc/self/cmdline') ? procTable(data.clusterName) : await psTable(data.clusterName);

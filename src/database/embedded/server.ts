@@ -4,9 +4,9 @@ import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type AccessFiles, openAccessFiles } from './access.js';
 import type { Account } from './account.js';
-import { type Binaries, SERVER_ENVIRONMENT } from './binaries.js';
+import { type Binaries, serverEnvironment } from './binaries.js';
 import type { DataDirectory } from './data-directory.js';
-import { INHERITED, inheritedName } from './descriptors.js';
+import { inheritedIndexes, inheritedName } from './descriptors.js';
 import { EmbeddedPostgresError, reasonOf } from './error.js';
 
 /** All that a start of a server on a data directory needs. */
@@ -29,18 +29,18 @@ export interface StartedServer {
 
 const maxLogBytes = 10 * 1024 * 1024;
 
-/** The end of the log that holds the cause of a failed start. */
+/** The length of the end of the log that contains the cause of a failed start. */
 const logTailBytes = 4096;
 
 /**
- * Given on the command line, not in `postgresql.conf`: so the settings of a new release also apply to existing data, and no
+ * The settings on the command line, not in `postgresql.conf`: so a new release changes them for existing data too, and no
  * edited file can change durability, privacy or the socket.
  */
-const SETTINGS = {
+const serverSettings = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
   port: '5432',
-  // Sixteen workers with every channel of push, in a rolling restart, and commands beside them.
+  // Enough for sixteen workers with every push channel during a rolling restart, and for commands.
   max_connections: '300',
   // The queries are short: compilation costs more than it saves.
   jit: 'off',
@@ -48,7 +48,7 @@ const SETTINGS = {
   fsync: 'on',
   full_page_writes: 'on',
   synchronous_commit: 'on',
-  // After a crash PostgreSQL syncs all files before the recovery. One call is faster than one for each file by seconds.
+  // After a crash PostgreSQL syncs all files before the recovery. One call for all files saves seconds.
   ...(process.platform === 'linux' && { recovery_init_sync_method: 'syncfs' }),
 
   log_timezone: 'UTC',
@@ -98,13 +98,13 @@ export function spawnServer(server: Server): StartedServer {
 function spawnWith({ binaries, data, account, logFile }: Server, access: AccessFiles | undefined): StartedServer {
   const directory = inheritedName(data.path);
   const settings = {
-    ...SETTINGS,
+    ...serverSettings,
     shared_buffers: `${sharedBuffers()}MB`,
     unix_socket_directories: directory,
     cluster_name: data.clusterName,
     ...(access && {
-      hba_file: inheritedName('', INHERITED.hba),
-      ident_file: inheritedName('', INHERITED.ident),
+      hba_file: inheritedName('', inheritedIndexes.hba),
+      ident_file: inheritedName('', inheritedIndexes.ident),
     }),
   };
   const log = openLog(logFile);
@@ -115,7 +115,7 @@ function spawnWith({ binaries, data, account, logFile }: Server, access: AccessF
       {
         ...account,
         cwd: '/',
-        env: SERVER_ENVIRONMENT,
+        env: serverEnvironment,
         stdio: ['ignore', log, log, data.descriptor, ...(access === undefined ? [] : [access.hba, access.ident])],
         detached: true,
       },

@@ -57,7 +57,7 @@ const unindexed: readonly Expired[] = [
 /** The maximum number of rows that a step removes or reads. */
 const batchSizes = { removed: 1000, read: 2000 };
 /** Milliseconds from the end of a task to its next start. */
-const rest = { indexed: 60_000, unindexed: 3_600_000 };
+const restMs = { indexed: 60_000, unindexed: 3_600_000 };
 
 /** The tasks that remove expired rows. @param eventsAge milliseconds for which audit events are kept */
 export function expiryTasks(eventsAge: number): MaintenanceTask[] {
@@ -81,7 +81,7 @@ function indexedTask({ table, key, when }: Expired): MaintenanceTask {
   );
   return {
     name: `expire ${table}`,
-    restMs: rest.indexed,
+    restMs: restMs.indexed,
     async step(tx) {
       const removed = (await tx.query(remove)).length;
       return removed < batchSizes.removed ? { removed } : { removed, next: {} };
@@ -117,7 +117,7 @@ function iteratingTask({ table, key, when }: Expired): MaintenanceTask {
     );
   return {
     name: `expire ${table}`,
-    restMs: rest.unindexed,
+    restMs: restMs.unindexed,
     async step(tx, from) {
       const condition =
         from === undefined

@@ -3,7 +3,7 @@ import { bound, compose, identifier, type Sql, sql } from '../sql.js';
 
 /** The rows of one user in one table. */
 export interface UserRows {
-  /** SQL, never a client's text: the columns of a row. No column may be named `walk_key`. */
+  /** SQL, never a client's text: the columns of a row. No column may be named `keyset_position`. */
   readonly columns: Sql;
   /** The table. It has a column `user_id`. */
   readonly from: string;
@@ -12,7 +12,7 @@ export interface UserRows {
   readonly keyType: 'uuid' | 'bigint';
 }
 
-/** Rows that are in memory at a time. */
+/** The number of rows in memory at a time. */
 const batchSize = 500;
 
 /**
@@ -27,16 +27,16 @@ export async function* iterateRows(
 ): AsyncGenerator<object[]> {
   const keyColumn = identifier(key);
   const read = (condition: Sql) =>
-    compose<{ walk_key: string }, 'user'>(
+    compose<{ keyset_position: string }, 'user'>(
       'user',
-      sql`select ${columns}, ${keyColumn}::text as walk_key from ${identifier(from)}
+      sql`select ${columns}, ${keyColumn}::text as keyset_position from ${identifier(from)}
           where user_id = ${bound(userId)} ${condition} order by ${keyColumn} limit ${bound(batchSize)}`,
     );
   let rows = await handle.query(read(sql``));
   while (rows.length > 0) {
-    yield rows.map(({ walk_key: _, ...row }) => row);
+    yield rows.map(({ keyset_position: _, ...row }) => row);
     const last = rows.at(-1);
     if (last === undefined || rows.length < batchSize) return;
-    rows = await handle.query(read(sql`and ${keyColumn} > ${bound(last.walk_key)}::${identifier(keyType)}`));
+    rows = await handle.query(read(sql`and ${keyColumn} > ${bound(last.keyset_position)}::${identifier(keyType)}`));
   }
 }

@@ -6,7 +6,7 @@ import { everyoneStatement, type Scope, sql } from '../sql.js';
 export interface Step {
   /** Rows that the step removed. */
   readonly removed: number;
-  /** Where the next step continues. Undefined: the task is finished, and starts again after its `rest`. */
+  /** Where the next step continues. Undefined: the task is finished, and starts again after its `restMs`. */
   readonly next?: Position;
 }
 
@@ -43,8 +43,9 @@ const timing = {
   takenByOther: 5000,
 };
 
+// The table `chores` stores the maintenance tasks. Its name is older than this term.
 const addTask = everyoneStatement<{ name: string }>(
-  'chores_add',
+  'maintenance_add',
   (p) => sql`
     insert into chores (name, due_at) select ${p.name}, db_now()
     where not exists (select from chores where name = ${p.name})
@@ -52,13 +53,13 @@ const addTask = everyoneStatement<{ name: string }>(
 );
 /** Locks the row of the task. An instance that finds it locked leaves the task to the other instance. */
 const lockTask = everyoneStatement<{ name: string }, { position: Position | null; due_in: number }>(
-  'chores_take',
+  'maintenance_lock',
   (p) => sql`
     select position, extract(epoch from due_at - db_now())::float8 * 1000 as due_in
     from chores where name = ${p.name} for update skip locked`,
 );
 const storePosition = everyoneStatement<{ name: string; position: Position | null; dueIn: number }>(
-  'chores_keep',
+  'maintenance_store',
   (p) => sql`
     update chores set position = ${p.position}, due_at = db_now() + ${p.dueIn} * interval '1 ms'
     where name = ${p.name}`,

@@ -3,7 +3,7 @@ import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
 import { collectFilter } from '../../lib/filter/parse.js';
 import { echo, nearest } from '../../lib/nearest.js';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';
-import { type Instant, parseTime, TIME_FORMAT } from '../../lib/times.js';
+import { type Instant, parseTime, timeFormat } from '../../lib/times.js';
 import type { QueryParameters } from '../requests/parameters.js';
 
 export type Direction = 'asc' | 'desc';
@@ -73,7 +73,7 @@ export function parseListQuery<Field extends string>(
 
   const since = sinceText === undefined ? undefined : parseTime(sinceText);
   if (sinceText !== undefined && since === undefined) {
-    errors.push({ field: 'since', code: 'invalid_since', params: { format: TIME_FORMAT } });
+    errors.push({ field: 'since', code: 'invalid_since', params: { format: timeFormat } });
   }
 
   const filter = filterText === undefined ? [] : collectFilter(filterText, spec.filterFields, errors);

@@ -37,7 +37,7 @@ export type Access = 'public' | 'authentication-token' | 'session' | { readonly 
 
 /** The caller of a route of the administration. */
 export interface Caller {
-  /** Its name in the audit trail and for idempotency: `key:<id>`, `key:environment` for ADMIN_API_KEY, or `user:<id>`. */
+  /** Its name in audit events and for idempotency: `key:<id>`, `key:environment` for ADMIN_API_KEY, or `user:<id>`. */
   readonly name: string;
   readonly scopes: readonly Scope[];
   /** Whether the session's login and proofs are too old for `demandFreshness`. */
@@ -145,7 +145,7 @@ export function authenticationTokenOf(request: FastifyRequest): ParsedToken {
   return authenticationToken;
 }
 
-/** The origin of a request, for the audit trail. */
+/** The origin of a request, for audit events. */
 export function originOf(request: FastifyRequest): Origin {
   return { actor: request.authorized.caller?.name ?? 'user', address: clientAddress(request), requestId: request.id };
 }

@@ -1,7 +1,10 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Problem } from '../problem.js';
 
-/** The purpose of a derived key. Each purpose has its own key, so no value of one purpose is valid for another. */
+/**
+ * The purpose of a derived key. Each purpose has its own key, so no value of one purpose is valid for another. `seal` is
+ * for encryption. Stored values depend on these names.
+ */
 export type KeyPurpose = 'identity' | 'code' | 'pin' | 'recovery' | 'idempotency' | 'limit' | 'seal';
 
 /**

@@ -6,9 +6,9 @@ import { sha256, sha256Hex } from './digests.js';
 /**
  * Token strings: `psa_`, `pss_` or `psk_`, then base64url of routing ids, random bytes and a CRC-32.
  *
- * With the routing ids a look-up names one user. With the checksum, invalid tokens are refused without the database, and
- * secret scanners find leaks (`ps[as]_[A-Za-z0-9_-]{80}`, `psk_[A-Za-z0-9_-]{60}`). The byte lengths are multiples of three,
- * so base64url has no padding and no unused bits: one token has exactly one encoding. Only a SHA-256 is stored.
+ * The routing ids name the rows to look up. The checksum refuses invalid tokens without the database, and helps secret
+ * scanners (`ps[as]_[A-Za-z0-9_-]{80}`, `psk_[A-Za-z0-9_-]{60}`). The byte lengths are multiples of three, so one token
+ * has exactly one encoding. Only its SHA-256 is stored (decision 6).
  */
 const kinds = {
   authentication: { prefix: 'psa_', prefixChecksum: crc32('psa_'), ids: 2, random: 24 },

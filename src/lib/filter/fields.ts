@@ -1,5 +1,5 @@
 import { parseId } from '../ids.js';
-import { parseTime, TIME_FORMAT } from '../times.js';
+import { parseTime, timeFormat } from '../times.js';
 
 export type FilterOperator = 'eq' | 'neq' | 'gt' | 'gte' | 'lt' | 'lte' | 'like' | 'in';
 
@@ -95,7 +95,7 @@ export const kinds: Readonly<Record<FieldKind, KindRules>> = {
     operators: comparison,
     separatedByColon: false,
     sqlType: 'timestamptz',
-    notation: TIME_FORMAT,
+    notation: timeFormat,
     read: parseTime,
   },
 };
@@ -107,14 +107,14 @@ export function operatorsOf(field: FilterField): readonly FilterOperator[] {
 }
 
 // The grammar of RFC 8259, section 6, so that a client can send a number as it received it.
-const NUMBER = /^-?((?:0|[1-9]\d*)(?:\.\d+)?)(?:e[-+]?\d{1,3})?$/i;
+const numberPattern = /^-?((?:0|[1-9]\d*)(?:\.\d+)?)(?:e[-+]?\d{1,3})?$/i;
 const maxDigits = 15;
 // Within these limits a double distinguishes any two decimals of 15 digits, keeps their order and prints them exactly.
 const minMagnitude = 1e-300;
 const maxMagnitude = 1e300;
 
 function readNumber(text: string): string | undefined {
-  const digits = NUMBER.exec(text)?.[1];
+  const digits = numberPattern.exec(text)?.[1];
   if (digits === undefined) return undefined;
   if (digits.length > maxDigits && significantDigits(digits) > maxDigits) return undefined;
   const value = Number(text);

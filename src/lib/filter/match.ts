@@ -2,7 +2,7 @@ import { type FieldKind, type FilterClause, kinds } from './fields.js';
 
 /**
  * Whether a record in its wire form (lower-case ids, `Instant` times, numbers or their decimal text) matches every
- * clause. It gives the same results as `filterSql`, for filters outside the database: streams, mutes, webhooks.
+ * clause. It gives the same results as `filterCondition`, for filters outside the database: streams and mutes.
  */
 export function matches(clauses: readonly FilterClause[], record: Readonly<Record<string, unknown>>): boolean {
   return clauses.every((clause) => matchesClause(clause, record[clause.name]));

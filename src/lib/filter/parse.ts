@@ -14,7 +14,7 @@ import {
  * The grammar of every filter:
  *
  *   filter   = clause *( ("," / "|") clause )              all of them must hold
- *   clause   = field ":" value                             exactly two pieces: eq, even if the value is named like an operator
+ *   clause   = field ":" value                             exactly two pieces: eq, even if the value is the name of an operator
  *            / field ":" operator ":" values
  *   values   = value                                       gt gte lt lte like, and eq neq of strings and times: colons are literal
  *            / value *( ":" value )                        id, enum, key, number and integer fields
@@ -24,9 +24,9 @@ import {
  * escape is noticed. `created_at:2020-01-01 10:00:00` is refused: it has four pieces, and the second is no operator. A
  * time needs an explicit operator.
  */
-const CLAUSE_FORM = 'field:operator:value';
-const IN_FORM = '[a;b]';
-const ESCAPABLE = ',|:;[]\\';
+const clauseForm = 'field:operator:value';
+const inForm = '[a;b]';
+const escapable = ',|:;[]\\';
 
 const maxLength = 2000;
 const maxClauses = 20;
@@ -95,8 +95,8 @@ function isWellFormed({ text }: Piece, fail: Fail): boolean {
     if (codePoint > 0xffff) index++;
     if (text.charAt(index) !== '\\') continue;
     index++;
-    if (index === text.length || !ESCAPABLE.includes(text.charAt(index))) {
-      fail('invalid_filter_syntax', at, { expected: [...ESCAPABLE].map((character) => `\\${character}`).join(' ') });
+    if (index === text.length || !escapable.includes(text.charAt(index))) {
+      fail('invalid_filter_syntax', at, { expected: [...escapable].map((character) => `\\${character}`).join(' ') });
       return false;
     }
   }
@@ -105,7 +105,7 @@ function isWellFormed({ text }: Piece, fail: Fail): boolean {
 
 function readClause(clause: Piece, fields: FilterFields, fail: Fail): FilterClause | undefined {
   const [namePiece, second, third, ...more] = split(clause, ':');
-  if (!namePiece || !second) return fail('invalid_filter_syntax', clause, { expected: CLAUSE_FORM });
+  if (!namePiece || !second) return fail('invalid_filter_syntax', clause, { expected: clauseForm });
 
   const name = unescaped(namePiece);
   // Only own members: `constructor` is no field.
@@ -146,7 +146,7 @@ function splitIn(rest: Piece, field: FilterField, fail: Fail): Piece[] | undefin
   const isPair = before.text === '' && after?.text === '' && more.length === 0;
   const isBracketed = isPair && rest.text.startsWith('[') && rest.text.endsWith(']') && within.text !== '';
   if (isBracketed) return split(within, separators);
-  return fail('invalid_filter_syntax', { text: '', start: within.start - 1 }, { expected: IN_FORM });
+  return fail('invalid_filter_syntax', { text: '', start: within.start - 1 }, { expected: inForm });
 }
 
 function makeClause(

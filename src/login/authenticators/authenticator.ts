@@ -5,7 +5,7 @@ import type { AccountUser, Candidate } from '../../identities/accounts.js';
  * A login method with a name and one or two steps.
  *
  * The core does everything else, so that an authenticator cannot forget it: account look-up, the same responses for
- * unknown identities, guess budgets, states and expiry, the PIN, second factors, devices, tokens, and the audit trail.
+ * unknown identities, guess budgets, states and expiry, the PIN, second factors, devices, tokens, and audit events.
  */
 export type Authenticator = SingleStep | TwoStep | SelfNaming;
 

@@ -3,7 +3,7 @@
  * Authors import these types from `postern/authenticator`. This file imports nothing, so they need no other package.
  *
  * A plug-in decides whether a secret is right, and nothing more. Postern does everything else: guesses, locks, equal
- * responses for unknown users, states, the PIN, second factors, devices, tokens and the audit trail.
+ * responses for unknown users, states, the PIN, second factors, devices, tokens and audit events.
  *
  * A plug-in runs in its own thread. Arguments and results are copied as plain data. At most 100 calls of `log` and `fetch`
  * may wait at a time; further calls are refused. An error, a call that takes longer than 10 s, and a result that does not

@@ -18,14 +18,14 @@ export function createImageUrls(base: () => string): ImageUrls {
 }
 
 // RFC 3986, section 3. The WHATWG parser of browsers accepts more, but the API promises a URI.
-const PATH_CHARACTER = "(?:[A-Za-z0-9\\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})";
-const URI = new RegExp(
-  `^https?://[^/?#]+(?:/${PATH_CHARACTER}*)?(?:\\?(?:${PATH_CHARACTER}|\\?)*)?(?:#(?:${PATH_CHARACTER}|\\?)*)?$`,
+const pathCharacter = "(?:[A-Za-z0-9\\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})";
+const uriPattern = new RegExp(
+  `^https?://[^/?#]+(?:/${pathCharacter}*)?(?:\\?(?:${pathCharacter}|\\?)*)?(?:#(?:${pathCharacter}|\\?)*)?$`,
 );
 
 /** The error of the URL of an image that is hosted elsewhere, if it has one. */
 export function imageUrlError(url: string, field: string, checkUrl: CheckUrl): FieldError | undefined {
-  const reason = checkUrl(url) ?? (URI.test(canonicalUrl(url)) ? undefined : 'not a valid URL');
+  const reason = checkUrl(url) ?? (uriPattern.test(canonicalUrl(url)) ? undefined : 'not a valid URL');
   return reason === undefined ? undefined : { field, code: 'invalid_url', params: { reason } };
 }
 

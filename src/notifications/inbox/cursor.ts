@@ -24,7 +24,7 @@ export interface Anchor {
   readonly place: number;
 }
 
-const PATTERN = /^(created_at|updated_at):(asc|desc):(\d{1,15}):(\d{1,10})(?::(after|before):(\d{1,15}))?$/;
+const cursorPattern = /^(created_at|updated_at):(asc|desc):(\d{1,15}):(\d{1,10})(?::(after|before):(\d{1,15}))?$/;
 
 /** An opaque text, valid for this order only. */
 export function encodeCursor({ field, direction }: NotificationSort, { mark, page, anchor }: Cursor): string {
@@ -34,7 +34,7 @@ export function encodeCursor({ field, direction }: NotificationSort, { mark, pag
 
 /** Undefined when the text is no cursor of this order. A forged cursor does no harm: it applies to the caller's inbox. */
 export function decodeCursor(text: string, { field, direction }: NotificationSort): Cursor | undefined {
-  const parts = PATTERN.exec(Buffer.from(text, 'base64url').toString('latin1'));
+  const parts = cursorPattern.exec(Buffer.from(text, 'base64url').toString('latin1'));
   if (parts === null || parts[1] !== field || parts[2] !== direction) return undefined;
   const [mark, page] = [Number(parts[3]), Number(parts[4])];
   const side = parts[5] === 'after' || parts[5] === 'before' ? parts[5] : undefined;

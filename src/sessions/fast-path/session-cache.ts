@@ -17,12 +17,12 @@ export interface SessionCache {
   clear(): void;
 }
 
-/** Sessions of one user in each half of the cache. Further ones replace the oldest. */
+/** The maximum number of sessions of one user in each half of the cache. Further ones replace the oldest. */
 const maxPerUser = 16;
 
 /**
- * @param maxSessions the size of the cache. The cache has two halves. When the recent half is full, the older half is dropped and the
- *   recent one becomes the older one. A session that is read moves to the recent half, so recently used sessions stay.
+ * @param maxSessions the size of the cache. When its recent half is full, the older half is dropped, and the recent half
+ *   becomes the older one. A session that is read moves to the recent half, so recently used sessions stay.
  */
 export function createSessionCache(maxSessions: number): SessionCache {
   let recent = createHalf();
@@ -40,9 +40,9 @@ export function createSessionCache(maxSessions: number): SessionCache {
     get(sha256) {
       const session = recent.get(sha256);
       if (session !== undefined) return session;
-      const aged = older.get(sha256);
-      if (aged !== undefined) set(sha256, aged);
-      return aged;
+      const olderSession = older.get(sha256);
+      if (olderSession !== undefined) set(sha256, olderSession);
+      return olderSession;
     },
     set,
     delete(sha256, session) {

@@ -22,23 +22,17 @@ export interface SessionChanges extends SeenSnapshot {
   readonly changed: readonly string[];
 }
 
-/** Users in the result of one query at most. With more of them it is faster to clear the cache. */
+/** The maximum number of users in the result of one query. With more of them it is faster to clear the cache. */
 const maxChanges = 10_000;
 const changesLimit = literal(maxChanges);
 
-/** A row that was restored with triggers disabled is not signed by the transaction that wrote it, and is ignored. */
+/** The floor, unless it was restored with triggers disabled: then `written_by` is not the transaction that wrote the row. */
 const signedFloor = sql`session_changes_floor where xmin = written_by::xid`;
 
 /**
- * SQL: the changes since a snapshot, up to the snapshot of this query, in one text array: each further column of a result
- * costs as much as its content.
- *
- * A transaction that the earlier snapshot did not see was running at that time, or has a later number. Both kinds are
- * looked up by number, so a transaction that runs for hours costs nothing.
- *
- * Parameters are read through scalar subqueries, here and below: a plan that sees their values or the length of arrays
- * would be planned for each call, and planning costs more than the look-ups. `order by` makes the planner use the
- * index: without knowing the snapshot, it expects that a third of all rows is new.
+ * SQL: the changes since a snapshot, in one text array, because each column of a result has a cost. A transaction that
+ * the snapshot did not see was running at that time, or has a later number. Scalar subqueries hide the parameters from
+ * the planner, so that it plans once. `order by` makes it use the index (decision 50).
  */
 const changesSince = (since: SqlPart) => {
   const snapshot = sql`${since}::text::pg_snapshot`;
@@ -88,11 +82,12 @@ const findChangesAndSessions = everyoneStatement<FindValues, ChangesRow | FoundR
   select ${changesSince(p.since)},
      null::bigint as place, null::uuid as device_id, null::timestamptz as created_at, null::timestamptz as expires_at
   union all
-  select null, asked.place, found.*
+  select null, requested.place, found.*
   from unnest((select ${p.userIds}::uuid[]), (select ${p.ids}::uuid[]), (select ${p.digests}::bytea[]))
-    with ordinality asked (user_id, id, digest, place)
+    with ordinality requested (user_id, id, digest, place)
   cross join lateral (
-    ${sessionOfToken({ userId: sql`asked.user_id`, id: sql`asked.id`, digest: sql`asked.digest` })} limit 1) found`,
+    ${sessionOfToken({ userId: sql`requested.user_id`, id: sql`requested.id`, digest: sql`requested.digest` })}
+    limit 1) found`,
 );
 
 /**

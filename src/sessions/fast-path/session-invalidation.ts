@@ -1,11 +1,11 @@
 import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
 import { compose, literal, sql } from '../../database/sql.js';
 
-/** Rows that a step deletes at most. */
+/** The maximum number of rows that a step deletes. */
 const maxDeleted = 1000;
 const deleteLimit = literal(maxDeleted);
 
-/** Raises the floor to the value of the run before, so that a row stays for at least one rest. */
+/** Raises the floor to the value of the run before, so that a row stays for at least one `restMs`. */
 const raiseFloor = compose<object, 'everyone'>(
   'everyone',
   sql`
@@ -29,7 +29,7 @@ const deleteBelowFloor = compose<{ deleted: number }, 'everyone'>(
 
 /**
  * Deletes the rows of `session_changes` that every running instance has read. An instance that verified no session for longer
- * than a rest finds the floor above its last snapshot, and clears its cache.
+ * than `restMs` finds the floor above its last snapshot, and clears its cache.
  */
 export const sessionChangesTask: MaintenanceTask = {
   name: 'expire session_changes',

@@ -10,9 +10,9 @@ import type { SessionVerifier } from '../verifier.js';
 import { createSessionCache } from './session-cache.js';
 import { readChanges, type SeenSnapshot, type SessionChanges } from './session-changes.js';
 
-/** Tokens of one query at most. Most of them are in the cache and cost the query nothing. */
+/** The maximum number of tokens of one query. Most of them are in the cache and cost the query nothing. */
 const maxTokens = 256;
-/** Sessions in the cache at most, of about a kilobyte each. */
+/** The maximum number of sessions in the cache, of about a kilobyte each. */
 const maxSessions = 50_000;
 
 /** A well-formed token. */
@@ -23,24 +23,20 @@ interface RequestedToken {
   readonly token?: ParsedToken;
 }
 
-/** The changes that other queries reported while a query was running. What it read of these users may be older. */
+/** The changes that other queries reported while a query was running. Its own results for these users may be outdated. */
 interface ReportedChanges {
   readonly users: Set<string>;
   ofAllUsers: boolean;
 }
 
 /**
- * Verifies the sessions of one turn of the event loop by one query, and caches them (decision 50). The cache alone never
- * answers: each query says in one snapshot of the database whose sessions changed, and which uncached sessions are valid.
- *
- * No change is missed. Suppose that query A did not see a change. The first later query that sees the change reports
- * it, because the snapshot before that query did not include it. If A has returned by then, its result is deleted from
- * the cache. If A is still running, the change is added to its `ReportedChanges`. If a change was committed before a
- * check began, the query of that check reports it, or an earlier one did.
+ * Verifies the sessions of one turn of the event loop by one query, and caches them. The cache alone never answers: each
+ * query reads in one snapshot whose sessions have changed, and which uncached sessions are valid. If a query misses a
+ * change, the first query that sees the change deletes the result, or adds it to `ReportedChanges` (decision 50).
  */
 export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): SessionVerifier {
   const cache = createSessionCache(maxSessions);
-  /** The running queries. An array, not a Set, for the reason that `batched` gives. */
+  /** The running queries. An array, not a Set, as in `createBatchLoader`. */
   let running: readonly ReportedChanges[] = [];
   let seen: SeenSnapshot | undefined;
 

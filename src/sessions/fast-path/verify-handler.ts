@@ -13,7 +13,7 @@ import type { SessionVerifier } from '../verifier.js';
 export interface VerifyHandler {
   /** Wraps the listener of the routes. */
   listener(routes: RequestListener): RequestListener;
-  /** The check that this handler began for a request, for the authorization of its route to continue with. */
+  /** The check that this handler began for a request. The authorization of its route continues with it. */
   checkOf(request: IncomingMessage): Promise<Session> | undefined;
   /** From now on the routes answer all requests, because only they announce that the connection will close. */
   close(): void;
@@ -85,7 +85,7 @@ interface SessionForm {
   readonly sessionHeaders: readonly string[];
 }
 
-/** A cached session is the same object at each check, so its JSON and its headers are made once. */
+/** A cached session is the same object at each check, so its JSON and its headers are created once. */
 function createFormCache(): (session: Session) => SessionForm {
   const cache = new WeakMap<Session, SessionForm>();
   return (session) => {
@@ -98,8 +98,8 @@ function createFormCache(): (session: Session) => SessionForm {
 }
 
 /**
- * The token of a request that has nothing else for a route to look at. Undefined for every other request, including those to
- * refuse. It reads `rawHeaders`, because of several headers with one name Node.js silently keeps one.
+ * The token of a plain request. Undefined for every other request, including those to refuse. It reads `rawHeaders`,
+ * because Node.js silently keeps only one of several headers with the same name.
  */
 function tokenOfPlainRequest({ url, method, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   const isVerify = url === '/v1/sessions/verify' && (method === 'POST' || method === 'GET');

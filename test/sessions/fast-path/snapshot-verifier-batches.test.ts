@@ -166,7 +166,9 @@ describe('parallel session checks', () => {
 describe('round trips to the database', () => {
   /** Names of prepared statements, without those of maintenance and of messages, which run meanwhile. */
   const namesOf = async (work: () => Promise<unknown>) =>
-    (await queriesOf(work)).flatMap(({ name = 'chores_' }) => (/^(chores|message)_/.test(name) ? [] : [name]));
+    (await queriesOf(work)).flatMap(({ name = 'maintenance_' }) =>
+      /^(maintenance|message)_/.test(name) ? [] : [name],
+    );
   const verifySession = (on: TestApp, token: string) => on.services.verifiers.verifySession(token);
 
   test('are one for all session checks of a turn, and one for each check without batching', async () => {

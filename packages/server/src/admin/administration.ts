@@ -17,7 +17,7 @@ export interface Administration {
     readonly list: (query?: ListQuery) => List<ApiKey>;
     readonly revoke: (id: string, options?: Abortable) => Promise<void>;
   };
-  /** The audit trail. */
+  /** The audit events. */
   readonly events: (query?: ListQuery) => List<AuditEvent>;
   /** Messages with codes and notices, and what became of them. */
   readonly outbox: (query?: ListQuery) => List<OutboxMessage>;

@@ -83,7 +83,7 @@ test('a key with few scopes can do what they allow, until it is revoked', async 
   await expect(reader.users.list().page()).rejects.toMatchObject({ code: 'invalid_api_key' });
 });
 
-test('the audit trail and the outbox are lists', async () => {
+test('audit events and the outbox are lists', async () => {
   await server.users.create({ email: newEmail() }, once());
   const [event] = (await server.events({ limit: 1 }).page()).data;
   expect(event).toMatchObject({ type: expect.any(String), data: expect.any(Object) });

@@ -4,7 +4,7 @@ import type { Activity } from '../../../users/activity.js';
 import { listRoutes } from '../../lists/list-routes.js';
 import type { App } from '../../requests/route.js';
 
-/** A route that lists the audit trail. It shows the actions of operators and keys, so it needs `admin`. */
+/** A route that lists audit events. It shows the actions of operators and keys, so it needs `admin`. */
 export function adminEventRoutes(app: App, { activity }: { activity: Activity }): void {
   listRoutes(app, {
     url: '/admin/v1/events',

@@ -8,7 +8,7 @@ import {
   stepNames,
 } from '../../../contract/operation/statistics.js';
 import { choiceError, type FieldError, throwIfErrors } from '../../../lib/problem.js';
-import { type Instant, parseTime, TIME_FORMAT } from '../../../lib/times.js';
+import { type Instant, parseTime, timeFormat } from '../../../lib/times.js';
 import type { StatisticsRequest, Statistics as StoredStatistics } from '../../../statistics/statistics.js';
 import type { QueryParameters } from '../../requests/parameters.js';
 import type { App } from '../../requests/route.js';
@@ -77,7 +77,7 @@ function readStatisticsQuery(given: QueryParameters): StatisticsRequest {
     const text = once(field);
     const read = text === undefined ? undefined : parseTime(text);
     if (text !== undefined && read === undefined) {
-      errors.push({ field, code: 'invalid_since', params: { format: TIME_FORMAT } });
+      errors.push({ field, code: 'invalid_since', params: { format: timeFormat } });
     }
     return read;
   };

@@ -148,7 +148,7 @@ describe('a key', () => {
   });
 });
 
-describe('the audit trail', () => {
+describe('audit events', () => {
   test('shows who created and revoked each key, and what each key did', async () => {
     const key = await createKey({ name: 'audited', scopes: ['users:write', 'users:read'] });
     const { body: user } = await admin<{ id: string }>(

@@ -154,7 +154,7 @@ describe('the export', () => {
     const taken = async () => {
       const [row] = await postern.database.everyone.query<{ calls: number }>(
         testSql(`select count(*)::int as calls from pg_stat_activity where datname = current_database()
-          and query like '%walk_key%' and state = 'active' and pid <> pg_backend_pid()`),
+          and query like '%keyset_position%' and state = 'active' and pid <> pg_backend_pid()`),
       );
       return row?.calls === 0 ? true : undefined;
     };
