@@ -1,0 +1,156 @@
+import { isPosternError, type Postern, type PosternError, type Unsubscribe } from '@postern/client';
+import { UsageError } from '@postern/client/internal';
+import type { DefineOptions } from './options.js';
+import { type Languages, languageOf, type Words, wordsOf } from './texts.js';
+
+/** Events of every element. */
+export interface BaseEvents {
+  /** The first view is shown. */
+  readonly 'postern-ready': CustomEvent<null>;
+  /** Something failed. The element shows it as well. */
+  readonly 'postern-error': CustomEvent<PosternError>;
+}
+
+type DetailOf<E> = E extends CustomEvent<infer D> ? D : never;
+
+// On a server there is no HTMLElement. The classes can be imported there, and nobody makes an instance.
+const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
+
+/** What the elements have in common: a shadow root, texts in the language of the page, a life that ends with a signal. */
+export abstract class PosternElement<Events extends object, W extends Words> extends Base {
+  /** @internal What `defineElements` was called with, and the style sheets. */
+  static settings: (DefineOptions & { readonly sheets: readonly CSSStyleSheet[] }) | undefined;
+
+  /** @internal */
+  protected readonly root: ShadowRoot;
+  /** @internal The texts of the current language. Set before `start`. */
+  protected words: W;
+  /** @internal BCP 47 */
+  protected language = 'en';
+  #postern: Postern | null = null;
+  #texts: Partial<W> = {};
+  #life: AbortController | undefined;
+  readonly #worn = new Set<string>();
+  #isReady = false;
+
+  constructor(
+    private readonly english: W,
+    private readonly languages: Languages<W>,
+  ) {
+    super();
+    this.words = english;
+    this.root = this.attachShadow({ mode: 'open' });
+    this.root.adoptedStyleSheets = [...(this.settings?.sheets ?? [])];
+  }
+
+  /** @internal */
+  protected get settings() {
+    return (this.constructor as typeof PosternElement).settings;
+  }
+
+  /** The client of this element. By default that of `defineElements`. */
+  get postern(): Postern | null {
+    return this.#postern ?? this.settings?.postern ?? null;
+  }
+  set postern(postern: Postern | null) {
+    this.#postern = postern;
+    this.restart();
+  }
+
+  /** Texts of this element only. They go before all others. */
+  get texts(): Partial<W> {
+    return this.#texts;
+  }
+  set texts(texts: Partial<W>) {
+    this.#texts = texts;
+    this.restart();
+  }
+
+  /** `addEventListener` with the types of the element's events. It returns a function that ends it. Events bubble and leave shadow roots. */
+  on<K extends keyof (Events & BaseEvents) & string>(
+    type: K,
+    listener: (event: (Events & BaseEvents)[K]) => unknown,
+    options?: AddEventListenerOptions,
+  ): Unsubscribe {
+    const own = (event: Event) => void listener(event as (Events & BaseEvents)[K] & Event);
+    this.addEventListener(type, own, options);
+    return () => this.removeEventListener(type, own, options);
+  }
+
+  /** @internal */
+  connectedCallback(): void {
+    // Properties that a page set before the element was defined hide the accessors.
+    for (const name of Object.keys(this)) {
+      const own = Object.getOwnPropertyDescriptor(this, name);
+      if (!(name in Object.getPrototypeOf(this)) || !own?.writable) continue;
+      Reflect.deleteProperty(this, name);
+      Reflect.set(this, name, own.value);
+    }
+    this.restart();
+  }
+
+  /** @internal */
+  disconnectedCallback(): void {
+    this.#life?.abort();
+    this.#life = undefined;
+  }
+
+  /** @internal */
+  attributeChangedCallback(_name: string, before: string | null, after: string | null): void {
+    if (before !== after && this.#life !== undefined) this.restart();
+  }
+
+  /** @internal Shows the element anew, in the page's language of this moment. */
+  protected restart(): void {
+    if (!this.isConnected) return;
+    this.#life?.abort();
+    const life = new AbortController();
+    this.#life = life;
+    const { postern } = this;
+    if (postern === null) throw new UsageError('Call defineElements({ postern }), or set `postern` of the element.');
+    this.language = languageOf(this);
+    void wordsOf(this.language, this.english, this.languages, this.settings?.texts).then((words) => {
+      if (life.signal.aborted) return;
+      this.words = { ...words, ...this.#texts };
+      this.start(postern, life.signal);
+      if (!this.#isReady) this.emit('postern-ready', null as DetailOf<(Events & BaseEvents)['postern-ready']>);
+      this.#isReady = true;
+    });
+  }
+
+  /** @internal Adds the style of a part that is loaded later. */
+  protected wear(style: string): void {
+    if (this.#worn.has(style)) return;
+    this.#worn.add(style);
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(style);
+    this.root.adoptedStyleSheets.push(sheet);
+  }
+
+  /** @internal Builds the view, until the signal aborts. */
+  protected abstract start(postern: Postern, signal: AbortSignal): void;
+
+  /** @internal @returns false if a listener called `preventDefault` */
+  protected emit<K extends keyof (Events & BaseEvents) & string>(
+    type: K,
+    detail: DetailOf<(Events & BaseEvents)[K]>,
+  ): boolean {
+    return this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true, cancelable: true }));
+  }
+
+  /** @internal Reports an error of the client. Others are mistakes of the package, and reach the console as such. */
+  protected report(error: unknown): PosternError | null {
+    if (!isPosternError(error) || error.kind === 'usage') {
+      reportError(error);
+      return null;
+    }
+    this.emit('postern-error', error as DetailOf<(Events & BaseEvents)['postern-error']>);
+    return error;
+  }
+
+  /** @internal */
+  protected attribute(name: string, value: string | number | boolean | null): void {
+    if (value === null || value === false) this.removeAttribute(name);
+    else this.setAttribute(name, value === true ? '' : `${value}`);
+  }
+}

@@ -1,0 +1,119 @@
+import type { Inbox, InboxItem, Mute } from '@postern/client';
+import { h, put } from '../base/dom.js';
+import type { InboxTexts } from './texts.js';
+
+/** The style of this view, which is loaded with it. */
+export const style = `
+.pushes { padding: 14px var(--_space) 18px; display: grid; gap: 14px; overflow-y: auto; }
+.pushes li { display: flex; align-items: center; justify-content: space-between; gap: 12px; min-height: 36px; }
+.pushes label { flex: 1; padding-block: 6px; cursor: pointer; }
+.pushes code { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 0.8667em; }
+.pushes h3 { margin-block-start: 4px; font-size: 0.9333em; }
+.switch { appearance: none; flex: none; position: relative; width: 38px; height: 22px; margin: 0; border-radius: 11px; cursor: pointer;
+  background: var(--_edge); transition: background 120ms; }
+.switch::after { content: ""; position: absolute; inset-block-start: 3px; inset-inline-start: 3px; width: 16px; height: 16px;
+  border-radius: 50%; background: var(--_ground); transition: inset-inline-start 120ms; }
+.switch:checked { background: var(--_accent); }
+.switch:checked::after { inset-inline-start: 19px; }
+.fault { color: var(--_danger); }
+@media (forced-colors: active) { .switch { appearance: auto; } .switch::after { content: none; } }
+`;
+
+export interface PushOptions {
+  readonly inbox: Inbox;
+  readonly words: InboxTexts;
+  readonly items: readonly InboxItem[];
+  readonly signal: AbortSignal;
+  readonly report: (error: unknown) => void;
+}
+
+/** A filter of one type, as this view makes them. */
+const ofType = /^notification_type:eq:([\w-]+)$/;
+
+/** Lets the user choose which kinds of notification are pushed to the devices. Other mutes can be removed. */
+export function showPushes(view: HTMLElement, { inbox, words, items, signal, report }: PushOptions): void {
+  const fault = h('p', { class: 'fault small', role: 'alert' });
+  const options = { signal };
+  const attempt = async (act: () => Promise<unknown>) => {
+    fault.textContent = '';
+    try {
+      await act();
+    } catch (error) {
+      if (signal.aborted) return;
+      report(error);
+      fault.textContent = words.push_failed;
+    }
+  };
+
+  async function load(): Promise<void> {
+    const mutes = await inbox.mutes.list(options);
+    if (!signal.aborted) show(mutes);
+  }
+
+  function show(mutes: readonly Mute[]): void {
+    const muted = new Map(
+      mutes.flatMap((mute) => {
+        const type = ofType.exec(mute.filter)?.[1];
+        return type === undefined ? [] : [[type, mute] as const];
+      }),
+    );
+    // Notices about the security of the account are always pushed.
+    const seen = items.map(({ notification_type }) => notification_type).filter((type) => type !== 'security');
+    const types = [...new Set<string>([...seen, ...muted.keys()])].sort();
+    const others = mutes.filter(({ filter }) => !ofType.test(filter));
+    put(
+      view,
+      h('p', { class: 'muted small' }, types.length === 0 ? words.push_none : words.push_hint),
+      types.length > 0 && h('ul', {}, ...types.map((type) => typeRow(type, muted.get(type)))),
+      others.length > 0 && h('h3', {}, words.push_other),
+      others.length > 0 && h('ul', {}, ...others.map(otherRow)),
+      fault,
+    );
+  }
+
+  function typeRow(type: string, mute: Mute | undefined): HTMLElement {
+    let current = mute;
+    const id = `type-${type}`;
+    const box = h('input', { type: 'checkbox', role: 'switch', class: 'switch', part: 'switch', id });
+    box.checked = mute === undefined;
+    box.addEventListener('change', () => {
+      const isOn = box.checked;
+      void attempt(async () => {
+        box.disabled = true;
+        try {
+          if (!isOn) current ??= await inbox.mutes.add(`notification_type:eq:${type}`, options);
+          else if (current !== undefined) {
+            await inbox.mutes.remove(current.id, options);
+            current = undefined;
+          }
+        } finally {
+          box.disabled = false;
+          box.checked = current === undefined;
+          box.focus();
+        }
+      });
+    });
+    return h('li', {}, h('label', { for: id }, words[`type_${type}`] ?? type), box);
+  }
+
+  function otherRow(mute: Mute): HTMLElement {
+    const label = `${words.push_on_again}: ${mute.filter}`;
+    const again = h(
+      'button',
+      { type: 'button', class: 'link small', part: 'button', 'aria-label': label },
+      words.push_on_again,
+    );
+    const row = h('li', {}, h('code', {}, mute.filter), again);
+    again.addEventListener('click', () =>
+      attempt(async () => {
+        await inbox.mutes.remove(mute.id, options);
+        row.remove();
+        view.focus();
+      }),
+    );
+    return row;
+  }
+
+  view.append(fault);
+  void attempt(load);
+}

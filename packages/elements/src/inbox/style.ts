@@ -1,0 +1,47 @@
+export const style = `
+:host { display: inline-block; }
+:host([layout=list]) { display: block; }
+.bell { position: relative; display: grid; place-items: center; width: 40px; height: 40px; border-radius: var(--_radius); color: inherit; }
+.bell:hover { background: var(--_surface); }
+.badge { position: absolute; inset-block-start: 1px; inset-inline-end: 0; min-width: 18px; padding-inline: 5px; border-radius: 9px;
+  background: var(--_danger); color: var(--_ground); box-shadow: 0 0 0 2px var(--_ground); font-size: 11px; font-weight: 650;
+  line-height: 18px; text-align: center; font-variant-numeric: tabular-nums; }
+.panel { display: flex; flex-direction: column; background: var(--_ground); color: var(--_ink); border: 1px solid var(--_line);
+  border-radius: calc(var(--_radius) + 4px); overflow: hidden; padding: 0; }
+.panel[popover] { position: fixed; inset: auto; margin: 0; box-shadow: var(--_shadow);
+  width: min(var(--postern-inbox-width, 24rem), calc(100vw - 16px)); }
+.panel[popover]:not(:popover-open) { display: none; }
+.head { display: flex; align-items: center; gap: 8px; min-height: 52px; padding: 8px var(--_space); border-bottom: 1px solid var(--_line); }
+.head h2 { flex: 1; }
+.head .icon { margin-inline-end: -8px; }
+.head .icon.first { margin-inline: -8px 0; }
+.scroll { overflow-y: auto; overscroll-behavior: contain; max-height: var(--postern-inbox-height, 32rem); }
+.note { padding: 10px var(--_space); background: var(--_surface); border-bottom: 1px solid var(--_line); font-size: 0.8667em; }
+.note .link { padding-block: 0; margin-inline-start: 6px; }
+li + li > .item { border-top: 1px solid var(--_line); }
+.item { display: grid; grid-template-columns: 40px 1fr 8px; gap: 12px; width: 100%; padding: 12px var(--_space); }
+.item:hover { background: var(--_surface); }
+.item:focus-visible { outline-offset: -3px; border-radius: var(--_radius); }
+.face { display: grid; place-items: center; width: 40px; height: 40px; border-radius: var(--_radius); overflow: hidden;
+  background: var(--_surface); color: var(--_muted); font-weight: 600; }
+.item:hover .face { background: var(--_line); }
+.face img { display: block; width: 100%; height: 100%; object-fit: cover; }
+.body { display: grid; gap: 2px; min-width: 0; align-content: start; }
+.top { display: flex; gap: 8px; justify-content: space-between; align-items: baseline; }
+.actor { font-weight: 620; }
+.time { flex: none; color: var(--_muted); font-size: 0.8em; font-variant-numeric: tabular-nums; }
+.text { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; color: var(--_muted); }
+.item.new .text { color: var(--_ink); }
+.dot { width: 8px; height: 8px; margin-block-start: 6px; border-radius: 50%; background: var(--_accent); }
+.rest { padding: 10px var(--_space); border-top: 1px solid var(--_line); text-align: center; }
+.empty { display: grid; justify-items: center; gap: 4px; padding: 40px 32px 44px; text-align: center; }
+.empty svg { width: 28px; height: 28px; color: var(--_muted); margin-bottom: 8px; }
+.empty strong { font-weight: 620; }
+.pushes { padding: 14px var(--_space) 18px; }
+.bones { padding: 12px var(--_space); display: grid; gap: 20px; }
+.bones i { height: 40px; border-radius: var(--_radius); background: var(--_surface); animation: fade 1s ease-in-out infinite alternate; }
+@keyframes fade { to { opacity: 0.45; } }
+@media (pointer: coarse) { .head .link, .rest .link, .note .link { padding-block: 10px; } .bell { width: 44px; height: 44px; } }
+@media (forced-colors: active) { .dot { background: Highlight; }
+  .badge { border: 1px solid; } }
+`;

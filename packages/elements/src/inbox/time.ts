@@ -1,0 +1,24 @@
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** How long ago something was, such as "5 min. ago", and after a week the day. A clock that is behind shows "now". */
+export function timeAgo(time: string, language: string, now = Date.now()): string {
+  const age = Math.max(0, now - Date.parse(time));
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
+  if (age < minute) return relative.format(0, 'second');
+  if (age < hour) return relative.format(-Math.floor(age / minute), 'minute');
+  if (age < day) return relative.format(-Math.floor(age / hour), 'hour');
+  if (age < 7 * day) return relative.format(-Math.floor(age / day), 'day');
+  const date = new Date(time);
+  const isThisYear = date.getFullYear() === new Date(now).getFullYear();
+  return new Intl.DateTimeFormat(language, {
+    ...{ day: 'numeric', month: 'short' },
+    ...(!isThisYear && { year: 'numeric' }),
+  }).format(date);
+}
+
+/** The whole time, in the time zone of the device. */
+export function fullTime(time: string, language: string): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'short' }).format(new Date(time));
+}

@@ -1,0 +1,32 @@
+/**
+ * Custom elements of Postern for any page. Importing defines nothing and changes nothing: call `defineElements`. On a server it
+ * does nothing.
+ *
+ * @packageDocumentation
+ */
+import { define } from './base/define.js';
+import type { DefineOptions } from './base/options.js';
+import { PosternInbox } from './inbox/element.js';
+
+export * from './inbox/index.js';
+
+/** A class of this package that has a tag. */
+export type ElementConstructor = typeof PosternInbox;
+
+/**
+ * Defines the elements that you pass, by default all of them. A second call does nothing. A page that needs one element only
+ * loads less if it imports it from its own path, such as `@postern/elements/inbox`.
+ *
+ * @example
+ * ```ts
+ * import { createPostern, indexedDbStorage } from '@postern/client';
+ * import { defineElements } from '@postern/elements';
+ *
+ * const postern = createPostern({ url: 'https://auth.example.com', storage: indexedDbStorage() });
+ * defineElements({ postern });
+ * ```
+ * @throws UsageError without a client
+ */
+export function defineElements(options: DefineOptions, ...elements: readonly ElementConstructor[]): void {
+  define(options, elements.length > 0 ? elements : [PosternInbox]);
+}

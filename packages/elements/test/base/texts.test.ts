@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { fill, wordsOf } from '../../src/base/texts.js';
+import { spanish as spanishInbox } from '../../src/inbox/es.js';
+import { english as englishInbox } from '../../src/inbox/texts.js';
+
+const holes = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
+
+test.each([['inbox', englishInbox, spanishInbox]])(
+  'the Spanish texts of %s have the same keys and places for values as the English ones',
+  (_name, english: Readonly<Record<string, string>>, spanish: Readonly<Record<string, string>>) => {
+    expect(Object.keys(spanish)).toEqual(Object.keys(english));
+    for (const [key, text] of Object.entries(english))
+      expect([key, holes(spanish[key] ?? '')]).toEqual([key, holes(text)]);
+  },
+);
+
+test('a value is put into a text as it is, and an unknown place stays', () => {
+  expect(fill('{count} of {all}', { count: '{all}' })).toBe('{all} of {all}');
+  expect(fill('{toString}', {})).toBe('{toString}');
+});
+
+test('own texts go before built-in ones, regions before languages, and English fills the gaps', async () => {
+  const english = { yes: 'Yes', no: 'No', maybe: 'Maybe', never: 'Never' };
+  const languages = { es: async () => ({ ...english, yes: 'Sí', no: 'No', maybe: 'Quizás' }) };
+  const own = { es: { no: 'Nada' }, 'es-MX': { no: 'Nel' }, ar: { yes: 'نعم' } };
+  expect(await wordsOf('es-MX', english, languages, own)).toMatchObject({ yes: 'Sí', no: 'Nel' });
+  expect(await wordsOf('es', english, languages, own)).toMatchObject({ no: 'Nada', maybe: 'Quizás' });
+  expect(await wordsOf('ar', english, languages, own)).toEqual({ ...english, yes: 'نعم' });
+  const lost = { es: () => Promise.reject(new Error('no network')) };
+  expect(await wordsOf('es', english, lost)).toEqual(english);
+});

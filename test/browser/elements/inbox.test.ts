@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { User } from '../../../src/contract/user.js';
+import { type ElementPages, type ShowOptions, startElementPages } from '../../support/elements.js';
+import { createUser, password } from '../../support/users.js';
+
+let pages: ElementPages;
+beforeAll(async () => {
+  pages = await startElementPages({ PIN_POLICY: 'off' });
+});
+afterAll(() => pages?.close());
+
+const inboxOf = (user: User, options: ShowOptions = {}) =>
+  pages.show('postern-inbox', { login: { identity: user.username ?? '', password }, ...options });
+
+async function publish(user: User, description: string, fields: object = {}): Promise<{ id: string }> {
+  const body = { user_id: user.id, notification_type: 'payment', actor: 'Ada Lovelace', description, ...fields };
+  const { adminKey: bearer, api } = pages.app;
+  const answer = await api<{ id: string }>('POST', '/admin/v1/notifications', { bearer, body });
+  expect(answer.status).toBe(201);
+  return answer.body;
+}
+
+test('the bell counts what arrives, and opening it marks everything as read', async () => {
+  const user = await createUser(pages.app);
+  await publish(user, 'Paid your share');
+  const { page, events, isClean, isAccessible } = await inboxOf(user);
+  const bell = page.getByRole('button', { name: 'Notifications, 1 unread' });
+  await bell.waitFor();
+  await isAccessible();
+  await publish(user, 'Asks for 12 €', { notification_type: 'request' });
+  await page.getByRole('button', { name: 'Notifications, 2 unread' }).click();
+  const panel = page.getByRole('dialog', { name: 'Notifications' });
+  await expect.poll(() => panel.getByRole('listitem').allInnerTexts()).toHaveLength(2);
+  expect((await panel.getByRole('listitem').allInnerTexts())[0]).toContain('Asks for 12 €');
+  await page.getByRole('button', { name: 'Notifications', exact: true }).waitFor();
+  // They stay marked as new until the panel closes.
+  expect(await page.locator('[part~=item-unread]').count()).toBe(2);
+  await publish(user, 'The third');
+  await expect.poll(() => panel.getByRole('listitem').count()).toBe(3);
+  await isAccessible();
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'hidden' });
+  await bell.waitFor({ state: 'detached' });
+  expect(await events('unread')).toContainEqual({ count: 0, capped: false });
+  const { body } = await pages.app.api<{ unread_count: number }>('GET', '/v1/notifications/marker', {
+    bearer: await page.evaluate('postern.getSession().then(({ token }) => token)'),
+  });
+  expect(body.unread_count).toBe(0);
+  await isClean();
+});
+
+test('all of it works by keyboard, and a list that changes keeps the focus', async () => {
+  const user = await createUser(pages.app);
+  const first = await publish(user, 'First');
+  await publish(user, 'Second');
+  const { page, events, isClean } = await inboxOf(user, { attributes: { 'mark-read': 'select' } });
+  await page.getByRole('button', { name: '2 unread' }).waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('listitem').first().waitFor();
+  const focused = () =>
+    page.evaluate<string>('element.shadowRoot.activeElement?.closest(".item, .bell")?.textContent ?? ""');
+  for (let step = 0; step < 10 && !(await focused()).includes('Second'); step += 1) await page.keyboard.press('Tab');
+  await page.keyboard.press('ArrowDown');
+  expect(await focused()).toContain('First');
+  await publish(user, 'Third');
+  await expect.poll(() => page.getByRole('listitem').count()).toBe(3);
+  expect(await focused()).toContain('First');
+  const { adminKey: bearer, api } = pages.app;
+  await api('DELETE', `/admin/v1/notifications/${first.id}`, { bearer });
+  await expect.poll(() => page.getByRole('listitem').count()).toBe(2);
+  expect(await focused()).toContain('Second');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  expect(await events('select')).toMatchObject([{ description: 'Second' }]);
+  // Only the third is later than the one that was chosen.
+  await page.getByRole('button', { name: 'Notifications, 1 unread' }).waitFor();
+  expect(await focused()).not.toContain('Second');
+  await isClean();
+});
+
+test('the empty state, Spanish, your own texts, and lines from right to left', async () => {
+  const user = await createUser(pages.app);
+  const english = await inboxOf(user, { attributes: { layout: 'list' } });
+  await english.page.getByText('No notifications yet').waitFor();
+  await english.isAccessible();
+  await english.isClean();
+  const spanish = await inboxOf(user, { attributes: { layout: 'list' }, lang: 'es-MX' });
+  await spanish.page.getByText('Aún no hay notificaciones').waitFor();
+  await publish(user, 'Paid');
+  const arabic = await inboxOf(user, {
+    ...{ lang: 'ar', dir: 'rtl', attributes: { open: '' } },
+    texts: {
+      ar: { inbox: 'الإشعارات', unread: '{count} غير مقروء', empty: 'لا توجد إشعارات', type_payment: 'المدفوعات' },
+    },
+  });
+  const panel = arabic.page.getByRole('dialog', { name: 'الإشعارات' });
+  await panel.waitFor();
+  const bell = await arabic.page.getByRole('button', { name: /الإشعارات/ }).boundingBox();
+  const box = await panel.boundingBox();
+  // The panel is inside the window, on the side of the bell.
+  expect(bell?.x).toBeGreaterThan(640);
+  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(1280);
+  await arabic.isAccessible();
+  await arabic.isClean();
+});
+
+test('a kind of notification is muted and switched on again', async () => {
+  const user = await createUser(pages.app);
+  await publish(user, 'Paid');
+  const { page, isAccessible, isClean } = await inboxOf(user, {
+    texts: { en: { type_payment: 'Payments' } },
+    attributes: { open: '' },
+  });
+  const mutes = () =>
+    page
+      .evaluate<{ filter: string }[]>('client.createInbox(postern).mutes.list()')
+      .then((all) => all.map((one) => one.filter));
+  await page.evaluate(`client.createInbox(postern).mutes.add('actor:eq:Bob')`);
+  await page.getByRole('listitem').first().waitFor();
+  await page.getByRole('button', { name: 'Push settings' }).click();
+  const box = page.getByRole('switch', { name: 'Payments' });
+  expect(await box.isChecked()).toBe(true);
+  await isAccessible();
+  await box.press('Space');
+  await expect.poll(mutes).toContain('notification_type:eq:payment');
+  await page.getByRole('button', { name: 'Switch on: actor:eq:Bob' }).click();
+  await expect.poll(mutes).toEqual(['notification_type:eq:payment']);
+  await box.press('Space');
+  await expect.poll(mutes).toEqual([]);
+  await page.getByRole('button', { name: 'Back' }).click();
+  await page.getByText('Paid').waitFor();
+  await isClean();
+});
+
+test('hostile texts and pictures do nothing', async () => {
+  const user = await createUser(pages.app);
+  const attack = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
+  await publish(user, `${attack}\u202e {count}`, { actor: attack, image_url: undefined });
+  const { page, isClean } = await inboxOf(user, { attributes: { layout: 'list' } });
+  await expect.poll(() => page.getByRole('listitem').first().innerText()).toContain('onerror');
+  expect(
+    await page.evaluate('window.hit === undefined && element.shadowRoot.querySelector("script, .text img") === null'),
+  ).toBe(true);
+  await isClean();
+});
+
+test('pages load more by a button, a filter and a limit narrow the list, and a page renders items itself', async () => {
+  const user = await createUser(pages.app);
+  for (const number of [1, 2, 3, 4]) {
+    await publish(user, `Number ${number}`, { notification_type: number === 4 ? 'pool' : 'payment' });
+  }
+  const attributes = { layout: 'list', limit: '2', filter: 'notification_type:eq:payment', 'mark-read': 'never' };
+  const { page, until, isClean } = await inboxOf(user, { attributes });
+  await expect.poll(() => page.getByRole('listitem').count()).toBe(2);
+  await page.getByRole('button', { name: 'Show more' }).press('Enter');
+  await expect.poll(() => page.getByRole('listitem').count()).toBe(3);
+  expect(await page.evaluate<string>('element.shadowRoot.activeElement.textContent')).toContain('Number 1');
+  await page.evaluate('element.renderItem = ({ description }) => "<b>" + description + "</b>"');
+  await expect.poll(() => page.getByRole('listitem').first().innerText()).toContain('<b>Number 3</b>');
+  expect(await page.evaluate('element.matches(":state(unread)")')).toBe(true);
+  await page.getByRole('button', { name: 'Mark all as read' }).click();
+  await until('!element.matches(":state(unread)")');
+  await isClean();
+});
+
+test('a list without a connection says so, keeps what it has, and goes on', async () => {
+  const user = await createUser(pages.app);
+  await publish(user, 'Before');
+  const { page } = await inboxOf(user, { attributes: { layout: 'list' } });
+  await page.getByText('Before').waitFor();
+  await page.context().setOffline(true);
+  await page.evaluate('postern.getSession({ fresh: true }).catch(() => null)');
+  // An open stream survives the emulation: a new one does not.
+  await page.evaluate('element.limit = 5');
+  await page
+    .getByRole('status')
+    .filter({ hasText: /Loading|No connection/ })
+    .first()
+    .waitFor();
+  await page.context().setOffline(false);
+  await page.evaluate('dispatchEvent(new Event("online"))');
+  await page.getByText('Before').waitFor();
+});
+
+test('nobody is signed in: the list says so, and shows the inbox after a login', async () => {
+  const user = await createUser(pages.app);
+  await publish(user, 'For you');
+  const { page, isAccessible, isClean } = await pages.show('postern-inbox', { attributes: { layout: 'list' } });
+  await page.getByText('Sign in to see your notifications.').waitFor();
+  await isAccessible();
+  await page.evaluate(
+    `client.createLogin(postern).start().password(${JSON.stringify({ identity: user.username, password })})`,
+  );
+  await page.getByText('For you').waitFor();
+  await page.evaluate('postern.logOut()');
+  await page.getByText('Sign in to see your notifications.').waitFor();
+  await isClean();
+});
