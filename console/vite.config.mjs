@@ -16,8 +16,10 @@ export default defineConfig({
         entryFileNames: 'assets/[name]-[hash].js',
         chunkFileNames: 'assets/[name]-[hash].js',
         assetFileNames: 'assets/[name]-[hash][extname]',
-        // Libraries change rarely: their file keeps its name when the console changes.
-        codeSplitting: { groups: [{ name: 'libraries', test: /node_modules\/(?!uqr)/ }] },
+        // Libraries change rarely: their file keeps its name when the console changes. Pages load what only they need.
+        codeSplitting: {
+          groups: [{ name: 'libraries', test: /node_modules\/(?!uqr|@tanstack\/(?:react-virtual|virtual-core))/ }],
+        },
       },
     },
   },

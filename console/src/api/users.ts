@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { request } from './client.js';
 import type { GetUserPageData, GetUserPageResponse, User } from './schema.js';
 
@@ -26,8 +26,13 @@ const wantedOf = (ids: readonly string[]) =>
 
 /** The users with these ids, for lists that have ids only. At most 100; the others are missing, and so are erased users. */
 export function useUsersById(ids: readonly string[]): ReadonlyMap<string, User> {
-  const { data } = useQuery(named(wantedOf(ids)));
-  return new Map(data?.data.map((user) => [user.id, user]));
+  return useUsersOf([ids]);
+}
+
+/** The same for the pages of a long list: the ids of each page are looked up once. */
+export function useUsersOf(pages: readonly (readonly string[])[]): ReadonlyMap<string, User> {
+  const answers = useQueries({ queries: pages.map((ids) => named(wantedOf(ids))) });
+  return new Map(answers.flatMap(({ data }) => data?.data ?? []).map((user) => [user.id, user]));
 }
 
 /** Whether the names of the users with these ids are still on their way for the first time. */

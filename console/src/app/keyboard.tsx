@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { focusFirstRow } from '../components/table/table.js';
+import { focusFirstRow } from '../components/table/focus.js';
 import { letters } from '../lib/preferences.js';
 import { createStore } from '../lib/store.js';
 

@@ -16,7 +16,7 @@ const overview = createRoute({
 const keys = createRoute({
   getParentRoute: () => root,
   path: '/keys',
-  validateSearch: queryOf('q', 'cursor'),
+  validateSearch: queryOf('q'),
   component: lazyRouteComponent(() => import('../pages/keys/keys.js'), 'Keys'),
 });
 
@@ -50,14 +50,14 @@ const importing = createRoute({
 const messages = createRoute({
   getParentRoute: () => root,
   path: '/messages',
-  validateSearch: queryOf('state', 'channel', 'user', 'recipient', 'cursor', 'open'),
+  validateSearch: queryOf('state', 'channel', 'user', 'recipient', 'open'),
   component: lazyRouteComponent(() => import('../pages/messages/messages.js'), 'Messages'),
 });
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
-  validateSearch: queryOf('type', 'user', 'actor', 'address', 'request', 'from', 'to', 'cursor', 'open', 'live'),
+  validateSearch: queryOf('type', 'user', 'actor', 'address', 'request', 'from', 'to', 'open', 'live'),
   component: lazyRouteComponent(() => import('../pages/audit/audit.js'), 'Audit'),
 });
 

@@ -1,24 +1,15 @@
-import { type KeyboardEvent, type ReactNode, useRef } from 'react';
+import { Fragment, type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import type { More } from '../../api/pages.js';
 import { cx } from '../../lib/cx.js';
+import { keep, kept } from '../../lib/kept.js';
 import { useText } from '../../text/text.js';
 import { Checkbox } from '../field/field.js';
 import { Icon } from '../icon/icon.js';
 import { Cut, Time } from '../text/values.js';
+import { type Column, classOf, type RowActs, TableRow } from './row.js';
 import styles from './table.module.css';
-
-export interface Column<Row> {
-  readonly key: string;
-  readonly head: string;
-  readonly cell: (row: Row) => ReactNode;
-  /** Numbers stand at the right. */
-  readonly number?: boolean;
-  /** `wide`: takes what is left. `low`: hidden on narrow screens. */
-  readonly size?: 'wide' | 'low';
-  /** The text arrives after the row: the column keeps its width, so that nothing moves then. */
-  readonly late?: boolean;
-  /** The value of the sort order in the URL, if the list can be sorted by it. */
-  readonly sort?: string;
-}
+import { useRows } from './use-rows.js';
+import { useSteadyColumns } from './use-steady-columns.js';
 
 interface Selection {
   readonly ids: ReadonlySet<string>;
@@ -38,21 +29,41 @@ interface TableProps<Row> {
   /** The row that is open, for master and detail. */
   readonly openId?: string | undefined;
   readonly sort?: { readonly by: string; readonly onChange: (sort: string) => void };
-  /** On a phone a row has two lines: what stands for it. */
+  /** On a phone a row has two lines. */
   readonly compact: (row: Row) => ReactNode;
+  /** There may be more rows than were read. */
+  readonly more?: More;
 }
 
 /**
  * A table whose rows open. `j` and `k` or the arrows move, Enter opens, `x` selects, Shift X selects a range: while a row has
- * the focus, or from anywhere on the page for the first row.
+ * the focus, or from anywhere on the page for the first row. Of a long list, only the rows near the screen are in the page.
  */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, idOf, nameOf, onOpen, selection, openId, sort, compact } = props;
+  const { label, columns, rows, idOf, nameOf, onOpen, selection, openId, sort, compact, more } = props;
   const text = useText();
   const body = useRef<HTMLTableSectionElement>(null);
+  const heads = useRef<HTMLTableRowElement>(null);
   const anchor = useRef<number>(undefined);
-  const ids = rows.map(idOf);
-  const selectedHere = ids.filter((id) => selection?.ids.has(id));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the id of a row is always read in the same way
+  const ids = useMemo(() => rows.map(idOf), [rows]);
+  const [activeId, setActiveId] = useState(() => kept<string>('row'));
+  const active = useMemo(() => (activeId === undefined ? -1 : ids.indexOf(activeId)), [ids, activeId]);
+  const { parts, rest, first, measure, reveal, keepHeights } = useRows({ body, ids, active, more });
+  useSteadyColumns(heads, columns);
+  const reachable = active < 0 ? Math.min(first, ids.length - 1) : active;
+  const chosen = selection?.ids;
+  const selectedHere = useMemo(() => ids.filter((id) => chosen?.has(id)).length, [ids, chosen]);
+
+  // The way back to the list: the row that was opened has the focus again, rather than the search box.
+  const wanted = useRef(active < 0 ? undefined : active);
+  useEffect(() => {
+    if (wanted.current === undefined) return;
+    const row = rowAt(body.current, wanted.current);
+    if (row === null) return;
+    row.focus({ preventScroll: true });
+    wanted.current = undefined;
+  });
 
   function toggle(index: number, isRange: boolean): void {
     if (selection === undefined) return;
@@ -69,31 +80,64 @@ export function Table<Row>(props: TableProps<Row>) {
     selection.onChange(next);
   }
 
+  function open(index: number): void {
+    const row = rows[index];
+    if (row === undefined || onOpen === undefined) return;
+    keep('row', idOf(row));
+    keepHeights();
+    onOpen(row);
+  }
+
+  function focusRow(index: number): void {
+    const next = Math.max(0, Math.min(index, ids.length - 1));
+    const row = rowAt(body.current, next);
+    if (row !== null) {
+      row.focus();
+      return;
+    }
+    wanted.current = next;
+    setActiveId(ids[next]);
+    reveal(next);
+  }
+
   function onKeyDown(event: KeyboardEvent<HTMLTableRowElement>, index: number): void {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-    const row = rows[index];
-    const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
-    if (step !== undefined) focusRow(body.current, index + step);
-    else if (event.key === 'Enter' && row !== undefined) onOpen?.(row);
-    else if (event.key.toLowerCase() === 'x') toggle(index, event.shiftKey);
+    const { key } = event;
+    const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -ids.length, End: ids.length }[key];
+    if (step !== undefined) focusRow(index + step);
+    else if (key === 'Enter' && onOpen !== undefined) open(index);
+    else if (key.toLowerCase() === 'x') toggle(index, event.shiftKey);
     else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
+  const latest = useRef({ onKeyDown, toggle, open, ids });
+  latest.current = { onKeyDown, toggle, open, ids };
+  const acts = useMemo(
+    (): RowActs => ({
+      onKeyDown: (event, index) => latest.current.onKeyDown(event, index),
+      onFocus: (index) => setActiveId(latest.current.ids[index]),
+      onOpen: (index) => latest.current.open(index),
+      onToggle: (index, isRange) => latest.current.toggle(index, isRange),
+    }),
+    [],
+  );
+  const count = more === undefined ? rows.length : more.total;
+  const width = columns.length + 2;
   return (
     <div className={styles.fit}>
-      <table className={styles.table} data-rows>
+      <table className={styles.table} data-rows aria-rowcount={count === undefined ? -1 : count + 1}>
         <caption className="hidden-text">{label}</caption>
         <thead>
-          <tr>
+          <tr ref={heads} aria-rowindex={1}>
             {selection !== undefined && (
               <th scope="col" className={styles.tick}>
                 <Checkbox
                   bare
-                  label={text.common.selectPage}
-                  checked={ids.length > 0 && selectedHere.length === ids.length}
-                  some={selectedHere.length > 0 && selectedHere.length < ids.length}
+                  label={text.common.selectAll}
+                  checked={ids.length > 0 && selectedHere === ids.length}
+                  some={selectedHere > 0 && selectedHere < ids.length}
                   onChange={(event) => {
                     const next = new Set(selection.ids);
                     for (const id of ids)
@@ -110,61 +154,38 @@ export function Table<Row>(props: TableProps<Row>) {
           </tr>
         </thead>
         <tbody ref={body}>
-          {rows.map((row, index) => {
-            const id = idOf(row);
-            const isSelected = selection?.ids.has(id) === true;
+          {parts.map(({ index, gap }) => {
+            const row = rows[index];
+            const id = ids[index];
+            if (row === undefined || id === undefined) return null;
             return (
-              <tr
-                key={id}
-                tabIndex={index === 0 ? 0 : -1}
-                className={cx(styles.row, onOpen !== undefined && styles.opens)}
-                aria-label={nameOf(row)}
-                aria-selected={selection === undefined ? undefined : isSelected}
-                data-selected={isSelected || id === openId || undefined}
-                onKeyDown={(event) => onKeyDown(event, index)}
-                onClick={(event) => {
-                  // A click on a link, a button or a box in the row is theirs, and so is a selection of text.
-                  const isOwn = (event.target as Element).closest('a, button, input, label, select') !== null;
-                  if (isOwn || window.getSelection()?.isCollapsed === false) return;
-                  onOpen?.(row);
-                }}
-              >
-                {selection !== undefined && (
-                  <td className={styles.tick}>
-                    <Checkbox
-                      bare
-                      tabIndex={-1}
-                      label={text.common.select(nameOf(row))}
-                      checked={isSelected}
-                      onChange={() => undefined}
-                      onClick={(event) => toggle(index, event.shiftKey)}
-                    />
-                  </td>
-                )}
-                {columns.map((column) => (
-                  <td key={column.key} className={classOf(column)}>
-                    {column.cell(row)}
-                  </td>
-                ))}
-                <td className={styles.compact} colSpan={columns.length}>
-                  {compact(row)}
-                </td>
-              </tr>
+              <Fragment key={id}>
+                {gap > 0 && <Gap height={gap} width={width} />}
+                <TableRow
+                  {...{ row, index, columns, compact, acts, measure }}
+                  name={nameOf(row)}
+                  opens={onOpen !== undefined}
+                  selected={selection?.ids.has(id)}
+                  isOpen={id === openId}
+                  isReachable={index === reachable}
+                />
+              </Fragment>
             );
           })}
+          {rest > 0 && <Gap height={rest} width={width} />}
         </tbody>
       </table>
     </div>
   );
 }
 
-function classOf<Row>({ number, size, late }: Column<Row>): string {
-  return cx(
-    styles.cell,
-    number && styles.number,
-    late && styles.late,
-    size === 'wide' && styles.wide,
-    size === 'low' && styles.low,
+/** The room of rows that are not in the page. */
+function Gap({ height, width }: { height: number; width: number }) {
+  return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: the row is empty and cannot have the focus
+    <tr aria-hidden="true">
+      <td colSpan={width} style={{ height }} />
+    </tr>
   );
 }
 
@@ -194,13 +215,8 @@ function Head<Row>({ column, sort }: { column: Column<Row>; sort: TableProps<Row
   );
 }
 
-function focusRow(body: HTMLTableSectionElement | null, index: number): void {
-  body?.rows.item(Math.max(0, Math.min(index, body.rows.length - 1)))?.focus();
-}
-
-/** Moves the focus to the first row of the page's table. The shell calls it for `j`. */
-export function focusFirstRow(): void {
-  document.querySelector<HTMLElement>('[data-rows] tbody tr')?.focus();
+function rowAt(body: HTMLTableSectionElement | null, index: number): HTMLElement | null {
+  return body?.querySelector<HTMLElement>(`tr[data-index="${index}"]`) ?? null;
 }
 
 /** The first line of a row on a phone: the name, and when. */
@@ -210,46 +226,5 @@ export function CompactHead({ name, at, never }: { name: string; at: string | nu
       <Cut strong of={name} />
       <Time at={at} {...(never !== undefined && { never })} />
     </div>
-  );
-}
-
-interface PagerProps {
-  readonly onNewer?: (() => void) | undefined;
-  readonly onOlder?: (() => void) | undefined;
-  readonly children?: ReactNode;
-}
-
-/** Below a table: which rows these are, and the pages before and after, if there are any. */
-export function Pager({ onNewer, onOlder, children }: PagerProps) {
-  const text = useText();
-  return (
-    <nav className={styles.pager} aria-label={text.common.pages}>
-      <span className={styles.where}>{children}</span>
-      {(onNewer ?? onOlder) !== undefined && (
-        <>
-          <button type="button" className={styles.page} disabled={onNewer === undefined} onClick={onNewer}>
-            {text.common.newer}
-          </button>
-          <button type="button" className={styles.page} disabled={onOlder === undefined} onClick={onOlder}>
-            {text.common.older}
-          </button>
-        </>
-      )}
-    </nav>
-  );
-}
-
-/** Floats above the page while rows are selected: what to do with them. */
-export function BulkBar({ count, onClear, children }: { count: number; onClear: () => void; children: ReactNode }) {
-  const text = useText();
-  if (count === 0) return null;
-  return (
-    <section className={styles.bulk} aria-label={text.common.selected(count)}>
-      <span role="status">{text.common.selected(count)}</span>
-      <span className={styles.bulkActions}>{children}</span>
-      <button type="button" className={styles.clear} aria-label={text.common.clearSelection} onClick={onClear}>
-        <Icon name="cross" />
-      </button>
-    </section>
   );
 }

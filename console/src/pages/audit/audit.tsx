@@ -1,14 +1,16 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { AuditEvent } from '../../api/schema.js';
-import { noUser, useUsersById } from '../../api/users.js';
+import { useList } from '../../api/pages.js';
+import type { AuditEvent, GetEventPageResponse } from '../../api/schema.js';
+import { noUser, useUsersOf } from '../../api/users.js';
 import { Dot } from '../../components/badge/badge.js';
 import { Switch } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Menu } from '../../components/menu/menu.js';
 import { Facts, MasterDetail, Page, Panel } from '../../components/panel/panel.js';
 import { Empty, Loaded } from '../../components/state/state.js';
-import { type Column, CompactHead, Pager, Table } from '../../components/table/table.js';
+import { ListFoot } from '../../components/table/bars.js';
+import type { Column } from '../../components/table/row.js';
+import { CompactHead, Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { Cut, None, nameOf, Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
@@ -23,22 +25,22 @@ export function Audit() {
   const { audit, events: words } = text;
   const search = useSearch({ from: '/audit' });
   const navigate = useNavigate({ from: '/audit' });
-  const set = (change: Readonly<Record<string, string | undefined>>, replace = true) => {
-    const next: Readonly<Record<string, string | undefined>> = { cursor: undefined, open: undefined, ...change };
-    void navigate({ search: (before) => ({ ...before, ...next }), replace });
+  const set = (change: Readonly<Record<string, string | undefined>>) => {
+    const next: Readonly<Record<string, string | undefined>> = { open: undefined, ...change };
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
   };
   const filter = filterOf(search);
-  const isLive = search.live !== 'off' && search.open === undefined && search.cursor === undefined;
-  const query = useQuery({
-    queryKey: ['events', 'page', filter, search.cursor],
-    queryFn: ({ signal }) => readEvents(filter, { cursor: search.cursor, limit: 50, signal }),
-    refetchInterval: isLive ? 3000 : false,
-    refetchOnWindowFocus: isLive,
-    placeholderData: keepPreviousData,
+  const isFollowed = search.live !== 'off' && search.open === undefined;
+  const query = useList<AuditEvent, GetEventPageResponse>({
+    key: ['events', 'page', filter],
+    read: (cursor, signal) => readEvents(filter, { cursor, limit: 50, signal }),
+    every: isFollowed && 3000,
   });
-  const shown = query.data?.data ?? [];
-  const actorIds = shown.flatMap(({ actor }) => (actor.startsWith('user:') ? [actor.slice(5)] : []));
-  const users = useUsersById([...shown.map(({ user_id }) => user_id), ...actorIds]);
+  const isLive = isFollowed && query.isAtTop;
+  const shown = query.data?.rows ?? [];
+  const users = useUsersOf(
+    query.near.map((page) => page.flatMap(({ user_id, actor }) => [user_id, ...actorId(actor)])),
+  );
   const userOf = ({ user_id, data }: AuditEvent) => {
     if (user_id === noUser) return typeof data.name === 'string' ? data.name : audit.service;
     const user = users.get(user_id);
@@ -151,18 +153,19 @@ export function Audit() {
       <MasterDetail detail={detail}>
         <Panel flush>
           <Loaded query={query} what={audit.failed} rows={10}>
-            {({ data, page }) =>
-              data.length === 0 ? (
+            {({ rows, first }) =>
+              rows.length === 0 ? (
                 <Empty title={audit.nothing}>{filter === '' ? audit.nothingYet : audit.nothingMatches}</Empty>
               ) : (
                 <>
                   <Table
                     label={audit.title}
                     columns={columns}
-                    rows={data}
+                    rows={rows}
+                    more={query.more}
                     idOf={({ id }) => id}
                     nameOf={(event) => `${userOf(event)} ${verbOf(event)}`}
-                    onOpen={({ id }) => set({ cursor: search.cursor, open: id === search.open ? undefined : id })}
+                    onOpen={({ id }) => set({ open: id === search.open ? undefined : id })}
                     openId={search.open}
                     compact={(event) => (
                       <>
@@ -171,16 +174,9 @@ export function Audit() {
                       </>
                     )}
                   />
-                  <Pager
-                    onNewer={search.cursor === undefined ? undefined : () => window.history.back()}
-                    onOlder={
-                      page.next_cursor === null
-                        ? undefined
-                        : () => set({ cursor: page.next_cursor ?? undefined }, false)
-                    }
-                  >
-                    {audit.count(page.total, !page.total_is_exact)}
-                  </Pager>
+                  <ListFoot more={query.more} rows={rows.length}>
+                    {audit.count(first.total, !first.total_is_exact)}
+                  </ListFoot>
                 </>
               )
             }
@@ -190,6 +186,9 @@ export function Audit() {
     </Page>
   );
 }
+
+/** The id of a user who acted. */
+const actorId = (actor: string) => (actor.startsWith('user:') ? [actor.slice(5)] : []);
 
 /** A detail of an event. It may hold text of users. */
 function Value({ of }: { of: unknown }) {

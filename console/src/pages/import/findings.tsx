@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
-import { type Column, Table } from '../../components/table/table.js';
+import type { Column } from '../../components/table/row.js';
+import { Table } from '../../components/table/table.js';
 import { Cut, None } from '../../components/text/values.js';
 import type { Texts } from '../../text/en/index.js';
 import { useFormats, useText } from '../../text/text.js';

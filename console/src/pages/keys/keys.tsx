@@ -1,13 +1,15 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
+import { type More, useList } from '../../api/pages.js';
 import type { ApiKey, GetKeyPageData, GetKeyPageResponse } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Page, Panel } from '../../components/panel/panel.js';
 import { Empty, Loaded } from '../../components/state/state.js';
-import { type Column, Pager, Table } from '../../components/table/table.js';
+import { ListFoot } from '../../components/table/bars.js';
+import type { Column } from '../../components/table/row.js';
+import { Table } from '../../components/table/table.js';
 import { Cut, Time } from '../../components/text/values.js';
 import { useText } from '../../text/text.js';
 import { Expiry, KeyDetails } from './key-details.js';
@@ -26,24 +28,20 @@ export function Keys() {
   const navigate = useNavigate({ from: '/keys' });
   const [opened, setOpened] = useState<ApiKey | 'new'>();
   const change = (next: Readonly<Record<string, string | undefined>>) =>
-    void navigate({
-      search: ({ cursor: _, ...before }) => ({ ...before, ...next }),
-      replace: next.cursor === undefined,
-    });
-  const list = useQuery({
-    queryKey: ['keys', query.q ?? '', query.cursor ?? ''],
-    queryFn: ({ signal }) =>
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
+  const list = useList<ApiKey, GetKeyPageResponse>({
+    key: ['keys', query.q ?? ''],
+    read: (cursor, signal) =>
       request<GetKeyPageData, GetKeyPageResponse>('GET', '/admin/v1/keys/page', {
         query: {
           limit,
-          ...(query.cursor !== undefined && { cursor: query.cursor }),
+          ...(cursor !== undefined && { cursor }),
           ...(query.q !== undefined && { filter: nameFilter(query.q) }),
         },
         signal,
       }),
-    placeholderData: keepPreviousData,
     // Another operator may create or revoke one.
-    refetchInterval: 15_000,
+    every: 15_000,
   });
   const newKey = (
     <Button kind="main" icon="plus" onClick={() => setOpened('new')}>
@@ -55,19 +53,14 @@ export function Keys() {
       <FilterBar query={query} onChange={change} fields={[]} search={{ name: 'q', label: text.search }} />
       <Panel flush>
         <Loaded query={list} what={text.failed} rows={4}>
-          {({ data, page }) => (
+          {({ rows, first }) => (
             <>
-              {data.length === 0 && query.q === undefined && <Empty title={text.none}>{text.noneWhy}</Empty>}
-              {data.length === 0 && query.q !== undefined && <Empty title={text.noMatch} />}
-              {data.length > 0 && <KeyTable rows={data} onOpen={setOpened} />}
-              <Pager
-                onNewer={query.cursor === undefined ? undefined : () => change({ cursor: undefined })}
-                onOlder={
-                  page.next_cursor === null ? undefined : () => change({ cursor: page.next_cursor ?? undefined })
-                }
-              >
-                {text.total(page.total)}
-              </Pager>
+              {rows.length === 0 && query.q === undefined && <Empty title={text.none}>{text.noneWhy}</Empty>}
+              {rows.length === 0 && query.q !== undefined && <Empty title={text.noMatch} />}
+              {rows.length > 0 && <KeyTable rows={rows} more={list.more} onOpen={setOpened} />}
+              <ListFoot more={list.more} rows={rows.length}>
+                {text.total(first.total)}
+              </ListFoot>
             </>
           )}
         </Loaded>
@@ -78,7 +71,13 @@ export function Keys() {
   );
 }
 
-function KeyTable({ rows, onOpen }: { rows: readonly ApiKey[]; onOpen: (key: ApiKey) => void }) {
+interface KeyTableProps {
+  readonly rows: readonly ApiKey[];
+  readonly more: More;
+  readonly onOpen: (key: ApiKey) => void;
+}
+
+function KeyTable({ rows, more, onOpen }: KeyTableProps) {
   const { keys: text } = useText();
   const scopesOf = ({ scopes }: ApiKey) => scopes.map((scope) => text.scopeNames[scope]).join(' · ');
   const columns: readonly Column<ApiKey>[] = [
@@ -97,6 +96,7 @@ function KeyTable({ rows, onOpen }: { rows: readonly ApiKey[]; onOpen: (key: Api
       label={text.list}
       columns={columns}
       rows={rows}
+      more={more}
       idOf={({ id }) => id}
       nameOf={({ name }) => name}
       onOpen={onOpen}

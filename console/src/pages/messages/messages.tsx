@@ -1,6 +1,7 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { request } from '../../api/client.js';
+import { useList } from '../../api/pages.js';
 import type {
   GetOutboxPageData,
   GetOutboxPageResponse,
@@ -8,7 +9,7 @@ import type {
   RetryMessageData,
   RetryMessageResponse,
 } from '../../api/schema.js';
-import { useUsersById } from '../../api/users.js';
+import { useUsersOf } from '../../api/users.js';
 import { useCan } from '../../app/operator.js';
 import { Badge, type BadgeKind } from '../../components/badge/badge.js';
 import { Button } from '../../components/button/button.js';
@@ -16,7 +17,9 @@ import { Segments } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Facts, MasterDetail, Page, Panel } from '../../components/panel/panel.js';
 import { Empty, Loaded } from '../../components/state/state.js';
-import { type Column, CompactHead, Pager, Table } from '../../components/table/table.js';
+import { ListFoot } from '../../components/table/bars.js';
+import type { Column } from '../../components/table/row.js';
+import { CompactHead, Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
 import { Cut, None, Num, nameOf, Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
@@ -45,9 +48,9 @@ export function Messages() {
   const search = useSearch({ from: '/messages' });
   const navigate = useNavigate({ from: '/messages' });
   const view = viewOf(search.state);
-  const set = (change: Readonly<Record<string, string | undefined>>, replace = true) => {
-    const next: Readonly<Record<string, string | undefined>> = { cursor: undefined, open: undefined, ...change };
-    void navigate({ search: (before) => ({ ...before, ...next }), replace });
+  const set = (change: Readonly<Record<string, string | undefined>>) => {
+    const next: Readonly<Record<string, string | undefined>> = { open: undefined, ...change };
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
   };
   const filter = [
     views[view],
@@ -57,17 +60,16 @@ export function Messages() {
   ]
     .filter((part) => part !== '')
     .join(',');
-  const query = useQuery({
-    queryKey: ['outbox', 'page', filter, search.cursor],
-    queryFn: ({ signal }) => {
+  const query = useList<OutboxMessage, GetOutboxPageResponse>({
+    key: ['outbox', 'page', filter],
+    read: (cursor, signal) => {
       const given = { sort: 'updated_at:desc', limit: 50, ...(filter !== '' && { filter }) };
-      const call = { query: { ...given, ...(search.cursor !== undefined && { cursor: search.cursor }) }, signal };
+      const call = { query: { ...given, ...(cursor !== undefined && { cursor }) }, signal };
       return request<GetOutboxPageData, GetOutboxPageResponse>('GET', '/admin/v1/outbox/page', call);
     },
-    refetchInterval: search.cursor === undefined ? 10_000 : false,
-    placeholderData: keepPreviousData,
+    every: 10_000,
   });
-  const users = useUsersById((query.data?.data ?? []).map(({ user_id }) => user_id));
+  const users = useUsersOf(query.near.map((page) => page.map(({ user_id }) => user_id)));
   const userOf = ({ user_id }: OutboxMessage) => {
     const user = users.get(user_id);
     return user === undefined ? messages.nobody : nameOf(user);
@@ -95,7 +97,7 @@ export function Messages() {
       cell: (message) => (message.state === 'failed' && can('users:write') ? <Retry message={message} /> : null),
     },
   ];
-  const opened = query.data?.data.find(({ id }) => id === search.open);
+  const opened = query.data?.rows.find(({ id }) => id === search.open);
   const detail =
     opened === undefined ? undefined : (
       <Panel title={messages.detail}>
@@ -151,20 +153,21 @@ export function Messages() {
       <MasterDetail detail={detail}>
         <Panel flush>
           <Loaded query={query} what={messages.failedToRead} rows={8}>
-            {({ data, page }) =>
-              data.length === 0 ? (
+            {({ rows, first }) =>
+              rows.length === 0 ? (
                 <Empty title={messages.empty[view]}>{messages.emptyWhy[view]}</Empty>
               ) : (
                 <>
                   <Table
                     label={messages.title}
                     columns={columns}
-                    rows={data}
+                    rows={rows}
+                    more={query.more}
                     idOf={({ id }) => id}
                     nameOf={(message) =>
                       `${message.recipient ?? ''} ${messages.states[message.state] ?? message.state}`
                     }
-                    onOpen={({ id }) => set({ cursor: search.cursor, open: id === search.open ? undefined : id })}
+                    onOpen={({ id }) => set({ open: id === search.open ? undefined : id })}
                     openId={search.open}
                     compact={(message) => (
                       <>
@@ -177,16 +180,9 @@ export function Messages() {
                       </>
                     )}
                   />
-                  <Pager
-                    onNewer={search.cursor === undefined ? undefined : () => window.history.back()}
-                    onOlder={
-                      page.next_cursor === null
-                        ? undefined
-                        : () => set({ cursor: page.next_cursor ?? undefined }, false)
-                    }
-                  >
-                    {messages.count(page.total, !page.total_is_exact)}
-                  </Pager>
+                  <ListFoot more={query.more} rows={rows.length}>
+                    {messages.count(first.total, !first.total_is_exact)}
+                  </ListFoot>
                 </>
               )
             }

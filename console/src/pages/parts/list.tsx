@@ -5,7 +5,9 @@ import { Button } from '../../components/button/button.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Panel } from '../../components/panel/panel.js';
 import { Empty } from '../../components/state/state.js';
-import { BulkBar, type Column, Pager, Table } from '../../components/table/table.js';
+import { BulkBar, ListFoot } from '../../components/table/bars.js';
+import type { Column } from '../../components/table/row.js';
+import { Table } from '../../components/table/table.js';
 import { Cut, None, Num } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useText } from '../../text/text.js';
@@ -78,7 +80,7 @@ export function List() {
             compact={({ name }) => <Cut strong of={name} />}
           />
         )}
-        <Pager>1 – 4</Pager>
+        <ListFoot rows={shown.length}>4 of 4</ListFoot>
       </Panel>
       <BulkBar count={ids.size} onClear={() => setIds(new Set())}>
         <Button kind="ghost" small icon="lock">

@@ -1,7 +1,6 @@
 /** The members of the URL of the list of users. */
 export const members = [
-  ...(['q', 'status', 'lock', 'role', 'factor', 'from', 'until', 'since', 'notSince'] as const),
-  ...(['sort', 'cursor'] as const),
+  ...(['q', 'status', 'lock', 'role', 'factor', 'from', 'until', 'since', 'notSince', 'sort'] as const),
 ] as const;
 export type UsersQuery = { readonly [Name in (typeof members)[number]]?: string };
 
@@ -32,10 +31,4 @@ export function filterOf(query: UsersQuery): string | undefined {
     ...clause('last_login_at:lt', startOf(query.notSince)),
   ];
   return clauses.length === 0 ? undefined : clauses.join(',');
-}
-
-/** The cursor of the page before, from the `Link` header. */
-export function previousCursor(link: string | null): string | undefined {
-  const target = /<([^>]*)>; rel="prev"/.exec(link ?? '')?.[1];
-  return target === undefined ? undefined : (new URL(target, 'https://any').searchParams.get('cursor') ?? undefined);
 }

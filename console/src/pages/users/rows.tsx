@@ -1,6 +1,6 @@
 import type { User } from '../../api/schema.js';
 import { Badge } from '../../components/badge/badge.js';
-import type { Column } from '../../components/table/table.js';
+import type { Column } from '../../components/table/row.js';
 import { Cut, None, nameOf, Time } from '../../components/text/values.js';
 import type { Texts } from '../../text/en/index.js';
 import { useText } from '../../text/text.js';

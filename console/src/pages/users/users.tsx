@@ -1,41 +1,42 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { send } from '../../api/client.js';
-import type { BulkAction, GetUserPageResponse } from '../../api/schema.js';
+import { request } from '../../api/client.js';
+import { useList } from '../../api/pages.js';
+import type { BulkAction, GetUserPageData, GetUserPageResponse, User } from '../../api/schema.js';
 import { useCan } from '../../app/operator.js';
 import { Button, ButtonLink } from '../../components/button/button.js';
 import { FilterBar, type FilterField } from '../../components/filter/filter-bar.js';
 import { Page, Panel } from '../../components/panel/panel.js';
 import { Empty, Loaded, Notice } from '../../components/state/state.js';
-import { BulkBar, Pager, Table } from '../../components/table/table.js';
+import { BulkBar, ListFoot } from '../../components/table/bars.js';
+import { Table } from '../../components/table/table.js';
 import { nameOf } from '../../components/text/values.js';
+import { keep, kept } from '../../lib/kept.js';
 import type { Texts } from '../../text/en/index.js';
 import { useText } from '../../text/text.js';
 import { BulkDialog } from './bulk-dialog.js';
 import { CreateUser } from './create-user.js';
-import { filterOf, previousCursor, type UsersQuery } from './query.js';
+import { filterOf, type UsersQuery } from './query.js';
 import { CompactUser, columnsOf } from './rows.js';
 import type { Chosen } from './run-bulk.js';
 import styles from './users.module.css';
 
-interface Found extends GetUserPageResponse {
-  readonly previous: string | undefined;
-}
-
-/** One page of users. */
+/** The users that match, page by page. */
 function useUsers(query: UsersQuery) {
-  const { q, sort, cursor } = query;
+  const { q, sort } = query;
   const filter = filterOf(query);
-  return useQuery({
-    queryKey: ['users', 'page', q, filter, sort, cursor],
-    async queryFn({ signal }): Promise<Found> {
-      const parameters = { search: q, filter, sort, cursor, limit: 50 };
-      const response = await send('GET', '/admin/v1/users/page', { query: parameters, signal });
-      const page = (await response.json()) as GetUserPageResponse;
-      return { ...page, previous: cursor === undefined ? undefined : previousCursor(response.headers.get('Link')) };
+  return useList<User, GetUserPageResponse>({
+    key: ['users', 'page', q, filter, sort],
+    read: (cursor, signal) => {
+      const given = {
+        ...(q !== undefined && { search: q }),
+        ...(filter !== undefined && { filter }),
+        ...(sort !== undefined && { sort }),
+        ...(cursor !== undefined && { cursor }),
+      };
+      const call = { query: { ...given, limit: 50 }, signal };
+      return request<GetUserPageData, GetUserPageResponse>('GET', '/admin/v1/users/page', call);
     },
-    placeholderData: keepPreviousData,
   });
 }
 
@@ -54,7 +55,7 @@ export function Users() {
   const query = useSearch({ from: '/users' });
   const navigate = useNavigate({ from: '/users' });
   const found = useUsers(query);
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const [ids, setIds] = useSelection();
   const [takesAll, setTakesAll] = useState(false);
   const [asked, setAsked] = useState<{ readonly action: BulkAction; readonly all: boolean }>();
   const [isCreating, setIsCreating] = useState(false);
@@ -62,18 +63,16 @@ export function Users() {
     setIds(new Set());
     setTakesAll(false);
   };
-  const change = (next: Readonly<Record<string, string | undefined>>, replace = true) => {
+  const change = (next: Readonly<Record<string, string | undefined>>) => {
     clear();
-    // Another list starts at its first page.
-    const all: Readonly<Record<string, string | undefined>> = { cursor: undefined, ...next };
-    void navigate({ search: (before) => ({ ...before, ...all }), replace });
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
   };
   const filter = filterOf(query);
   const list = { ...(query.q !== undefined && { search: query.q }), ...(filter !== undefined && { filter }) };
   const isFiltered = query.q !== undefined || filter !== undefined;
   const chosen: Chosen = asked?.all === true ? list : { ids: [...ids] };
-  const shown = found.data?.data ?? [];
-  const isPageSelected = shown.length > 0 && shown.every(({ id }) => ids.has(id));
+  const shown = found.data?.rows ?? [];
+  const isAllSelected = shown.length > 0 && shown.every(({ id }) => ids.has(id));
   return (
     <Page
       title={users.title}
@@ -103,27 +102,27 @@ export function Users() {
         fields={fieldsOf(users)}
         search={{ name: 'q', label: users.search, focused: true }}
       >
-        {found.data !== undefined && <Total page={found.data.page} isFiltered={isFiltered} />}
+        {found.data !== undefined && <Total page={found.data.first} isFiltered={isFiltered} />}
       </FilterBar>
       <Panel flush>
         <Loaded query={found} rows={12}>
-          {({ data, page, previous }) => (
+          {({ rows, last }) => (
             <>
-              {page.partial !== undefined && (
+              {last.partial !== undefined && (
                 <Notice
                   kind="warn"
                   action={
-                    page.next_cursor !== null && (
-                      <Button small onClick={() => change({ cursor: page.next_cursor ?? '' }, false)}>
+                    last.next_cursor !== null && (
+                      <Button small busy={found.more.isReading} onClick={() => found.more.next?.()}>
                         {users.goOn}
                       </Button>
                     )
                   }
                 >
-                  {page.partial === 'index' ? users.noIndex : users.partial}
+                  {last.partial === 'index' ? users.noIndex : users.partial}
                 </Notice>
               )}
-              {isPageSelected && (page.next_cursor !== null || previous !== undefined) && (
+              {isAllSelected && last.next_cursor !== null && (
                 <div className={styles.note}>
                   {takesAll ? (
                     users.allSelected
@@ -134,13 +133,14 @@ export function Users() {
                   )}
                 </div>
               )}
-              {data.length === 0 && page.partial === undefined ? (
+              {rows.length === 0 && last.partial === undefined ? (
                 <Nobody isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />
               ) : (
                 <Table
                   label={users.list}
                   columns={columnsOf(users)}
-                  rows={data}
+                  rows={rows}
+                  more={found.more}
                   idOf={({ id }) => id}
                   nameOf={nameOf}
                   onOpen={({ id }) => void navigate({ to: '/users/$id', params: { id }, search: {} })}
@@ -157,12 +157,7 @@ export function Users() {
                   compact={(user) => <CompactUser user={user} />}
                 />
               )}
-              <Pager
-                onNewer={previous === undefined ? undefined : () => change({ cursor: previous }, false)}
-                onOlder={
-                  page.next_cursor === null ? undefined : () => change({ cursor: page.next_cursor ?? '' }, false)
-                }
-              />
+              <ListFoot more={found.more} rows={rows.length} holds={last.partial !== undefined} />
             </>
           )}
         </Loaded>
@@ -195,6 +190,16 @@ export function Users() {
       {isCreating && <CreateUser onClose={() => setIsCreating(false)} />}
     </Page>
   );
+}
+
+/** The selected users. They stay selected when the operator comes back from the page of one of them. */
+function useSelection() {
+  const [ids, setIds] = useState<ReadonlySet<string>>(() => kept('selected') ?? new Set());
+  const change = (next: ReadonlySet<string>) => {
+    keep('selected', next);
+    setIds(next);
+  };
+  return [ids, change] as const;
 }
 
 function fieldsOf(users: Texts['users']): readonly FilterField[] {
@@ -242,7 +247,13 @@ function fieldsOf(users: Texts['users']): readonly FilterField[] {
 }
 
 /** How many match. They are counted to a thousand. */
-function Total({ page, isFiltered }: { page: GetUserPageResponse['page']; isFiltered: boolean }) {
+function Total({
+  page,
+  isFiltered,
+}: {
+  page: Omit<GetUserPageResponse['page'], 'number' | 'limit'>;
+  isFiltered: boolean;
+}) {
   const { users } = useText();
   if (page.total_is_exact) return <span>{users.total(page.total)}</span>;
   if (page.partial === undefined && page.total >= 1000) return <span>{users.moreThan(page.total)}</span>;

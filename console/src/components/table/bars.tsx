@@ -1,0 +1,45 @@
+import type { ReactNode } from 'react';
+import type { More } from '../../api/pages.js';
+import { useText } from '../../text/text.js';
+import { Icon } from '../icon/icon.js';
+import { Problem, Skeleton } from '../state/state.js';
+import styles from './table.module.css';
+import { useSight } from './use-sight.js';
+
+interface ListFootProps {
+  readonly more?: More | undefined;
+  /** The rows so far: more are read when the foot comes near again. */
+  readonly rows: number;
+  /** Does not read on by itself. */
+  readonly holds?: boolean;
+  readonly children?: ReactNode;
+}
+
+/** Below a table: how many rows there are. When it comes near the screen, the next rows are read. */
+export function ListFoot({ more, rows, holds = false, children }: ListFootProps) {
+  const text = useText();
+  const next = holds || more?.error ? undefined : more?.next;
+  const foot = useSight(next, rows);
+  return (
+    <div className={styles.foot} ref={foot}>
+      {more?.error ? <Problem what={text.common.moreFailed} error={more.error} onRetry={() => more.next?.()} /> : null}
+      {more?.isReading === true && <Skeleton rows={3} />}
+      {children !== undefined && <div className={styles.where}>{children}</div>}
+    </div>
+  );
+}
+
+/** Floats above the page while rows are selected: what to do with them. */
+export function BulkBar({ count, onClear, children }: { count: number; onClear: () => void; children: ReactNode }) {
+  const text = useText();
+  if (count === 0) return null;
+  return (
+    <section className={styles.bulk} aria-label={text.common.selected(count)}>
+      <span role="status">{text.common.selected(count)}</span>
+      <span className={styles.bulkActions}>{children}</span>
+      <button type="button" className={styles.clear} aria-label={text.common.clearSelection} onClick={onClear}>
+        <Icon name="cross" />
+      </button>
+    </section>
+  );
+}

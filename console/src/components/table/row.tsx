@@ -1,0 +1,102 @@
+import { type KeyboardEvent, type MouseEvent, memo, type ReactNode, type Ref } from 'react';
+import { cx } from '../../lib/cx.js';
+import { useText } from '../../text/text.js';
+import { Checkbox } from '../field/field.js';
+import styles from './table.module.css';
+
+export interface Column<Row> {
+  readonly key: string;
+  readonly head: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Numbers stand at the right. */
+  readonly number?: boolean;
+  /** `wide`: takes what is left. `low`: hidden on narrow screens. */
+  readonly size?: 'wide' | 'low';
+  /** The text arrives after the row: the column keeps its width, so that nothing moves then. */
+  readonly late?: boolean;
+  /** The value of the sort order in the URL, if the list can be sorted by it. */
+  readonly sort?: string;
+}
+
+/** What a row does. The functions stay the same, so that a row is drawn again only when it changes. */
+export interface RowActs {
+  readonly onKeyDown: (event: KeyboardEvent<HTMLTableRowElement>, index: number) => void;
+  readonly onFocus: (index: number) => void;
+  readonly onOpen: (index: number) => void;
+  readonly onToggle: (index: number, isRange: boolean) => void;
+}
+
+interface RowProps<R> {
+  readonly row: R;
+  readonly index: number;
+  readonly name: string;
+  readonly columns: readonly Column<R>[];
+  readonly compact: (row: R) => ReactNode;
+  readonly opens: boolean;
+  /** Undefined: rows cannot be selected. */
+  readonly selected: boolean | undefined;
+  readonly isOpen: boolean;
+  readonly isReachable: boolean;
+  readonly acts: RowActs;
+  readonly measure: Ref<HTMLTableRowElement>;
+}
+
+function AnyRow<R>(props: RowProps<R>) {
+  const { row, index, name, columns, compact, opens, selected, isOpen, isReachable, acts, measure } = props;
+  const text = useText();
+  const onClick = (event: MouseEvent) => {
+    // A click on a link, a button or a box in the row is theirs, and so is a selection of text.
+    const isOwn = (event.target as Element).closest('a, button, input, label, select') !== null;
+    if (isOwn || window.getSelection()?.isCollapsed === false) return;
+    acts.onOpen(index);
+  };
+  return (
+    <tr
+      ref={measure}
+      data-index={index}
+      aria-rowindex={index + 2}
+      tabIndex={isReachable ? 0 : -1}
+      className={cx(styles.row, opens && styles.opens)}
+      aria-label={name}
+      aria-selected={selected}
+      data-selected={selected === true || isOpen || undefined}
+      onKeyDown={(event) => acts.onKeyDown(event, index)}
+      onFocus={() => acts.onFocus(index)}
+      onClick={onClick}
+    >
+      {selected !== undefined && (
+        <td className={styles.tick}>
+          <Checkbox
+            bare
+            tabIndex={-1}
+            label={text.common.select(name)}
+            checked={selected}
+            onChange={() => undefined}
+            onClick={(event) => acts.onToggle(index, event.shiftKey)}
+          />
+        </td>
+      )}
+      {columns.map((column) => (
+        <td key={column.key} className={classOf(column)}>
+          {column.cell(row)}
+        </td>
+      ))}
+      <td className={styles.compact} colSpan={columns.length}>
+        {compact(row)}
+      </td>
+    </tr>
+  );
+}
+
+/** One row of a table. It is drawn again only when it changes, not while the list is scrolled. */
+export const TableRow = memo(AnyRow) as typeof AnyRow;
+
+export function classOf<R>({ number, size, late }: Column<R>): string {
+  return cx(
+    styles.cell,
+    number && styles.number,
+    late && styles.late,
+    size === 'wide' && styles.wide,
+    size === 'low' && styles.low,
+  );
+}

@@ -1,0 +1,33 @@
+import { type RefObject, useEffect, useLayoutEffect } from 'react';
+import type { Column } from './row.js';
+
+/**
+ * Columns become wider with the rows that come into the page, but never narrower again, so that they do not move to and fro
+ * while the list is scrolled. Those that take what is left give the room.
+ */
+export function useSteadyColumns<Row>(
+  heads: RefObject<HTMLTableRowElement | null>,
+  columns: readonly Column<Row>[],
+): void {
+  useLayoutEffect(() => {
+    const cells = [...(heads.current?.cells ?? [])].slice(-columns.length);
+    const widths = cells.map((cell) => cell.offsetWidth);
+    for (const [index, cell] of cells.entries()) {
+      const width = widths[index] ?? 0;
+      if (columns[index]?.size !== 'wide' && width > 0) cell.style.minWidth = `${width}px`;
+    }
+  });
+  useEffect(() => {
+    const row = heads.current;
+    const room = row?.closest('table')?.parentElement;
+    if (!row || !room) return;
+    let before = room.clientWidth;
+    const observer = new ResizeObserver(() => {
+      if (room.clientWidth === before) return;
+      before = room.clientWidth;
+      for (const cell of row.cells) cell.style.minWidth = '';
+    });
+    observer.observe(room);
+    return () => observer.disconnect();
+  }, [heads]);
+}
