@@ -9,6 +9,7 @@ const unmirrored = [
   'browser',
   'clients',
   'console',
+  'deploy',
   'docs',
   'faults',
   'proxies',

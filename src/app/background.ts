@@ -2,7 +2,7 @@ import { unusedSchemesTask } from '../credentials/password-schemes.js';
 import { startIndexBuild } from '../database/late-indexes.js';
 import { expiryTasks } from '../database/maintenance/expiry.js';
 import { startMaintenance } from '../database/maintenance/tasks.js';
-import { type JobGroup, startQueue } from '../delivery/queue.js';
+import { type JobGroup, type Queue, startQueue } from '../delivery/queue.js';
 import type { ShowNotice } from '../messages/notice-sending.js';
 import { startImageCleanup } from '../notifications/images/cleanup.js';
 import { eraseImagesOf, type RemoveImageFrom } from '../notifications/images/erase.js';
@@ -20,7 +20,7 @@ import type { Domains } from './services.js';
 const maxOtherJobs = 4;
 
 /** Starts the queue, the relays that fill it, and the maintenance tasks. */
-export async function startBackgroundWork(base: Base, domains: Domains): Promise<void> {
+export async function startBackgroundWork(base: Base, domains: Domains): Promise<{ readonly queue: Queue }> {
   const { config, log, lifecycle, resources, target, database, statistics } = base;
   const { messaging, push, notifications } = domains;
   const jobGroups = [
@@ -32,9 +32,9 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     statistics.counters.add('queue.jobs', task);
     statistics.counters.add('queue.latency', task, waited);
   };
-  lifecycle.add(
+  const queue = lifecycle.add(
     await startQueue({ target, log, groups: jobGroups, connections: resources.jobs, onJobStarted }),
-    (queue) => queue.stop(),
+    (running) => running.stop(),
   );
   lifecycle.add(push.startRelay(), (relay) => relay.stop());
   lifecycle.add(messaging.startDispatch(), (dispatch) => dispatch.stop());
@@ -57,6 +57,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     ),
     (cleanup) => cleanup.stop(),
   );
+  return { queue };
 }
 
 /** The jobs that wait for no provider. */

@@ -4,6 +4,7 @@ import type { App } from '../http/requests/route.js';
 import { readConsoleFiles } from '../http/routes/console/files.js';
 import type { ServedRoutes, Services } from '../http/routes/routes.js';
 import { buildServer } from '../http/server.js';
+import type { RequestObserver } from '../statistics/meters.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
 import { httpUrl } from './base/console-url.js';
@@ -24,8 +25,12 @@ export interface Servers {
   readonly administration: ListeningServer;
 }
 
-/** Starts the servers, and records their addresses in `base`. */
-export async function listen(base: Base, services: Services): Promise<Servers> {
+/** Starts the servers, and records their addresses in `base`. @param onAnswered see `buildServer` */
+export async function listen(
+  base: Base,
+  services: Services,
+  onAnswered: RequestObserver | undefined,
+): Promise<Servers> {
   const { config, log, lifecycle, listening } = base;
   const { HOST, PORT, CONSOLE, CONSOLE_HOST, CONSOLE_PORT, PUBLIC_URL, APP_NAME: appName } = config;
   const files = CONSOLE === 'on' ? await readConsoleFiles(consoleFolder) : undefined;
@@ -35,7 +40,16 @@ export async function listen(base: Base, services: Services): Promise<Servers> {
     serves: ServedRoutes,
   ): Promise<ListeningServer> {
     const { CORS_ORIGINS: corsOrigins = [], TRUST_PROXY: trustProxy } = config;
-    const server = await buildServer({ services, log, version, publicUrl, corsOrigins, trustProxy, serves });
+    const server = await buildServer({
+      services,
+      log,
+      version,
+      publicUrl,
+      corsOrigins,
+      trustProxy,
+      serves,
+      onAnswered,
+    });
     const app = lifecycle.add(server, (running) => running.close());
     await app.listen({ host, port });
     const bound = (app.server.address() as AddressInfo).port;

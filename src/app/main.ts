@@ -5,13 +5,16 @@ import type { App } from '../http/requests/route.js';
 import type { Services } from '../http/routes/routes.js';
 import type { StreamTimes } from '../notifications/stream/stream.js';
 import { ensureFirstKey } from '../sessions/api-keys.js';
+import type { RequestObserver } from '../statistics/meters.js';
 import { startBackgroundWork } from './background.js';
 import { version } from './banner.js';
+import { createAccessLog } from './base/access-log.js';
 import { type Base, openBase } from './base/base.js';
 import { createLifecycle, type Lifecycle } from './base/lifecycle.js';
 import { createLog, type Logger } from './base/log.js';
 import { firstScreen } from './first-screen.js';
 import { listen } from './listen.js';
+import { type Metrics, startMetrics } from './metrics/metrics.js';
 import { createServices } from './services.js';
 
 /** A running Postern. */
@@ -27,6 +30,8 @@ export interface Postern {
   readonly administrationApp: App;
   readonly services: Services;
   readonly database: Database;
+  /** The metrics of this process; undefined without METRICS_PORT. */
+  readonly metrics: Metrics | undefined;
   /** Answers the running requests, then stops all parts in reverse order. A second call waits for the first. */
   close(): Promise<void>;
 }
@@ -39,6 +44,8 @@ export interface StartOptions {
   readonly worker?: number;
   /** Whether a person sees the output. */
   readonly isTerminal?: boolean;
+  /** Where the access log is written instead of standard output. */
+  readonly accessLog?: { write(line: string): void };
   /** For tests, which use shorter times than a service. */
   readonly streamTimes?: Partial<StreamTimes>;
   /** Milliseconds between two writes of statistics; for tests too. */
@@ -72,8 +79,9 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
   await reportUnreadable(base);
   const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));
   const { services, ...domains } = await createServices(base, { print, streamTimes: options.streamTimes ?? {} });
-  await startBackgroundWork(base, { services, ...domains });
-  const { main, administration } = await listen(base, services);
+  const { queue } = await startBackgroundWork(base, { services, ...domains });
+  const metrics = await startMetrics(base, { version, queue, isWorker: options.worker !== undefined });
+  const { main, administration } = await listen(base, services, requestObserver(base, options));
   // After it listens: a start that fails, for example because the port is taken, must not use up the key that is shown once.
   const isTerminal = options.isTerminal ?? false;
   const firstKey = await ensureFirstKey({
@@ -97,7 +105,22 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     app: main.app,
     administrationApp: administration.app,
     firstScreen: () => firstScreen(screenOptions),
-    ...{ services, database, close: lifecycle.close },
+    ...{ services, database, metrics, close: lifecycle.close },
+  };
+}
+
+/** Called for every answered request: it counts for the metrics and writes the access log. Undefined without both. */
+function requestObserver(
+  { config, meters, lifecycle }: Base,
+  { worker, accessLog: destination }: StartOptions,
+): RequestObserver | undefined {
+  const count = meters?.requestAnswered;
+  if (config.ACCESS_LOG === 'off') return count;
+  const accessLog = lifecycle.add(createAccessLog({ worker, destination }), (log) => log.close());
+  if (count === undefined) return accessLog.onAnswered;
+  return (answered) => {
+    count(answered);
+    accessLog.onAnswered(answered);
   };
 }
 

@@ -71,6 +71,7 @@ export async function createServices(
     database,
     pacer,
     counters: base.statistics.counters,
+    meters: base.meters,
     statistics,
     system: createSystemInformation(base, statistics, version),
     readiness: { check: () => checkReadiness(base) },

@@ -17,6 +17,7 @@ export function contradictions(config: Values): string[] {
     ...breachedPasswordErrors(config),
     ...codeErrors(config),
     ...consoleErrors(config),
+    ...metricsErrors(config),
     ...mailErrors(config),
   ];
 }
@@ -114,6 +115,14 @@ function consoleErrors({ CONSOLE, CONSOLE_PORT, PORT }: Values): string[] {
   const errors = CONSOLE === 'off' ? ['CONSOLE_PORT needs CONSOLE=on'] : [];
   if (CONSOLE_PORT !== 0 && CONSOLE_PORT === PORT) errors.push('CONSOLE_PORT must not be PORT');
   return errors;
+}
+
+function metricsErrors({ METRICS_PORT, CONSOLE_PORT, PORT }: Values): string[] {
+  if (METRICS_PORT === undefined || METRICS_PORT === 0) return [];
+  const others = { PORT, CONSOLE_PORT };
+  return (['PORT', 'CONSOLE_PORT'] as const)
+    .filter((name) => others[name] === METRICS_PORT)
+    .map((name) => `METRICS_PORT must not be ${name}`);
 }
 
 /** The console providers need a loopback host: a person who sees the output can log in as any user. */

@@ -45,6 +45,22 @@ export const serviceSettings = {
     fallback: 'info',
     about: 'The lowest level that is logged. The log is JSON lines on standard output.',
   },
+  ACCESS_LOG: {
+    parse: choice('off', 'json'),
+    fallback: 'off',
+    about:
+      'json: one JSON line for each answered request on standard output, with its status, duration in milliseconds, route, request id and user id. It never contains tokens or values of the URL.',
+  },
+  METRICS_PORT: {
+    parse: integer(0, 65_535),
+    about:
+      'A separate port for /metrics, in the text format of Prometheus. 0: any free port. When unset, there are no metrics.',
+  },
+  METRICS_HOST: {
+    parse: anyText,
+    fallback: '127.0.0.1',
+    about: 'Address to listen on with METRICS_PORT. /metrics has no password: keep it in your own network.',
+  },
   APP_NAME: {
     parse: pattern(/^[^\p{Cc}{}]{1,40}$/u, 'must be 1 to 40 characters, without control characters and braces'),
     fallback: 'Postern',

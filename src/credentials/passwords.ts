@@ -24,6 +24,8 @@ export interface PasswordHasher {
    * @throws Problem `overloaded` when the queue is full
    */
   verify(stored: string | undefined, password: string): Promise<boolean>;
+  /** The hashes that wait for a thread. */
+  waiting(): number;
 }
 
 export interface HasherOptions {
@@ -35,6 +37,8 @@ export interface HasherOptions {
   readonly queue?: number;
   /** Called with the reason when a hashing thread was lost. No hash fails because of it. */
   readonly onThreadLost?: (error: Error) => void;
+  /** Called with the seconds that a hash took, without its wait for a thread of this process. */
+  readonly onHashed?: (seconds: number) => void;
 }
 
 /** NIST SP 800-63B-4, 3.1.1.2: normalize Unicode before hashing. */
@@ -69,7 +73,7 @@ function readStored(stored: string): PasswordHash {
 
 /** Creates a hasher. `concurrency` limits the hashes that run at a time. */
 export function createPasswordHasher(options: HasherOptions = {}): PasswordHasher {
-  const { concurrency = availableCores(), queue = 128, onThreadLost: onLost } = options;
+  const { concurrency = availableCores(), queue = 128, onThreadLost: onLost, onHashed } = options;
   const threads = createHashThreads({ count: concurrency, ...(onLost && { onLost }) });
   // Each thread queues one waiting hash itself.
   const queuedAtThreads = Math.min(concurrency, queue);
@@ -84,11 +88,26 @@ export function createPasswordHasher(options: HasherOptions = {}): PasswordHashe
     if (hash.scheme === currentScheme) return threads.verify(stored, password);
     return threads.runInPool(() => limitInPool(() => hash.verify(password)));
   };
+  let started = 0;
+  const measured = async <T>(work: () => Promise<T>): Promise<T> => {
+    started += 1;
+    try {
+      return await limit(async () => {
+        const since = performance.now();
+        const result = await work();
+        onHashed?.((performance.now() - since) / 1000);
+        return result;
+      });
+    } finally {
+      started -= 1;
+    }
+  };
   return {
-    hash: (password) => limit(() => threads.hash(normalise(password), parameters)),
+    hash: (password) => measured(() => threads.hash(normalise(password), parameters)),
     async verify(stored, password) {
-      const matches = await limit(() => verifyStored(stored ?? dummyHash, normalise(password)));
+      const matches = await measured(() => verifyStored(stored ?? dummyHash, normalise(password)));
       return matches && stored !== undefined;
     },
+    waiting: () => Math.max(0, started - concurrency),
   };
 }

@@ -60,7 +60,16 @@ export interface Database {
   spanningFor(userId: string): ScopedDatabase<'user' | 'directory' | 'spanning'>;
   /** Rows of all users: admin lists, maintenance, exports. */
   readonly everyone: ScopedDatabase<Scope>;
+  /** The connections of the pool now. */
+  connections(): PoolState;
   close(): Promise<void>;
+}
+
+/** Connections of a pool by their use, and the requests that wait for one. */
+export interface PoolState {
+  readonly used: number;
+  readonly idle: number;
+  readonly waiting: number;
 }
 
 export interface DatabaseOptions {
@@ -142,8 +151,14 @@ export function createDatabase(options: DatabaseOptions): Database {
     spanning: unlimited,
     spanningFor: user,
     everyone: unlimited,
+    connections: () => stateOf(pool),
     close: () => waitAtMost(timeouts.close, pool.end()),
   };
+}
+
+/** The connections of a pool now. */
+export function stateOf({ totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
+  return { used: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
 /** For errors of a connection in use. Without a listener the process would exit. */

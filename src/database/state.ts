@@ -71,3 +71,46 @@ export async function readQueueState(handle: Queryable<'everyone'>): Promise<Que
 export function readMigrations(handle: Queryable<'everyone'>): Promise<{ name: string; applied_at: string }[]> {
   return handle.query(selectMigrations({}));
 }
+
+/** What the metrics show of the database's contents. */
+export interface DatabaseMetrics {
+  /** Jobs of each task and state, up to `maxCountedJobs` for each state. */
+  readonly jobs: readonly { readonly task: string; readonly state: JobState; readonly count: number }[];
+  /** Seconds for which the oldest job has been due. */
+  readonly oldest_job: number;
+  /** Seconds by which the maintenance task that is most behind is late. */
+  readonly maintenance_lag: number;
+}
+
+/** due: it can run now. waiting: its time has not come, or it waits for another attempt. */
+export type JobState = 'due' | 'waiting';
+
+/** A longer queue is not counted to its end: the count would cost more than it says. */
+const maxCountedJobs = 10_000;
+
+const selectMetrics = everyoneStatement<Record<never, never>, DatabaseMetrics>(
+  'metrics_database',
+  () => sql`
+  with due as materialized (
+    select task_id, run_at from graphile_worker._private_jobs where is_available = true and run_at <= now()
+    order by priority, run_at limit ${literal(maxCountedJobs)}),
+  waiting as materialized (
+    select task_id from graphile_worker._private_jobs where is_available = true and run_at > now()
+    limit ${literal(maxCountedJobs)}),
+  jobs as (
+    select t.identifier as task, j.state, count(*)::int as count
+    from (select task_id, 'due' as state from due
+          union all select task_id, 'waiting' from waiting) j
+    join graphile_worker._private_tasks t on t.id = j.task_id
+    group by t.identifier, j.state)
+  select coalesce((select jsonb_agg(to_jsonb(jobs) order by task, state) from jobs), '[]') as jobs,
+         coalesce(greatest(0, extract(epoch from now() - (select min(run_at) from due))), 0)::float8 as oldest_job,
+         coalesce((select extract(epoch from greatest(interval '0', db_now() - min(due_at))) from chores), 0)::float8
+           as maintenance_lag`,
+);
+
+/** Reads the metrics that only the database knows. */
+export async function readDatabaseMetrics(handle: Queryable<'everyone'>): Promise<DatabaseMetrics> {
+  const [row] = await handle.query(selectMetrics({}));
+  return row ?? { jobs: [], oldest_job: 0, maintenance_lag: 0 };
+}

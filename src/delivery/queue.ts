@@ -2,12 +2,16 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
-import { createPlainPool, type DatabaseTarget } from '../database/database.js';
+import { createPlainPool, type DatabaseTarget, type PoolState, stateOf } from '../database/database.js';
 import { waitAtMost } from '../lib/time-limit.js';
 import { keepWorkerNames, type WorkerNames } from './worker-names.js';
 
 /** Runs the durable jobs that requests have queued. */
 export interface Queue {
+  /** The connections of its pool now. */
+  connections(): PoolState;
+  /** The jobs that this process runs now, by task. */
+  running(): ReadonlyMap<string, number>;
   /** Takes no new jobs and waits for the running ones. */
   stop(): Promise<void>;
 }
@@ -50,10 +54,13 @@ export async function startQueue(options: QueueOptions): Promise<Queue> {
     log.warn({ err: error }, 'a queue connection broke'),
   );
   const names = await keepWorkerNames(target, log);
+  const running = new Map<string, number>();
   const groups = options.groups.map((group) =>
-    keepRunning(group, { pool, names, log, onJobStarted: options.onJobStarted }),
+    keepRunning(group, { pool, names, log, running, onJobStarted: options.onJobStarted }),
   );
   return {
+    connections: () => stateOf(pool),
+    running: () => running,
     async stop() {
       await waitAtMost(timeouts.jobs, Promise.all(groups.map((group) => group.stop())));
       await waitAtMost(timeouts.close, Promise.all([names.end(), pool.end()]));
@@ -65,11 +72,12 @@ interface Shared {
   readonly pool: pg.Pool;
   readonly names: WorkerNames;
   readonly log: QueueOptions['log'];
+  readonly running: Map<string, number>;
   readonly onJobStarted: QueueOptions['onJobStarted'];
 }
 
 /** Runs the workers of a group, and restarts them when they stop. */
-function keepRunning(group: JobGroup, shared: Shared): Queue {
+function keepRunning(group: JobGroup, shared: Shared): { stop(): Promise<void> } {
   const { names, log } = shared;
   let stopping = false;
   let runner: Runner | undefined;
@@ -128,7 +136,7 @@ function stopWhenStuck(events: WorkerEvents, log: QueueOptions['log']): void {
 /** @param created called with the name that locks the runner's jobs, before it takes any */
 function startRunner(
   group: JobGroup,
-  { pool: pgPool, log, onJobStarted }: Shared,
+  { pool: pgPool, log, running, onJobStarted }: Shared,
   created: (name: string) => void,
 ): Promise<Runner> {
   const events: WorkerEvents = new EventEmitter();
@@ -138,7 +146,10 @@ function startRunner(
   );
   stopWhenStuck(events, log);
   const taskList: TaskList = Object.fromEntries(
-    Object.entries(group.tasks).map(([name, task]) => [name, (payload: unknown) => task(payload)]),
+    Object.entries(group.tasks).map(([name, task]) => {
+      running.set(name, 0);
+      return [name, (payload: unknown) => countWhile(running, name, () => task(payload))];
+    }),
   );
   return run({
     pgPool,
@@ -155,4 +166,13 @@ function startRunner(
       if (level === 'error') log.warn({ from: 'queue' }, message.split('\n', 1)[0]?.slice(0, 200) ?? '');
     }),
   });
+}
+
+async function countWhile(running: Map<string, number>, task: string, work: () => Promise<void>): Promise<void> {
+  running.set(task, (running.get(task) ?? 0) + 1);
+  try {
+    await work();
+  } finally {
+    running.set(task, (running.get(task) ?? 0) - 1);
+  }
 }

@@ -4,9 +4,11 @@ import type { Socket } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { createVerifyHandler } from '../sessions/fast-path/verify-handler.js';
+import type { RequestObserver } from '../statistics/meters.js';
 import { answerBrokenRequest, answerUnmetExpectation } from './broken-requests.js';
 import { openApiPlugin } from './openapi/routes.js';
 import { adminRequestsPlugin } from './plugins/admin-requests.js';
+import { answeredRequestsPlugin } from './plugins/answered-requests.js';
 import { authorizationPlugin } from './plugins/authorization.js';
 import { corsPlugin } from './plugins/cors.js';
 import { forwardedHeadersPlugin } from './plugins/forwarded-headers.js';
@@ -28,6 +30,8 @@ export interface ServerOptions {
   readonly corsOrigins: readonly string[];
   readonly trustProxy: number | readonly string[] | undefined;
   readonly serves: ServedRoutes;
+  /** Called for every answered request. Undefined without metrics and without an access log. */
+  readonly onAnswered: RequestObserver | undefined;
 }
 
 /** Milliseconds. `request`: until a request has arrived completely. `handler`: from then until its response. */
@@ -45,7 +49,13 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   const headers = alwaysHeaders({ behindTls, cors: options.corsOrigins.length > 0 });
   const verifyHandler = createVerifyHandler(
     { verify: services.verifiers.verifySession },
-    { headers, isOpen: !logsRequests, counters: services.counters },
+    {
+      headers,
+      isOpen: !logsRequests,
+      counters: services.counters,
+      meters: services.meters,
+      onAnswered: options.onAnswered,
+    },
   );
   const withoutReceiveTimeout = new WeakSet<Socket>();
   const app: App = Fastify({
@@ -86,6 +96,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   // `verify-handler.ts` bypasses these plugins: it needs every hook and header that applies to all requests.
+  if (options.onAnswered !== undefined) answeredRequestsPlugin(app, options.onAnswered);
   handlerLimitPlugin(app, timeouts.handler);
   problemsPlugin(app);
   headersPlugin(app, headers);
@@ -97,7 +108,11 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   validationPlugin(app);
   jsonBodyPlugin(app);
   ndjsonBodyPlugin(app, withoutReceiveTimeout);
-  authorizationPlugin(app, { ...services.verifiers, checkOf: verifyHandler.checkOf });
+  authorizationPlugin(app, {
+    ...services.verifiers,
+    checkOf: verifyHandler.checkOf,
+    meters: services.meters,
+  });
   if (logsRequests) logRequests(app);
   app.addHook('preClose', async () => verifyHandler.close());
   app.server.on('checkExpectation', answerUnmetExpectation);

@@ -68,6 +68,8 @@ export interface GuessedAccount {
    */
   readonly bucket?: string;
   readonly origin: Origin;
+  /** The authenticator of a login, for the metrics. */
+  readonly authenticator?: string;
 }
 
 /**
@@ -243,7 +245,7 @@ export function createGuessBudget(
         if (!isTaken(tried)) await waitForTurn(account, slot);
       } catch (error) {
         const { bucket } = valuesOf(account, slot);
-        if (isLock(error)) counters.add('logins.failed', 'locked_by_guesses');
+        if (isLock(error)) counters.add('logins.failed', 'locked_by_guesses', 1, account.authenticator);
         if (isLock(error)) await recordRefusal(database.user(account.userId), account, bucket);
         throw error;
       }

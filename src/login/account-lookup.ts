@@ -51,6 +51,7 @@ export interface LoginAttempt {
   readonly userId: string;
   readonly deviceId: string;
   readonly origin: Origin;
+  readonly authenticator?: string;
 }
 
 /** An account with the device of a login. */

@@ -90,7 +90,7 @@ export function createLoginCompletion(options: LoginCompletionOptions): LoginCom
       if (lock === undefined) return;
       const data = { by: 'operator', authentication_id: id, authenticator };
       await recordEvent(database.user(userId), { userId, type: 'login.refused_locked', origin, data });
-      counters.add('logins.failed', 'locked_by_operator');
+      counters.add('logins.failed', 'locked_by_operator', 1, authenticator);
       throw lockProblem(lock);
     },
     async finish(user, { device, pin, rehash }) {

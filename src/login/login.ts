@@ -103,7 +103,7 @@ export function createLogin(options: LoginOptions): Login {
 
   async function reject(login: NewAuthentication): Promise<LoginResult> {
     const rejected = await insertRejectedAuthentication(database.user(login.userId), login, 'invalid_credentials');
-    counters.add('logins.failed', 'wrong_secret');
+    counters.add('logins.failed', 'wrong_secret', 1, login.authenticator);
     return rejected;
   }
 

@@ -93,7 +93,10 @@ export function createSecondStep(
     const approvalKey = given.idempotencyKey === undefined ? undefined : sha256(given.idempotencyKey);
     const named = isWithoutUser(owner) ? await identify(owner, given.secret, origin) : undefined;
     const userId = named?.open.user_id ?? owner.userId;
-    const { user, guess } = await lookup.findToGuess({ userId, deviceId: owner.deviceId, origin });
+    const { user, guess } = await lookup.findToGuess({
+      ...{ userId, deviceId: owner.deviceId, origin },
+      authenticator: owner.authenticator,
+    });
 
     let evaluated: Evaluated | undefined = named;
     let second: Challenge | undefined;
@@ -124,7 +127,7 @@ export function createSecondStep(
     origin: Origin,
   ): Promise<void> {
     await rejectAuthentication(database.user(open.user_id), open, origin);
-    counters.add('logins.failed', open.factor === 1 ? 'wrong_secret' : 'wrong_second_factor');
+    counters.add('logins.failed', open.factor === 1 ? 'wrong_secret' : 'wrong_second_factor', 1, open.authenticator);
     if (open.factor === 1) await registry.get(open.authenticator)?.afterFailure?.(user, since);
   }
 

@@ -89,7 +89,7 @@ export function createMessages(options: {
         origin: { actor: 'system' },
         data: { message_id: job.id, kind, authentication_id, provider: senders[channel]?.name ?? null },
       });
-      tx.onCommit(() => counters.add(`messages.${state}`, channel));
+      tx.onCommit(() => counters.add(`messages.${state}`, channel, 1, senders[channel]?.name));
     });
   }
 

@@ -6,8 +6,9 @@ export interface Counters {
    * Adds to a metric.
    * @param label as `metrics` describes it. Labels must be few: each is a row for each minute.
    * @param by 1 if absent
+   * @param detail a further label for `totals` alone, such as the authenticator of a failed login. Few values too.
    */
-  add(metric: Metric, label?: string, by?: number): void;
+  add(metric: Metric, label?: string, by?: number, detail?: string): void;
 }
 
 /** What was counted for one metric and one label since the last flush. */
@@ -17,23 +18,28 @@ export interface Count {
   readonly value: number;
 }
 
+/** What was counted for one metric, one label and one detail since the process started. */
+export interface Total extends Count {
+  readonly detail: string;
+}
+
 /** Counters that can be read and reset. */
 export interface CounterStore extends Counters {
   /** Returns all counts that are not zero, and resets them to zero. */
   take(): Count[];
+  /** Returns all counts since the start; none unless `keepsTotals`. */
+  totals(): Total[];
 }
 
-/** Creates counters at zero. */
-export function createCounters(): CounterStore {
+/** Creates counters at zero. @param options.keepsTotals whether they also count for `totals` */
+export function createCounters(options: { readonly keepsTotals?: boolean } = {}): CounterStore {
+  const { keepsTotals = false } = options;
   let counts = new Map<Metric, Map<string, number>>();
+  const totals = new Map<Metric, Map<string, Map<string, number>>>();
   return {
-    add(metric, label = '', by = 1) {
-      let labels = counts.get(metric);
-      if (labels === undefined) {
-        labels = new Map();
-        counts.set(metric, labels);
-      }
-      labels.set(label, (labels.get(label) ?? 0) + by);
+    add(metric, label = '', by = 1, detail = '') {
+      increase(entryOf(counts, metric), label, by);
+      if (keepsTotals) increase(entryOf(entryOf(totals, metric), label), detail, by);
     },
     take() {
       const taken = counts;
@@ -42,5 +48,24 @@ export function createCounters(): CounterStore {
         [...labels].flatMap(([label, value]) => (value === 0 ? [] : [{ metric, label, value }])),
       );
     },
+    totals: () =>
+      [...totals].flatMap(([metric, labels]) =>
+        [...labels].flatMap(([label, details]) =>
+          [...details].map(([detail, value]) => ({ metric, label, detail, value })),
+        ),
+      ),
   };
+}
+
+function entryOf<Key, InnerKey, Value>(map: Map<Key, Map<InnerKey, Value>>, key: Key): Map<InnerKey, Value> {
+  let inner = map.get(key);
+  if (inner === undefined) {
+    inner = new Map();
+    map.set(key, inner);
+  }
+  return inner;
+}
+
+function increase(map: Map<string, number>, key: string, by: number): void {
+  map.set(key, (map.get(key) ?? 0) + by);
 }

@@ -2,16 +2,18 @@ import { metricNames, metrics } from '../contract/operation/statistics.js';
 import type { Database } from '../database/database.js';
 import { everyoneStatement, literal, sql } from '../database/sql.js';
 import { newId } from '../lib/ids.js';
-import type { Count, CounterStore, Counters } from './counters.js';
+import type { Count, CounterStore } from './counters.js';
 
 /** Writes what a process has counted, and shows that the process runs. */
 export interface Reporter {
   /** The id of this process in the list of instances. */
   readonly instanceId: string;
   /** Where the parts of this process count. */
-  readonly counters: Counters;
+  readonly counters: CounterStore;
   /** Sets the gauge of this process's open streams. Read at each flush. */
   watchStreams(count: () => number): void;
+  /** The open streams of this process. */
+  openStreams(): number;
   /** Writes the counts now. Rejects if the database fails: the next flush then writes them. */
   flush(): Promise<void>;
   /** Writes the last counts and removes this process from the list of instances. */
@@ -181,6 +183,7 @@ export function startReporter(options: ReporterOptions): Reporter {
     watchStreams(count) {
       streams = count;
     },
+    openStreams: () => streams(),
     flush: () => flush(false),
     async stop() {
       clearInterval(timer);

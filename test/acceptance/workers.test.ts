@@ -6,6 +6,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
+import { type Scrape, scrape } from '../support/metrics.js';
 import {
   BUILD_TIMEOUT,
   buildService,
@@ -120,6 +122,40 @@ describe('two workers behave like one process', () => {
     const answers = await Promise.all(started.map(({ id, code }) => client.answer(id, { secret: code, pin: '2468' })));
     expect(answers.map(({ body }) => body.status)).toEqual(started.map(() => 'approved'));
   });
+});
+
+test('the metrics of two workers add up, and no count becomes smaller when a worker dies', async () => {
+  const cwd = await mkdtemp(join(tmpdir(), 'postern-workers-'));
+  const env = { PORT: '0', METRICS_PORT: '0', WORKERS: '2', LOG_LEVEL: 'debug' };
+  const service = await startProcess({ cwd, env });
+  try {
+    const url = await eventually('the metrics', async () => {
+      const line = linesOf(service).find(({ msg }) => msg === 'the metrics are served');
+      return line?.url;
+    });
+    const workers = await connectToEach(service, 2);
+    const checks = (metrics: Scrape) => metrics.value('postern_session_checks_total', { result: 'invalid' });
+    const headers = { authorization: `Bearer pss_${'A'.repeat(60)}` };
+    for (const connection of workers) await connection.send('POST', '/v1/sessions/verify', { headers });
+    const before = await eventually('the checks of both', async () => {
+      const metrics = await scrape(url);
+      return checks(metrics) === 2 ? metrics : undefined;
+    });
+    expect(before.value('postern_database_up')).toBe(1);
+    expect(before.value('postern_build_info')).toBe(1);
+    for (const connection of workers) connection.close();
+    const [killed = 0, ...others] = workersOf(service);
+    process.kill(killed, 'SIGKILL');
+    await newWorkers(service, 2, [killed]);
+    expect(others).toHaveLength(1);
+    expect(checks(await scrape(url))).toBe(2);
+    const [connection] = await connectToEach(service, 2);
+    await connection?.send('POST', '/v1/sessions/verify', { headers });
+    await eventually('the third check', async () => (checks(await scrape(url)) === 3 ? true : undefined));
+  } finally {
+    await service.stop();
+    await rm(cwd, { recursive: true, force: true });
+  }
 });
 
 test('the statistics of two workers add up, and survive a restart', async () => {

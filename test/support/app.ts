@@ -43,6 +43,8 @@ export interface TestApp {
   readonly url: string;
   /** The URL of the console and the admin API. */
   readonly administrationUrl: string;
+  /** The URL of the metrics; undefined without METRICS_PORT. */
+  readonly metricsUrl: string | undefined;
   readonly app: App;
   readonly services: Services;
   readonly database: Database;
@@ -91,9 +93,9 @@ async function startInstance(
   const logged: string[] = [];
   const log = createLog(config.LOG_LEVEL, { write: (line) => void logged.push(line) });
   const postern = await startPostern(config, { ...quiet, ...options, log, print: (line) => void printed.push(line) });
-  const { app, services, url, administrationUrl } = postern;
+  const { app, services, url, administrationUrl, metrics } = postern;
   return {
-    ...{ url, administrationUrl, app, services, database, config, printed, logged },
+    ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },
     adminKey: config.ADMIN_API_KEY?.reveal() ?? '',
     api: createApi(url, JSON.parse(JSON.stringify(app.swagger())) as OpenApi),
     another: (more = {}) => startInstance({ ...env, ...more }, database, async () => undefined, options),

@@ -7,6 +7,7 @@ interface Line {
   readonly worker?: number;
   readonly pid?: number;
   readonly request_id?: string;
+  readonly url?: string;
 }
 
 /** The log of a service. */

@@ -12,6 +12,7 @@ import { createSecretKeys, type SecretKeys } from '../../lib/crypto/secret-keys.
 import { createPacer, type Pacer } from '../../lib/pacing.js';
 import type { Plugin } from '../../login/authenticators/plugin.js';
 import { createCounters } from '../../statistics/counters.js';
+import { createMeters, type MeterStore } from '../../statistics/meters.js';
 import { type Reporter, startReporter } from '../../statistics/reporter.js';
 import { createBreachedPasswords } from './breached-passwords.js';
 import { consoleUrl } from './console-url.js';
@@ -38,6 +39,8 @@ export interface Base {
   readonly signals: Signals;
   /** Counts what this process does, and writes the sums. */
   readonly statistics: Reporter;
+  /** Undefined without METRICS_PORT. */
+  readonly meters: MeterStore | undefined;
   readonly pacer: Pacer;
   /** Where the service listens. The ports of PORT=0 and CONSOLE_PORT=0 are known once it does. */
   readonly listening: { url: string; port: number; consolePort: number | undefined };
@@ -78,10 +81,11 @@ export async function openBase(
   const database = lifecycle.add(createDatabase({ target, size: resources.connections, onConnectionError }), (pool) =>
     pool.close(),
   );
+  const meters = config.METRICS_PORT === undefined ? undefined : createMeters();
   const statistics = lifecycle.add(
     startReporter({
       database,
-      counters: createCounters(),
+      counters: createCounters({ keepsTotals: meters !== undefined }),
       interval: statisticsInterval,
       instance: { version, worker, host: hostname(), processId: process.pid, node: process.version },
       onError: (error) =>
@@ -102,6 +106,7 @@ export async function openBase(
     concurrency: resources.hashes,
     queue: resources.waitingHashes,
     onThreadLost: (error) => log.warn({ err: error }, 'a password hashing thread failed or could not start'),
+    ...(meters && { onHashed: meters.passwordHash.observe }),
   });
   const listening = { url: '', port: config.PORT, consolePort: config.CONSOLE_PORT };
   return {
@@ -118,6 +123,7 @@ export async function openBase(
     breached,
     signals,
     statistics,
+    meters,
     pacer: createPacer(),
     listening,
     publicUrl: () => config.PUBLIC_URL ?? listening.url,

@@ -1,5 +1,7 @@
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
+import type { Family } from '../../app/metrics/families.js';
+import { waitAtMost } from '../../lib/time-limit.js';
 import { type Environment, type FromWorker, stopDeadlineMs, type ToWorker } from './messages.js';
 
 /** One worker, as the primary sees it. */
@@ -15,6 +17,8 @@ export interface Member {
    * workers. Resolves when the worker has ended, with false if it had to be killed.
    */
   end(how: 'stop' | 'retire'): Promise<boolean>;
+  /** The metrics of the worker now; those that it sent last if it does not answer, for example because it has ended. */
+  readMetrics(): Promise<readonly Family[]>;
 }
 
 /** How a worker ended. */
@@ -35,6 +39,9 @@ const program = fileURLToPath(new URL('./worker.js', import.meta.url));
 /** Milliseconds. Shorter than the deadline of the primary process, so that a worker that hangs does not outlive it. */
 const killAfterMs = stopDeadlineMs - 2000;
 
+/** Milliseconds that a scrape waits for one worker. */
+const metricsTimeoutMs = 2000;
+
 /**
  * All workers accept connections on one socket, and the kernel chooses the worker. In Node's default mode the primary accepts
  * connections and passes them on: if the worker dies at that moment, the client waits without end.
@@ -51,6 +58,8 @@ export function startMember(environment: Environment): Member {
   let endRequested = false;
   let url: string | undefined;
   let reason: string | undefined;
+  let lastMetrics: readonly Family[] = [];
+  let metricsArrived: () => void = () => undefined;
   let resolveReady: (url: string | undefined) => void = () => undefined;
   const ready = new Promise<string | undefined>((resolve) => {
     resolveReady = resolve;
@@ -62,7 +71,10 @@ export function startMember(environment: Environment): Member {
   worker.on('message', (message: FromWorker) => {
     if (message === 'here') send(endRequested ? 'stop' : { start: environment });
     else if ('failed' in message) reason = message.failed;
-    else {
+    else if ('metrics' in message) {
+      lastMetrics = message.metrics;
+      metricsArrived();
+    } else {
       url = message.ready;
       resolveReady(url);
     }
@@ -83,6 +95,15 @@ export function startMember(environment: Environment): Member {
     pid: worker.process.pid,
     ready,
     ended,
+    async readMetrics() {
+      if (!worker.isConnected()) return lastMetrics;
+      const arrival = new Promise<void>((resolve) => {
+        metricsArrived = resolve;
+      });
+      send('metrics');
+      await waitAtMost(metricsTimeoutMs, Promise.race([arrival, ended]));
+      return lastMetrics;
+    },
     async end(how) {
       endRequested = true;
       send(how);

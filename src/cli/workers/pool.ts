@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../../app/base/log.js';
+import { type Family, keepCounts } from '../../app/metrics/families.js';
 import { CommandError } from '../support/failure.js';
 import { type Ended, type Member, prepareWorkers, startMember } from './member.js';
 import type { Environment } from './messages.js';
@@ -12,6 +13,8 @@ export interface WorkerPool {
   readonly failed: Promise<never>;
   /** Replaces the workers one after the other. The new worker listens before the old one stops. */
   restart(environment: Environment): Promise<void>;
+  /** The metrics of all workers, and the counts of those that have ended. */
+  readMetrics(): Promise<readonly (readonly Family[])[]>;
   /** Stops all workers after their running requests. @throws CommandError when one had to be killed */
   stop(): Promise<void>;
 }
@@ -40,6 +43,8 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
   const running = new Set<Member>();
   const listening = new Set<Member>();
   const outcome = createOutcome();
+  /** So that the sums do not become smaller when a worker ends. */
+  let countsOfEnded: Promise<readonly Family[]> = Promise.resolve([]);
   let currentEnvironment = environment;
   let earlyEnds = 0;
   let failures = 0;
@@ -58,6 +63,7 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
     });
     void member.ended.then((ended) => {
       for (const set of [serving, listening, running]) set.delete(member);
+      countsOfEnded = addCounts(countsOfEnded, member);
       if (!ended.endRequested && !stopping.signal.aborted) void replace(member, ended);
     });
     return member;
@@ -119,12 +125,18 @@ export function startPool({ size, environment, log, whenUsable }: PoolOptions): 
         restarting = false;
       });
     },
+    readMetrics: () => Promise.all([countsOfEnded, ...[...running].map((member) => member.readMetrics())]),
     async stop() {
       stopping.abort();
       const results = await Promise.all([...running].map((member) => member.end('stop')));
       if (results.includes(false)) throw new CommandError('Postern did not stop in time.');
     },
   };
+}
+
+async function addCounts(before: Promise<readonly Family[]>, member: Member): Promise<readonly Family[]> {
+  const [counts, metrics] = await Promise.all([before, member.readMetrics()]);
+  return metrics.length === 0 ? counts : keepCounts([counts, metrics]);
 }
 
 /** The outcome of the start: all workers were ready, or the pool has failed. */

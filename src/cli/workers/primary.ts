@@ -4,6 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { version } from '../../app/banner.js';
 import { createLog, type Logger } from '../../app/base/log.js';
 import { firstScreen } from '../../app/first-screen.js';
+import { readFromDatabase } from '../../app/metrics/database-metrics.js';
+import { type MetricsServer, serveMetrics } from '../../app/metrics/server.js';
 import { type Config, readConfig } from '../../config/config.js';
 import { createDatabase, type Database } from '../../database/database.js';
 import { migrate } from '../../database/migrate.js';
@@ -32,6 +34,8 @@ const unchangedSettings = [
   'PORT',
   'CONSOLE_HOST',
   'CONSOLE_PORT',
+  'METRICS_HOST',
+  'METRICS_PORT',
   'WORKERS',
   'DATABASE_URL',
   'DATA_DIR',
@@ -96,18 +100,33 @@ async function serve(parts: {
     log,
     whenUsable: (signal) => untilDatabaseAnswers(database, log, signal),
   });
+  let metrics: MetricsServer | undefined;
   try {
     options.onRestart(() => void restart(pool, workerEnvironment, options, log));
     const url = await Promise.race([pool.ready, pool.failed, options.stopRequested]);
     if (url === undefined) return;
     log.info({ url }, 'all workers are ready');
+    metrics = await openMetrics(config, database, pool, log);
     const { isTerminal } = options;
     const listening = { ...config, PORT: port, CONSOLE_PORT: consolePort };
     options.print(await firstScreen({ config: listening, url, database, log, firstKey, isTerminal }));
     await Promise.race([options.stopRequested, pool.failed]);
   } finally {
     await pool.stop();
+    await metrics?.close();
   }
+}
+
+/** Serves the sums of the workers' metrics. */
+async function openMetrics(
+  { METRICS_HOST: host, METRICS_PORT: port }: Config,
+  database: Database,
+  pool: WorkerPool,
+  log: Logger,
+): Promise<MetricsServer | undefined> {
+  if (port === undefined) return undefined;
+  const read = async () => [...(await pool.readMetrics()), await readFromDatabase(database)];
+  return serveMetrics({ host, port, log, read });
 }
 
 /** If the new configuration has errors, the workers keep running with the current one. */

@@ -14,6 +14,8 @@ interface Commands {
   readonly start: Promise<Environment>;
   /** Resolves with the way to stop. */
   readonly stop: Promise<'stop' | 'retire'>;
+  /** Registers the callback for requests of metrics. */
+  readonly onMetrics: (callback: () => void) => void;
 }
 
 /** Milliseconds that a retiring worker waits for its clients to connect to another worker, and then for running requests. */
@@ -23,6 +25,7 @@ const retirement = { clients: 2000, requests: 2000 };
 function receiveCommands(worker: Worker): Commands {
   let begin: (environment: Environment) => void = () => undefined;
   let end: (how: 'stop' | 'retire') => void = () => undefined;
+  let askForMetrics: () => void = () => undefined;
   const start = new Promise<Environment>((resolve) => {
     begin = resolve;
   });
@@ -30,7 +33,8 @@ function receiveCommands(worker: Worker): Commands {
     end = resolve;
   });
   worker.on('message', (order: ToWorker) => {
-    if (typeof order === 'string') end(order);
+    if (order === 'metrics') askForMetrics();
+    else if (typeof order === 'string') end(order);
     else begin(order.start);
   });
   worker.on('disconnect', () => {
@@ -42,7 +46,13 @@ function receiveCommands(worker: Worker): Commands {
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => end('stop'));
   // For the primary only.
   process.on('SIGUSR2', () => undefined);
-  return { start, stop };
+  return {
+    start,
+    stop,
+    onMetrics(callback) {
+      askForMetrics = callback;
+    },
+  };
 }
 
 async function serve(worker: Worker, orders: Commands): Promise<void> {
@@ -55,10 +65,15 @@ async function serve(worker: Worker, orders: Commands): Promise<void> {
     const { startPostern } = await import('../../app/main.js');
     return startPostern(config, { log, worker: worker.id });
   });
+  const sendMetrics = async () => {
+    if (running.metrics !== undefined) await send(worker, { metrics: await running.metrics.read() });
+  };
+  orders.onMetrics(() => void sendMetrics());
   await send(worker, { ready: running.url });
   if ((await orders.stop) === 'retire') await releaseClients(running.app.server);
   if (!worker.isConnected()) log.warn({}, 'the primary process has ended, so its worker stops');
   await running.close();
+  await sendMetrics();
 }
 
 /**

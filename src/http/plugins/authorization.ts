@@ -2,10 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Scope } from '../../contract/administration.js';
 import type { ProblemHint } from '../../contract/errors/hints.js';
+import { errors } from '../../contract/errors/problems.js';
 import type { Session } from '../../contract/session.js';
 import { type ParsedToken, parseToken } from '../../lib/crypto/token-strings.js';
 import { headerValues, maxCredentials } from '../../lib/http-headers.js';
 import { Problem } from '../../lib/problem.js';
+import type { Meters } from '../../statistics/meters.js';
 import { type Access, type App, type Caller, demandScope } from '../requests/route.js';
 
 /** The checks of credentials that the authorization of a request uses. */
@@ -21,6 +23,8 @@ export interface Verifiers {
 export interface RequestVerifiers extends Verifiers {
   /** The check of the request's session if one has started already. */
   checkOf(request: IncomingMessage): Promise<Session> | undefined;
+  /** Undefined without metrics. */
+  readonly meters: Pick<Meters, 'sessionChecked'> | undefined;
 }
 
 /** Checks the credentials that the route's `access` demands, before the body is read. A route must have `access`. */
@@ -59,18 +63,25 @@ function authorize(
 }
 
 function authorizeSession(
-  { verifySession, checkOf }: RequestVerifiers,
+  { verifySession, checkOf, meters }: RequestVerifiers,
   request: FastifyRequest,
   token: string,
 ): Promise<Authorized> {
   if (isOtherToken(token, 'pss_')) throw new Problem('invalid_session_token', { hint: 'session_token' });
-  return (checkOf(request.raw) ?? verifySession(token)).then((session) => ({
+  const check = checkOf(request.raw) ?? verifySession(token);
+  if (meters !== undefined) check.then(() => meters.sessionChecked('valid'), countFailedCheck(meters));
+  return check.then((session) => ({
     session,
     async recheck() {
       await verifySession(token);
     },
   }));
 }
+
+const countFailedCheck = (meters: Pick<Meters, 'sessionChecked'>) => (error: unknown) => {
+  const isRefusal = error instanceof Problem && errors[error.code].status === 401;
+  meters.sessionChecked(isRefusal ? 'invalid' : 'unavailable');
+};
 
 async function readAuthenticationToken(request: FastifyRequest): Promise<Authorized> {
   const token = basicCredentials(request);

@@ -25,6 +25,7 @@ import type { Streams } from '../../notifications/stream/streams.js';
 import type { ApiKeys } from '../../sessions/api-keys.js';
 import type { Sessions } from '../../sessions/sessions.js';
 import type { Counters } from '../../statistics/counters.js';
+import type { Meters } from '../../statistics/meters.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import type { Activity } from '../../users/activity.js';
 import type { UserBulk } from '../../users/bulk/bulk.js';
@@ -94,6 +95,8 @@ export interface Services {
   readonly pacer: Pacer;
   readonly idempotent: Idempotent;
   readonly counters: Counters;
+  /** Undefined without metrics. */
+  readonly meters: Meters | undefined;
   readonly statistics: Statistics;
   readonly system: SystemInformation;
   readonly login: Login;

@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { type Session, sessionHeadersOf } from '../../contract/session.js';
 import { isPlainJsonType, maxCredentials } from '../../lib/http-headers.js';
 import type { Counters } from '../../statistics/counters.js';
+import type { Meters, RequestObserver } from '../../statistics/meters.js';
 import type { SessionVerifier } from '../verifier.js';
 
 /**
@@ -25,23 +26,29 @@ export interface VerifyHandlerOptions {
   /** Whether the handler answers requests from the start. */
   readonly isOpen: boolean;
   readonly counters: Counters;
+  /** Undefined without metrics. */
+  readonly meters: Pick<Meters, 'sessionChecked'> | undefined;
+  /** Called for each request that this handler has answered. */
+  readonly onAnswered: RequestObserver | undefined;
 }
 
 /** Creates the handler in front of the framework: see `VerifyHandler`. */
 export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHandlerOptions): VerifyHandler {
   let { isOpen } = options;
-  const { counters } = options;
+  const { counters, meters, onAnswered } = options;
   const headers = Object.entries(options.headers).flat();
   const checks = new WeakMap<IncomingMessage, Promise<Session>>();
   const formOf = createFormCache();
 
-  function respond(session: Session, request: IncomingMessage, response: ServerResponse): void {
+  /** @param since when the request arrived, by `performance.now()` */
+  function respond(session: Session, request: IncomingMessage, response: ServerResponse, since: number): void {
     try {
       const { json, sessionHeaders } = formOf(session);
+      const requestId = randomUUID();
       response.writeHead(200, [
         ...headers,
         'request-id',
-        randomUUID(),
+        requestId,
         ...(request.method === 'GET' ? sessionHeaders : []),
         'content-type',
         'application/json; charset=utf-8',
@@ -54,6 +61,16 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
       response.socket?.uncork();
       response.end();
       counters.add('sessions.verified');
+      meters?.sessionChecked('valid');
+      onAnswered?.({
+        requestId,
+        method: request.method ?? '',
+        route: path,
+        status: 200,
+        duration: performance.now() - since,
+        isStream: false,
+        userId: session.user_id,
+      });
     } catch (error) {
       // Nothing awaits this function: an error thrown here would end the process.
       response.destroy(error as Error);
@@ -64,12 +81,13 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
     listener: (routes) => (request, response) => {
       const token = isOpen ? tokenOfPlainRequest(request) : undefined;
       if (token === undefined) return routes(request, response);
+      const since = onAnswered === undefined ? 0 : performance.now();
       const check = verifier.verify(token);
       const passOn = () => {
         checks.set(request, check);
         routes(request, response);
       };
-      check.then((session) => (isOpen ? respond(session, request, response) : passOn()), passOn);
+      check.then((session) => (isOpen ? respond(session, request, response, since) : passOn()), passOn);
     },
     checkOf: (request) => checks.get(request),
     close() {
@@ -97,12 +115,14 @@ function createFormCache(): (session: Session) => SessionForm {
   };
 }
 
+const path = '/v1/sessions/verify';
+
 /**
  * The token of a plain request. Undefined for every other request, including those to refuse. It reads `rawHeaders`,
  * because Node.js silently keeps only one of several headers with the same name.
  */
 function tokenOfPlainRequest({ url, method, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
-  const isVerify = url === '/v1/sessions/verify' && (method === 'POST' || method === 'GET');
+  const isVerify = url === path && (method === 'POST' || method === 'GET');
   if (!isVerify || httpVersion !== '1.1') return undefined;
   let hosts = 0;
   let authorization: string | undefined;

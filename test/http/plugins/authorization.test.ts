@@ -9,6 +9,7 @@ const verifiers = {
   verifyOperator: () => Promise.reject(new Problem('invalid_session_token')),
   verifyApiKey: async () => undefined,
   checkOf: () => undefined,
+  meters: undefined,
 };
 
 test('a route without an access cannot be registered', () => {

@@ -43,7 +43,13 @@ describe('the verify handler in front of the routes', () => {
         return session;
       },
     },
-    { headers: { 'x-always': 'there' }, isOpen: true, counters: createCounters() },
+    {
+      headers: { 'x-always': 'there' },
+      isOpen: true,
+      counters: createCounters(),
+      meters: undefined,
+      onAnswered: undefined,
+    },
   );
   let routed: IncomingMessage | undefined;
   const server = createServer(
@@ -170,7 +176,7 @@ describe('the verify handler in front of the routes', () => {
     let pass: (session: Session) => void = () => undefined;
     const slow = createVerifyHandler(
       { verify: () => new Promise((resolve) => (pass = resolve)) },
-      { headers: {}, isOpen: true, counters: createCounters() },
+      { headers: {}, isOpen: true, counters: createCounters(), meters: undefined, onAnswered: undefined },
     );
     const listener = slow.listener((_request, response) => response.end('routed'));
     const other = createServer(listener).listen(0, '127.0.0.1');

@@ -1,0 +1,25 @@
+import type { Database } from '../../database/database.js';
+import { readDatabaseMetrics } from '../../database/state.js';
+import { type Family, gauge, single } from './families.js';
+import { queueJobs } from './process-metrics.js';
+
+/** Reads the metrics of the database. One process of an instance does so. If it fails, `postern_database_up` is 0. */
+export async function readFromDatabase({ everyone }: Pick<Database, 'everyone'>): Promise<Family[]> {
+  const isUp = (value: 0 | 1) =>
+    gauge('postern_database_up', '1 if the database has answered this scrape.', single(value), 'min');
+  try {
+    const { jobs, oldest_job: oldestJob, maintenance_lag: maintenanceLag } = await readDatabaseMetrics(everyone);
+    return [
+      isUp(1),
+      queueJobs(jobs.map(({ task, state, count }) => ({ labels: { task, state }, value: count }))),
+      gauge('postern_queue_oldest_job_seconds', 'Seconds for which the oldest job has been due.', single(oldestJob)),
+      gauge(
+        'postern_maintenance_lag_seconds',
+        'Seconds by which the maintenance task that is most behind is late.',
+        single(maintenanceLag),
+      ),
+    ];
+  } catch {
+    return [isUp(0)];
+  }
+}

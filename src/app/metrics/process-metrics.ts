@@ -1,0 +1,137 @@
+import type { Metric } from '../../contract/operation/statistics.js';
+import type { PoolState } from '../../database/database.js';
+import type { CounterStore } from '../../statistics/counters.js';
+import type { MeterStore } from '../../statistics/meters.js';
+import { counter, type Family, gauge, histogram, type Sample, single, sumOf } from './families.js';
+
+/** What a process measures. */
+export interface ProcessSources {
+  readonly version: string;
+  readonly counters: Pick<CounterStore, 'totals'>;
+  readonly meters: MeterStore;
+  /** Passwords and PINs that wait for a thread. */
+  readonly waitingHashes: () => number;
+  readonly openStreams: () => number;
+  /** The jobs that this process runs, by task. */
+  readonly runningJobs: () => ReadonlyMap<string, number>;
+  /** The pools of connections by name. */
+  readonly pools: Readonly<Record<string, () => PoolState>>;
+}
+
+/** The jobs of the queue. Those that run are counted in each process, the others in the database. */
+export const queueJobs = (values: Sample[]): Family =>
+  gauge(
+    'postern_queue_jobs',
+    'Jobs of the queue. due: it can run now. waiting: its time has not come, or it waits for another attempt. running: a process runs it.',
+    values,
+  );
+
+/** Reads the metrics of this process. Labels never hold a user, an address or a path. */
+export function readProcessMetrics(sources: ProcessSources): Family[] {
+  const { version, meters, waitingHashes, openStreams, runningJobs, pools } = sources;
+  const totals = sources.counters.totals();
+  const of = (metric: Metric) => totals.filter((total) => total.metric === metric);
+  const total = (metric: Metric) => single(sumOf(of(metric)));
+  const requests = meters.requests();
+
+  const outcomes = (
+    metrics: Readonly<Record<string, Metric>>,
+    labelsOf: (label: string, detail: string) => Record<string, string>,
+  ) =>
+    Object.entries(metrics).flatMap(([outcome, metric]) =>
+      of(metric).map(
+        ({ label, detail, value }): Sample => ({ labels: { ...labelsOf(label, detail), outcome }, value }),
+      ),
+    );
+
+  return [
+    gauge(
+      'postern_build_info',
+      'The version of Postern and of Node.js. The value is 1.',
+      [{ labels: { version, node: process.version }, value: 1 }],
+      'first',
+    ),
+    counter(
+      'postern_http_requests_total',
+      'Answered requests, by the template of their route.',
+      requests.flatMap(({ method, route, statuses }) =>
+        [...statuses].map(([status, value]) => ({ labels: { method, route, status }, value })),
+      ),
+    ),
+    histogram(
+      'postern_http_request_duration_seconds',
+      'Time from the arrival of a request to the end of its answer. Without event streams.',
+      requests
+        .filter(({ durations }) => durations.count > 0)
+        .map(({ method, route, durations }) => ({ labels: { method, route }, values: durations })),
+    ),
+    counter('postern_logins_total', 'Decided logins. The outcome is approved, or the cause of the refusal.', [
+      ...of('logins.approved').map(({ label, value }) => ({
+        labels: { authenticator: label, outcome: 'approved' },
+        value,
+      })),
+      ...of('logins.failed').map(({ label, detail, value }) => ({
+        labels: { authenticator: detail === '' ? 'unknown' : detail, outcome: label },
+        value,
+      })),
+    ]),
+    counter(
+      'postern_login_locks_total',
+      'Locks of accounts, by wrong guesses or by an operator.',
+      ['guesses', 'operator'].map((kind) => ({
+        labels: { kind },
+        value: sumOf(of('locks').filter(({ label }) => label === kind)),
+      })),
+    ),
+    counter(
+      'postern_session_checks_total',
+      'Checks of session tokens. unavailable: the database did not answer.',
+      Object.entries(meters.sessionChecks()).map(([result, value]) => ({ labels: { result }, value })),
+    ),
+    counter('postern_sessions_created_total', 'Session tokens that were issued.', total('sessions.created')),
+    histogram('postern_password_hash_seconds', 'Time to hash or verify a password or a PIN, without its wait.', [
+      { labels: {}, values: meters.passwordHash.read() },
+    ]),
+    gauge(
+      'postern_password_hash_queue',
+      'Passwords and PINs that wait to be hashed or verified.',
+      single(waitingHashes()),
+    ),
+    counter(
+      'postern_messages_total',
+      'Codes and notices by SMS and mail, when their outcome is final.',
+      outcomes(
+        { sent: 'messages.sent', failed: 'messages.failed', expired: 'messages.expired' },
+        (channel, provider) => ({ channel, provider: provider === '' ? 'none' : provider }),
+      ),
+    ),
+    counter(
+      'postern_pushes_total',
+      'Pushes to devices, when their outcome is final.',
+      outcomes(
+        {
+          sent: 'pushes.sent',
+          failed: 'pushes.failed',
+          gone: 'pushes.gone',
+          expired: 'pushes.expired',
+          dropped: 'pushes.dropped',
+        },
+        (channel) => ({ channel }),
+      ),
+    ),
+    counter(
+      'postern_notifications_published_total',
+      'Notifications, counted for each user.',
+      total('notifications.published'),
+    ),
+    gauge('postern_streams', 'Open notification streams.', single(openStreams())),
+    queueJobs([...runningJobs()].map(([task, value]): Sample => ({ labels: { task, state: 'running' }, value }))),
+    gauge(
+      'postern_database_connections',
+      'Connections by pool and use. waiting: requests that wait for a connection.',
+      Object.entries(pools).flatMap(([pool, read]) =>
+        Object.entries(read()).map(([state, value]): Sample => ({ labels: { pool, state }, value })),
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { openStream } from '../../support/event-stream.js';
+import { eventually } from '../../support/eventually.js';
+import { type Scrape, scrape } from '../../support/metrics.js';
+import { testSql } from '../../support/sql.js';
+import { createUser, login, passwordLogin, signIn } from '../../support/users.js';
+
+let postern: TestApp;
+const accessLog: string[] = [];
+beforeAll(async () => {
+  postern = await startTestApp(
+    { METRICS_PORT: '0', ACCESS_LOG: 'json' },
+    { accessLog: { write: (line) => void accessLog.push(line) } },
+  );
+});
+afterAll(() => postern.close());
+
+const read = () => scrape(postern.metricsUrl ?? '');
+/** The growth of a series while `work` runs. */
+async function growthBy(work: () => Promise<unknown>): Promise<(...series: Parameters<Scrape['value']>) => number> {
+  const before = await read();
+  await work();
+  const after = await read();
+  return (...series) => after.value(...series) - before.value(...series);
+}
+
+async function newSession(): Promise<{ token: string; userId: string }> {
+  const { session } = await signIn(postern, await createUser(postern));
+  return { token: session.token, userId: session.user_id };
+}
+
+test('the answer is the text format of Prometheus, and other paths and methods are refused', async () => {
+  const url = postern.metricsUrl ?? '';
+  const answer = await fetch(url);
+  expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  expect(await answer.text()).toMatch(/^postern_build_info\{version="[^"]+",node="v[^"]+"\} 1$/m);
+  const head = await fetch(url, { method: 'HEAD' });
+  expect([head.status, await head.text()]).toEqual([200, '']);
+  expect((await fetch(url, { method: 'POST' })).status).toBe(405);
+  expect((await fetch(new URL('/', url))).status).toBe(404);
+  expect((await postern.api('GET', '/metrics')).status).toBe(404);
+});
+
+test('requests are counted by the template of their route, never by their path', async () => {
+  const id = randomUUID();
+  const growth = await growthBy(async () => {
+    await postern.api('GET', `/admin/v1/users/${id}?fields=${id}`, { bearer: postern.adminKey });
+    await fetch(`${postern.url}/no/${id}`);
+  });
+  const labels = { method: 'GET', route: '/admin/v1/users/:id' };
+  expect(growth('postern_http_requests_total', { route: 'unmatched', status: '404' })).toBe(1);
+  expect(growth('postern_http_requests_total', labels)).toBe(1);
+  expect(growth('postern_http_request_duration_seconds_count', labels)).toBe(1);
+  expect(growth('postern_http_request_duration_seconds_bucket', { ...labels, le: '+Inf' })).toBe(1);
+  expect((await read()).text).not.toContain(id);
+});
+
+test('session checks are counted in front of the framework and behind it', async () => {
+  const { token } = await newSession();
+  const growth = await growthBy(async () => {
+    for (const method of ['POST', 'GET', 'POST']) await postern.api(method, '/v1/sessions/verify', { bearer: token });
+    await postern.api('GET', '/v1/account', { bearer: token });
+    await postern.api('POST', '/v1/sessions/verify', { bearer: `pss_${'A'.repeat(60)}` });
+  });
+  expect(growth('postern_session_checks_total', { result: 'valid' })).toBe(4);
+  expect(growth('postern_session_checks_total', { result: 'invalid' })).toBe(1);
+  expect(growth('postern_http_requests_total', { route: '/v1/sessions/verify', status: '200' })).toBe(3);
+  expect(growth('postern_http_requests_total', { route: '/v1/sessions/verify', status: '401' })).toBe(1);
+  expect(growth('postern_http_request_duration_seconds_count', { route: '/v1/sessions/verify' })).toBe(4);
+});
+
+test('logins are counted by authenticator and outcome, with sessions, hashes and messages', async () => {
+  const user = await createUser(postern);
+  const growth = await growthBy(async () => {
+    await login(postern, user);
+    await postern.api('POST', '/v1/tokens', { body: passwordLogin(user.username, 'wrong') });
+  });
+  const logins = 'postern_logins_total';
+  expect(growth(logins, { authenticator: 'password', outcome: 'approved' })).toBe(1);
+  expect(growth(logins, { authenticator: 'password', outcome: 'wrong_secret' })).toBe(1);
+  expect(growth('postern_password_hash_seconds_count')).toBeGreaterThanOrEqual(2);
+});
+
+test('notifications and open streams are counted', async () => {
+  const { token, userId } = await newSession();
+  const before = await read();
+  const stream = await openStream(postern.url, { bearer: token });
+  await eventually('an open stream', async () =>
+    (await read()).value('postern_streams') === before.value('postern_streams') + 1 ? true : undefined,
+  );
+  const growth = await growthBy(async () => {
+    const body = { user_id: userId, notification_type: 'payment', description: 'You were paid.' };
+    await postern.api('POST', '/admin/v1/notifications', { bearer: postern.adminKey, body });
+  });
+  expect(growth('postern_notifications_published_total')).toBe(1);
+  const labels = { method: 'GET', route: '/v1/notifications' };
+  const open = await read();
+  stream.destroy();
+  const ended = await eventually('the end of the stream', async () => {
+    const now = await read();
+    const name = 'postern_http_requests_total';
+    return now.value(name, labels) > open.value(name, labels) ? now : undefined;
+  });
+  // The length of a stream says nothing about the service.
+  const count = 'postern_http_request_duration_seconds_count';
+  expect(ended.value(count, labels)).toBe(open.value(count, labels));
+});
+
+test('jobs, connections and maintenance are shown, and the database is up', async () => {
+  await postern.database.everyone.query(
+    testSql(
+      `select graphile_worker.add_job('metrics.none', '{}', run_at => now() - interval '1 hour'),
+              graphile_worker.add_job('metrics.none', '{}', run_at => now() + interval '1 hour')`,
+      [],
+    ),
+  );
+  const metrics = await read();
+  expect(metrics.value('postern_queue_jobs', { task: 'metrics.none', state: 'due' })).toBe(1);
+  expect(metrics.value('postern_queue_jobs', { task: 'metrics.none', state: 'waiting' })).toBe(1);
+  expect(metrics.value('postern_queue_oldest_job_seconds')).toBeGreaterThanOrEqual(3600);
+  expect(metrics.value('postern_database_up')).toBe(1);
+  expect(metrics.value('postern_database_connections', { pool: 'requests' })).toBeGreaterThanOrEqual(1);
+  expect(metrics.names).toContain('postern_maintenance_lag_seconds');
+  expect(metrics.names).toContain('nodejs_eventloop_lag_seconds');
+  expect(metrics.value('process_start_time_seconds')).toBeGreaterThan(0);
+});
+
+test('a database that does not answer shows as 0, and the other metrics remain', async () => {
+  const other = await postern.another({ METRICS_PORT: '0' });
+  const { everyone } = other.database;
+  // The scrape reads the list of jobs, which this transaction locks for longer than a lock is waited for.
+  await everyone.transaction(async (tx) => {
+    await tx.query(testSql('lock table graphile_worker._private_jobs in access exclusive mode', []));
+    const metrics = await scrape(other.metricsUrl ?? '');
+    expect(metrics.value('postern_database_up')).toBe(0);
+    expect(metrics.value('postern_build_info')).toBe(1);
+  });
+  await other.close();
+});
+
+test('no label holds a user, an address or a token', async () => {
+  const { token, userId } = await newSession();
+  await postern.api('GET', `/v1/devices?token=${token}`, { bearer: token });
+  const { text } = await read();
+  expect(text).not.toContain(userId);
+  expect(text).not.toContain('127.0.0.1');
+  expect(text).not.toMatch(/ps[ask]_/);
+});
+
+test('the access log has one line for each request, without tokens and values of the URL', async () => {
+  const { token, userId } = await newSession();
+  const secret = randomUUID();
+  accessLog.length = 0;
+  const verified = await postern.api('POST', '/v1/sessions/verify', { bearer: token });
+  const listed = await postern.api('GET', `/v1/devices?device=${secret}`, { bearer: token });
+  const deleted = await postern.api('DELETE', `/v1/devices/${secret}`, { bearer: token });
+  const lines = await eventually('three lines', async () => (accessLog.length >= 3 ? [...accessLog] : undefined));
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    {
+      ...{ level: 'info', msg: 'request', method: 'POST', route: '/v1/sessions/verify', status: 200 },
+      ...{ request_id: verified.headers['request-id'], user_id: userId, ms: expect.any(Number) },
+    },
+    { route: '/v1/devices', status: listed.status, request_id: listed.headers['request-id'] },
+    { method: 'DELETE', route: '/v1/devices/:id', status: deleted.status, user_id: userId },
+  ]);
+  expect(lines.join('')).not.toContain(secret);
+  expect(lines.join('')).not.toMatch(/ps[ask]_/);
+});
+
+test('without METRICS_PORT nothing is served', async () => {
+  const other = await postern.another({ METRICS_PORT: '' });
+  expect(other.metricsUrl).toBeUndefined();
+  await other.close();
+});
