@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { createAccessLog } from '../../../src/app/base/access-log.js';
+
+const answered = {
+  requestId: '5f0d7a52-0000-4000-8000-0000007f1f3e',
+  method: 'GET',
+  route: '/admin/v1/users/:id',
+  status: 404,
+  duration: 1.23456,
+  isStream: false,
+  userId: undefined,
+};
+
+function linesOf(worker: number | undefined, ...requests: object[]): unknown[] {
+  const lines: string[] = [];
+  const log = createAccessLog({ worker, destination: { write: (line) => void lines.push(line) } });
+  for (const request of requests) log.onAnswered({ ...answered, ...request });
+  expect(lines.every((line) => line.endsWith('\n'))).toBe(true);
+  return lines.map((line) => JSON.parse(line) as unknown);
+}
+
+test('a line has the request, its answer and the user, and no other member', () => {
+  const line = {
+    level: 'info',
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    request_id: answered.requestId,
+    method: 'GET',
+    route: '/admin/v1/users/:id',
+    status: 404,
+    ms: 1.235,
+    msg: 'request',
+  };
+  const userId = '4e81a07e-7633-43b7-a438-28956ce86d68';
+  expect(linesOf(undefined, {})).toEqual([line]);
+  expect(linesOf(2, { userId, duration: 0 })).toEqual([{ ...line, worker: 2, user_id: userId, ms: 0 }]);
+});
+
+test('the times are those of the lines', () => {
+  const before = Date.now();
+  const lines = linesOf(undefined, ...Array.from({ length: 1000 }, () => ({})));
+  const after = Date.now();
+  const times = lines.map((line) => Date.parse((line as { time: string }).time));
+  expect(times.filter((time) => time < before || time > after)).toEqual([]);
+  expect(times).toEqual(times.toSorted((one, other) => one - other));
+});
