@@ -1,6 +1,6 @@
 import type { App } from '../../requests/route.js';
 import { createConsoleCookies } from './cookies.js';
-import { type ConsoleFiles, consoleFileRoutes } from './files.js';
+import { type ConsoleFiles, consoleEntryRoute, consoleFileRoutes } from './files.js';
 import { refuseOtherSites } from './same-site.js';
 import { type ConsoleSessionServices, consoleSessionRoutes } from './session.js';
 import { consoleSetUpRoutes, type SetUpServices } from './setup.js';
@@ -14,7 +14,7 @@ export interface ConsoleOptions {
   readonly files: ConsoleFiles;
 }
 
-/** Registers every route under `/console`. */
+/** Registers every route under `/console`, and the root, which leads there. */
 export function consoleRoutes(
   app: App,
   services: ConsoleSessionServices & SetUpServices,
@@ -27,5 +27,6 @@ export function consoleRoutes(
   };
   consoleSessionRoutes(app, services, options);
   consoleSetUpRoutes(app, services, options);
+  consoleEntryRoute(app);
   consoleFileRoutes(app, files);
 }

@@ -80,6 +80,21 @@ const pageHeaders = {
 const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' };
 const assetPrefix = 'assets/';
 
+/** Leads a browser that opens the root of the service to the console. For all other clients there is nothing at the root. */
+export function consoleEntryRoute(app: App): void {
+  app.route({
+    method: 'GET',
+    url: '/',
+    schema: { hide: true },
+    config: { access: 'public', isBounded: true },
+    handler(request, reply) {
+      if (request.headers.accept?.includes('text/html') !== true) throw new Problem('not_found');
+      // Relative, so that it also works behind a proxy that removes a prefix of the path.
+      return reply.header('cache-control', 'no-store').header('vary', 'Accept').redirect('console', 303);
+    },
+  });
+}
+
 /** Routes of the console's files. Every path is the page, which reads the path itself, except paths of assets. */
 export function consoleFileRoutes(app: App, { page, assets }: ConsoleFiles): void {
   for (const url of ['/console', '/console/*']) {

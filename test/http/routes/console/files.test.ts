@@ -86,6 +86,21 @@ test('assets can be cached for ever, and are compressed as the browser accepts',
   }
 });
 
+test('the root leads a browser to the console, and has nothing for other clients', async () => {
+  const open = (accept: string) => fetch(`${postern.url}/`, { headers: { accept }, redirect: 'manual' });
+  const browser = await open('text/html,application/xhtml+xml,*/*;q=0.8');
+  expect([browser.status, browser.headers.get('location')]).toEqual([303, 'console']);
+  expect(browser.headers.get('cache-control')).toBe('no-store');
+  expect((await fetch(`${postern.url}/`, { headers: { accept: 'text/html' } })).headers.get('content-type')).toBe(
+    'text/html; charset=utf-8',
+  );
+  for (const accept of ['*/*', 'application/json']) expect((await open(accept)).status).toBe(404);
+  const without = await postern.another({ CONSOLE: 'off' });
+  const answer = await fetch(`${without.url}/`, { headers: { accept: 'text/html' }, redirect: 'manual' });
+  await without.close();
+  expect(answer.status).toBe(404);
+});
+
 test('an asset that does not exist is not found, and never the page', async () => {
   const [known = ''] = assets;
   const paths = ['nothing.js', '', `${known}.br`, `x/${known}`, '..%2findex.html', '%00'];
