@@ -77,10 +77,13 @@ module.exports = {
     },
     {
       name: 'packages-import-only-themselves',
-      comment: 'They are published without the service. All of them may use the client.',
+      comment: 'They are published without the service. All of them may use the client. The package react uses React.',
       severity: 'error',
       from: { path: '^packages/([^/]+)/src/' },
-      to: { pathNot: '^packages/($1/src/|client/src/(index|internal)[.]ts$)', dependencyTypesNot: ['core'] },
+      to: {
+        pathNot: '^packages/($1/src/|client/src/(index|internal)[.]ts$)|^node_modules/$1/',
+        dependencyTypesNot: ['core'],
+      },
     },
     {
       name: 'packages-run-everywhere',

@@ -12,6 +12,7 @@ export default defineConfig({
     alias: [
       { find: '@postern/client/internal', replacement: sourceOf('client/src/internal.ts') },
       { find: '@postern/client', replacement: sourceOf('client/src/index.ts') },
+      { find: '@postern/react', replacement: sourceOf('react/src/index.ts') },
       { find: '@postern/elements', replacement: sourceOf('elements/src/index.ts') },
       { find: '@postern/server/testing', replacement: sourceOf('server/src/testing/index.ts') },
       { find: '@postern/server', replacement: sourceOf('server/src/index.ts') },

@@ -6,13 +6,15 @@ import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The examples in the comments of the sources of a package, such as `packages/client/src`. */
-export async function examplesIn(folder: string): Promise<string[]> {
+/** The examples in the comments of the sources of a package, such as `packages/client/src`. @param language `tsx` for React */
+export async function examplesIn(folder: string, language: 'ts' | 'tsx' = 'ts'): Promise<string[]> {
   const names = await readdir(join(root, folder), { recursive: true });
   const sources = names.filter((name) => name.endsWith('.ts'));
   const texts = await Promise.all(sources.map((name) => readFile(join(root, folder, name), 'utf8')));
   return texts.flatMap((text) =>
-    [...text.matchAll(/^ \* ```ts\n(.*?)^ \* ```$/gms)].map(([, code = '']) => code.replaceAll(/^ \* ?/gm, '')),
+    [...text.matchAll(new RegExp(`^ \\* \`\`\`${language}\n(.*?)^ \\* \`\`\`$`, 'gms'))].map(([, code = '']) =>
+      code.replaceAll(/^ \* ?/gm, ''),
+    ),
   );
 }
 
@@ -27,18 +29,26 @@ export async function compileErrors(
   codes: readonly string[],
   platform: keyof typeof platforms,
   packages: Readonly<Record<string, string>>,
+  language: 'ts' | 'tsx' = 'ts',
 ): Promise<string> {
   await mkdir(join(root, 'node_modules/.cache'), { recursive: true });
   const work = await mkdtemp(join(root, 'node_modules/.cache/postern-examples-'));
   try {
-    for (const [index, code] of codes.entries()) await writeFile(join(work, `example-${index}.ts`), code);
+    for (const [index, code] of codes.entries()) await writeFile(join(work, `example-${index}.${language}`), code);
     const compilerOptions = {
-      ...{ strict: true, noEmit: true, skipLibCheck: true, target: 'es2022', exactOptionalPropertyTypes: true },
+      ...{
+        strict: true,
+        noEmit: true,
+        skipLibCheck: true,
+        target: 'es2022',
+        exactOptionalPropertyTypes: true,
+        jsx: 'react-jsx',
+      },
       ...platforms[platform],
       paths: Object.fromEntries(Object.entries(packages).map(([name, path]) => [name, [join(root, path)]])),
     };
     await writeFile(join(work, 'package.json'), '{"type":"module"}');
-    await writeFile(join(work, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    await writeFile(join(work, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: [`*.${language}`] }));
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', work]).catch((error) => error);
     return stdout;

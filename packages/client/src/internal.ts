@@ -8,6 +8,9 @@
 // Apps narrow errors by `kind` and do not need the constructors.
 export { ForeignAnswerError, NetworkError, UsageError } from './errors.js';
 
+// Filters of notifications as the service takes them.
+export { filterText } from './inbox/filter.js';
+
 // Lists that are read page by page.
 export { listOf } from './lists.js';
 

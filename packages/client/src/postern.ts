@@ -39,7 +39,9 @@ const maxQuietWaitMs = 10_000;
  * @throws UsageError for options that make no sense
  */
 export function createPostern(options: PosternOptions): Postern {
-  const base = baseOf(options?.url);
+  // A server that renders the page has no origin for a path. It never sends requests to this one.
+  const isRendering = options?.storage === 'backend' && !platform().location && `${options.url}`.startsWith('/');
+  const base = baseOf(isRendering ? `https://page.invalid${options.url}` : options?.url);
   const { storage, trustedOrigins = [], timeout = 10_000, onError } = options;
   const inBackend = storage === 'backend';
   if (!inBackend && ![storage?.get, storage?.set, storage?.delete].every((one) => typeof one === 'function')) {

@@ -16,7 +16,12 @@ export interface SnapshotParts {
 interface SignedInSnapshot {
   readonly session: Session;
   readonly account?: AccountDetails;
-  readonly inbox?: { readonly page: Page<Notification>; readonly marker: Marker };
+  /** `filter`: the one of the page. A list with another filter or limit does not use the page. */
+  readonly inbox?: {
+    readonly page: Page<Notification>;
+    readonly marker: Marker;
+    readonly filter?: NotificationFilter | undefined;
+  };
   readonly devices?: readonly Device[];
 }
 

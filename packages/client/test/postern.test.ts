@@ -260,7 +260,7 @@ describe('misuse fails at once with a sentence that says what to do', () => {
   test.each<[string, () => unknown, RegExp]>([
     ['no options', () => createPostern(undefined as never), /needs `url`/],
     ['no URL', () => createPostern({ storage: memoryStorage() } as never), /needs `url`/],
-    ['a path outside of a page', () => createPostern({ url: '/auth', storage: 'backend' }), /in pages only/],
+    ['a path outside of a page', () => createPostern({ url: '/auth', storage: memoryStorage() }), /in pages only/],
     ['another protocol', () => createPostern({ url: 'ftp://x', storage: memoryStorage() }), /http or https/],
     ['a URL with a query', () => createPostern({ url: `${url}?a`, storage: memoryStorage() }), /without user, query/],
     ['no storage', () => createPostern({ url } as never), /`storage` must be/],
@@ -273,6 +273,10 @@ describe('misuse fails at once with a sentence that says what to do', () => {
     ['a login of no client', () => createLogin({} as Postern), /createPostern made/],
   ])('%s', (_name, misuse, message) => {
     expect(misuse).toThrow(message);
+  });
+
+  test('a client for the path of a backend can be made while a server renders the page', () => {
+    expect(createPostern({ url: '/auth', storage: 'backend' }).current).toEqual({ status: 'starting' });
   });
 
   test('a call after close', async () => {

@@ -1,5 +1,12 @@
-import { isProblem } from '@postern/client';
-import { createTransport, UsageError } from '@postern/client/internal';
+import {
+  type Device,
+  type HeldSession,
+  isProblem,
+  type Page,
+  type Snapshot,
+  type SnapshotParts,
+} from '@postern/client';
+import { type Call, createTransport, filterText, UsageError } from '@postern/client/internal';
 import { connectionOf } from '../connection.js';
 import type { PosternServer } from '../server.js';
 import { headersOf, type RequestLike } from '../sessions/tokens.js';
@@ -41,6 +48,11 @@ export interface BrowserSession {
   >;
   /** Who opens a page, by the cookie. Null for nobody. Only for reading: changes need a session token, which no other site can send. */
   readonly session: (request: RequestLike) => Promise<Session | null>;
+  /**
+   * The same, with data for the first rendering of a page: JSON without tokens, such as for `PosternProvider` of `@postern/react`.
+   * Only the parts that you name are read.
+   */
+  readonly snapshot: <Parts extends SnapshotParts>(request: RequestLike, parts: Parts) => Promise<Snapshot<Parts>>;
 }
 
 /**
@@ -97,28 +109,54 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
     return pass(request, context, { path: path + url.search, cookies: origin.startsWith('https:') ? secure : plain });
   };
   const method = (request: Request) => handler(request);
+
+  /** A session for the cookie of a request. Null for nobody. */
+  async function open(request: RequestLike): Promise<HeldSession | null> {
+    const header = headersOf(request)('cookie');
+    const token = secure.login.read(header) ?? (isPlain(ownOrigin) ? plain.login.read(header) : undefined);
+    if (token === undefined) return null;
+    try {
+      const authorization = `Basic ${btoa(`${token}:`)}`;
+      return await transport.json<HeldSession>({ method: 'POST', path: '/v1/sessions', authorization });
+    } catch (error) {
+      if (isProblem(error) && error.status === 401) return null;
+      throw error;
+    }
+  }
   return {
     basePath,
     origin: ownOrigin,
     handler,
     routes: { GET: method, POST: method, PUT: method, PATCH: method, DELETE: method },
     async session(request) {
-      const header = headersOf(request)('cookie');
-      const token = secure.login.read(header) ?? (isPlain(ownOrigin) ? plain.login.read(header) : undefined);
-      if (token === undefined) return null;
-      try {
-        const authorization = `Basic ${btoa(`${token}:`)}`;
-        const { token: _, ...session } = await transport.json<Session & { readonly token: string }>({
-          ...{ method: 'POST', path: '/v1/sessions', authorization },
-        });
-        return session;
-      } catch (error) {
-        if (isProblem(error) && error.status === 401) return null;
-        throw error;
-      }
+      const held = await open(request);
+      return held && withoutToken(held);
+    },
+    async snapshot<Parts extends SnapshotParts>(request: RequestLike, { account, inbox, devices }: Parts) {
+      const held = await open(request);
+      if (held === null) return { session: null };
+      const authorization = `Bearer ${held.token}`;
+      const read = <T>(path: string, query: NonNullable<Call['query']> = {}) =>
+        transport.json<T>({ path, query, authorization });
+      const { filter, limit } = inbox === true ? {} : (inbox ?? {});
+      const [details, page, marker, list] = await Promise.all([
+        account && read('/v1/account'),
+        inbox && read('/v1/notifications/page', { filter: filterText(filter), limit }),
+        inbox && read('/v1/notifications/marker'),
+        devices && read<Page<Device>>('/v1/devices/page', { limit: 100 }),
+      ]);
+      const snapshot: object = {
+        session: withoutToken(held),
+        ...(account && { account: details }),
+        ...(inbox && { inbox: { page, marker, ...(filter !== undefined && { filter }) } }),
+        ...(list && { devices: list.data }),
+      };
+      return snapshot as Snapshot<Parts>;
     },
   };
 }
+
+const withoutToken = ({ token: _, ...session }: HeldSession): Session => session;
 
 /** Without a known origin, the request may be plain http, as on a developer's machine. */
 const isPlain = (origin: string | undefined) => origin === undefined || origin.startsWith('http:');

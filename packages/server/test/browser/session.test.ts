@@ -308,6 +308,23 @@ test('`session` knows who opens a page, and gives no token', async () => {
   await expect(web.auth.session({ headers: { cookie } })).rejects.toMatchObject({ kind: 'network' });
 });
 
+test('`snapshot` has the parts that a page asks for, and no token', async () => {
+  const web = webOf();
+  const { browser, user } = await loggedIn(web);
+  const headers = { cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; ') };
+  const filter = { notification_type: 'payment' } as const;
+  const notice = { user_id: user.id, notification_type: 'payment', description: 'hello' } as const;
+  await web.server.publish(notice, { idempotencyKey: user.id });
+  const snapshot = await web.auth.snapshot({ headers }, { account: true, inbox: { filter, limit: 5 }, devices: true });
+  expect(snapshot).toMatchObject({
+    ...{ session: { user_id: user.id }, account: { id: user.id }, devices: [{ current: true }] },
+    inbox: { filter, marker: { unread_count: 1 }, page: { data: [{ description: 'hello' }], page: { limit: 5 } } },
+  });
+  expect(JSON.stringify(snapshot)).not.toMatch(/ps[as]_/);
+  expect(Object.keys(await web.auth.snapshot({ headers }, {}))).toEqual(['session']);
+  expect(await web.auth.snapshot({ headers: {} }, { account: true })).toEqual({ session: null });
+});
+
 test('a login that is too long is refused', async () => {
   const request = new Request('https://app.example.com/auth/v1/tokens', {
     ...{ method: 'POST', headers: { 'sec-fetch-site': 'same-origin' }, body: 'x'.repeat(70_000) },

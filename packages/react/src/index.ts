@@ -1,0 +1,14 @@
+/**
+ * React hooks for logins, sessions, devices and the inbox of Postern. They render on a server: until the hydration is over, they
+ * return what the snapshot has, or `pending`.
+ *
+ * @packageDocumentation
+ */
+export { type AccountActions, useAccount } from './account.js';
+export { PosternProvider, type PosternProviderProps, usePostern } from './context.js';
+export { type UseInbox, type UseInboxQuery, useInbox, useUnreadCount } from './inbox.js';
+export { type DeviceActions, useActivity, useDevices, usePasskeys } from './lists.js';
+export { type UseLogin, useCountdown, useLogin } from './login.js';
+export { type ProofDialogProps, ProofProvider, type ProofProviderProps, useProver } from './proofs.js';
+export type { MaySuspend, Query, ReadyQuery, Suspending } from './query.js';
+export { type SessionState, type SettledSessionState, useSession } from './session.js';

@@ -1,0 +1,85 @@
+import type { Inbox, InboxEvent, LiveQuery, Postern } from '@postern/client';
+
+interface Follower {
+  take(event: InboxEvent): void;
+  end(error?: unknown): void;
+}
+
+interface Stream {
+  readonly followers: Set<Follower>;
+  readonly controller: AbortController;
+  /** The state of the connection. A follower that joins later starts with it. */
+  connection: InboxEvent | undefined;
+}
+
+/** An inbox whose views share a stream: one for each filter. It ends with the last view. */
+export function sharingStreams(postern: Postern, inbox: Inbox): Inbox {
+  const streams = new Map<string, Stream>();
+
+  function open(key: string, filter: LiveQuery['filter']): Stream {
+    const controller = new AbortController();
+    const stream: Stream = { followers: new Set(), controller, connection: undefined };
+    streams.set(key, stream);
+    async function pass(): Promise<void> {
+      for await (const event of inbox.live({ filter, signal: controller.signal })) {
+        if (event.type === 'connection') stream.connection = event;
+        for (const follower of stream.followers) follower.take(event);
+      }
+    }
+    const end = (error?: unknown) => {
+      close(key, stream);
+      for (const follower of stream.followers) follower.end(error);
+    };
+    pass().then(() => end(), end);
+    return stream;
+  }
+  function close(key: string, stream: Stream): void {
+    stream.controller.abort();
+    if (streams.get(key) === stream) streams.delete(key);
+  }
+
+  async function* live({ filter, signal }: LiveQuery = {}): AsyncGenerator<InboxEvent> {
+    const { current } = postern;
+    // The stream of a user who has logged out shows nothing to the next one.
+    const key = JSON.stringify(['user_id' in current && current.user_id, filter]);
+    const stream = streams.get(key) ?? open(key, filter);
+    const events = stream.connection === undefined ? [] : [stream.connection];
+    let ended: { readonly error: unknown } | undefined;
+    let wake = () => {};
+    const follower: Follower = {
+      take(event) {
+        events.push(event);
+        wake();
+      },
+      end(error) {
+        ended ??= { error };
+        wake();
+      },
+    };
+    const abort = () => wake();
+    stream.followers.add(follower);
+    signal?.addEventListener('abort', abort);
+    try {
+      for (;;) {
+        signal?.throwIfAborted();
+        const event = events.shift();
+        if (event !== undefined) {
+          yield event;
+        } else if (ended === undefined) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        } else if (ended.error === undefined) {
+          return;
+        } else {
+          throw ended.error;
+        }
+      }
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      stream.followers.delete(follower);
+      if (stream.followers.size === 0) close(key, stream);
+    }
+  }
+  return { ...inbox, live };
+}

@@ -1,0 +1,100 @@
+import { createLogin, type Login, type LoginOptions, type LoginState, type Postern } from '@postern/client';
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { useScope } from './context.js';
+
+export interface UseLogin {
+  /** Narrow it by `step`. It has only the methods that can be called next. */
+  readonly state: LoginState;
+  /** Gives up what is in progress, and returns to the first step. */
+  readonly start: Login['start'];
+}
+
+/**
+ * A login that lives as long as the component. When the component unmounts, a prompt for a passkey closes.
+ *
+ * @example
+ * ```tsx
+ * import { useLogin } from '@postern/react';
+ *
+ * export function SignIn() {
+ *   const { state } = useLogin();
+ *   const submit = async (form: FormData) => {
+ *     const [name, secret] = [`${form.get('name')}`, `${form.get('secret')}`];
+ *     if (state.step === 'start') await state.password({ identity: name, password: secret });
+ *     if (state.step === 'totp') await state.submit({ code: secret });
+ *   };
+ *   return (
+ *     <form action={submit}>
+ *       {state.step === 'start' && <input name="name" autoComplete="username" />}
+ *       <input name="secret" type={state.step === 'start' ? 'password' : 'text'} />
+ *       <button disabled={state.busy}>Go on</button>
+ *       <p role="alert">{state.issue?.message}</p>
+ *     </form>
+ *   );
+ * }
+ * ```
+ * @throws UsageError without a provider
+ */
+export function useLogin({ resume = false }: LoginOptions = {}): UseLogin {
+  const { postern } = useScope();
+  // This one does nothing before it is used. One that resumes reads the storage, which rendering must not do.
+  const first = useMemo(() => createLogin(postern), [postern]);
+  const [resumed, setResumed] = useState<{ readonly login: Login; readonly of: Postern }>();
+  const made = useRef(resumed);
+  const login = resume && resumed?.of === postern ? resumed.login : first;
+  const mounted = useRef<object>(undefined);
+  useEffect(() => {
+    // StrictMode runs effects twice.
+    if (!resume || made.current?.of === postern) return;
+    made.current = { login: createLogin(postern, { resume }), of: postern };
+    setResumed(made.current);
+  }, [postern, resume]);
+  useEffect(() => {
+    const own = {};
+    mounted.current = own;
+    return () =>
+      queueMicrotask(() => {
+        // StrictMode mounts twice. A login that unmounts its form by its success may still complete.
+        if (mounted.current !== own || postern.current.status === 'signed_in') return;
+        // A login that waits for a code can be resumed later.
+        if (!resume || login.current.step === 'start') login.start();
+      });
+  }, [login, postern, resume]);
+  const current = () => login.current;
+  const state = useSyncExternalStore(login.onChange, current, current);
+  return useMemo(() => ({ state, start: login.start }), [state, login]);
+}
+
+const secondsUntil = (end: number) => Math.max(0, Math.ceil((end - Date.now()) / 1000));
+
+/**
+ * Counts down the whole seconds until a time, such as `until` of a lock. 0 without a time.
+ *
+ * @example
+ * ```tsx
+ * import type { LoginCode } from '@postern/client';
+ * import { useCountdown } from '@postern/react';
+ *
+ * export function SendAgain({ resend, resendAt }: LoginCode) {
+ *   const seconds = useCountdown(resendAt);
+ *   return (
+ *     <button disabled={seconds > 0} onClick={resend}>
+ *       Send another code {seconds > 0 && `in ${seconds} s`}
+ *     </button>
+ *   );
+ * }
+ * ```
+ */
+export function useCountdown(until: Date | null | undefined): number {
+  const end = until?.getTime() ?? 0;
+  const [shown, show] = useState(() => ({ end, left: secondsUntil(end) }));
+  const next = shown.end === end ? shown : { end, left: secondsUntil(end) };
+  if (next !== shown) show(next);
+  useEffect(() => {
+    if (shown.left === 0) return undefined;
+    const pause = Math.max(0, shown.end - Date.now() - (shown.left - 1) * 1000);
+    const timer = setTimeout(() => show({ end: shown.end, left: secondsUntil(shown.end) }), pause);
+    return () => clearTimeout(timer);
+  }, [shown]);
+  return next.left;
+}

@@ -1,0 +1,119 @@
+import type { AccountOperation, ProofFor, ProofRequest, Prover } from '@postern/client';
+import { UsageError } from '@postern/client/internal';
+import {
+  createContext,
+  createElement,
+  Fragment,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useMemo,
+  useState,
+} from 'react';
+
+/** What your dialog gets. */
+export interface ProofDialogProps<O extends AccountOperation = AccountOperation> {
+  /** The operation, how the user can prove, and why it is asked again. */
+  readonly request: ProofRequest<O>;
+  readonly answer: (proof: ProofFor<O>) => void;
+  /** The user refuses: the operation rejects with a CancelledError. */
+  readonly cancel: () => void;
+}
+
+export interface ProofProviderProps {
+  /** A component that is shown while an operation waits for a proof. */
+  readonly dialog: (props: ProofDialogProps) => ReactNode;
+  readonly children?: ReactNode;
+}
+
+const ProverContext = /* @__PURE__ */ createContext<Prover>(() =>
+  Promise.reject(new UsageError('This operation needs a proof: put a <ProofProvider> above its component.')),
+);
+
+/**
+ * Shows your dialog when an operation below it needs a proof of who the user is. Several operations wait for each other.
+ *
+ * @example
+ * ```tsx
+ * import { type ProofDialogProps, ProofProvider, useAccount } from '@postern/react';
+ *
+ * function AskPassword({ request, answer, cancel }: ProofDialogProps) {
+ *   const choice = request.choices.find(({ type }) => type === 'password');
+ *   const submit = (form: FormData) => {
+ *     if (choice?.type === 'password') answer(choice.prove(`${form.get('password')}`));
+ *   };
+ *   return (
+ *     <form action={submit} role="dialog" aria-label="Your password, please">
+ *       <p role="alert">{request.problem?.detail}</p>
+ *       <input name="password" type="password" />
+ *       <button>Go on</button>
+ *       <button type="button" onClick={cancel}>Cancel</button>
+ *     </form>
+ *   );
+ * }
+ *
+ * function RemovePin() {
+ *   const { client } = useAccount();
+ *   return <button onClick={() => client.removePin()}>Remove the PIN</button>;
+ * }
+ *
+ * export const Settings = () => (
+ *   <ProofProvider dialog={AskPassword}>
+ *     <RemovePin />
+ *   </ProofProvider>
+ * );
+ * ```
+ */
+export function ProofProvider({ dialog, children }: ProofProviderProps): ReactNode {
+  const [asked, setAsked] = useState<readonly (ProofDialogProps & { readonly key: number })[]>([]);
+  const asking = useMemo(() => {
+    const open = new Set<() => void>();
+    let count = 0;
+    const prove: Prover = (request) =>
+      new Promise((resolve) => {
+        count += 1;
+        const key = count;
+        const end = (proof: ProofFor<AccountOperation> | null) => {
+          open.delete(cancel);
+          setAsked((all) => all.filter((one) => one.key !== key));
+          resolve(proof);
+        };
+        const cancel = () => end(null);
+        open.add(cancel);
+        setAsked((all) => [...all, { key, request, answer: end, cancel }]);
+      });
+    return { open, prove };
+  }, []);
+  useEffect(() => {
+    const { open } = asking;
+    return () => {
+      // Nobody can answer any more.
+      for (const cancel of open) cancel();
+    };
+  }, [asking]);
+  const [first] = asked;
+  return createElement(
+    Fragment,
+    null,
+    createElement(ProverContext.Provider, { value: asking.prove }, children),
+    first && createElement(dialog, first),
+  );
+}
+
+/**
+ * Asks the dialog of the nearest `ProofProvider`, for an account client of your own.
+ *
+ * @example
+ * ```tsx
+ * import { createAccount } from '@postern/client';
+ * import { usePostern, useProver } from '@postern/react';
+ *
+ * export function DeleteAccount() {
+ *   const [postern, prove] = [usePostern(), useProver()];
+ *   return <button onClick={() => createAccount(postern, { prove }).deleteAccount()}>Delete my account</button>;
+ * }
+ * ```
+ */
+export function useProver(): Prover {
+  return useContext(ProverContext);
+}
