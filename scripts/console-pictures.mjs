@@ -38,6 +38,8 @@ const pictures = (link) => [
   { name: 'users-import', path: '/console/users/import', prepare: checkFile },
   { name: 'user', path: '/console/users?q=grace', prepare: openGrace },
   { name: 'user-erase', path: '/console/users?q=grace', prepare: askToErase },
+  { name: 'user-addresses', path: '/console/users?q=grace', prepare: openAddresses },
+  { name: 'login-check', path: '/console/users/login-check?value=nobody%40example.com' },
   { name: 'notifications', path: '/console/notifications', prepare: compose },
   { name: 'notifications-empty', path: '/console/notifications' },
   { name: 'notification', path: '/console/users?q=grace', prepare: openNotification },
@@ -62,6 +64,13 @@ async function askToErase(page) {
   await openGrace(page);
   await page.locator('main').getByRole('button', { name: 'More' }).click();
   await page.getByRole('menuitem', { name: 'Erase…' }).click();
+}
+
+/** @param {import('playwright-core').Page} page */
+async function openAddresses(page) {
+  await openGrace(page);
+  await page.getByRole('button', { name: 'Addresses…' }).click();
+  await page.getByLabel('Phone').fill('');
 }
 
 /** @param {import('playwright-core').Page} page */

@@ -1,6 +1,14 @@
 import { keepPreviousData, queryOptions, useQueries, useQuery } from '@tanstack/react-query';
-import { request } from './client.js';
-import type { GetUserPageData, GetUserPageResponse, User } from './schema.js';
+import { request, send } from './client.js';
+import type {
+  ChangeUserData,
+  GetUserData,
+  GetUserPageData,
+  GetUserPageResponse,
+  UnlockUserData,
+  User,
+  UserChange,
+} from './schema.js';
 
 /** The id of events that concern no user. */
 export const noUser = '00000000-0000-0000-0000-000000000000';
@@ -41,3 +49,27 @@ export function useAwaitsNames(ids: readonly string[]): boolean {
   const { data, isFetched } = useQuery(named(wanted));
   return wanted.length > 0 && data === undefined && !isFetched;
 }
+
+/** Everything about one user begins with this key, so that an act can read it all again. */
+export const keyOfUser = (id: string) => ['user', id] as const;
+
+export const userQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...keyOfUser(id), 'user'],
+    queryFn: ({ signal }) => request<GetUserData, User>('GET', '/admin/v1/users/{id}', { path: { id }, signal }),
+    refetchInterval: 30_000,
+  });
+
+export const changeUser = (id: string, body: UserChange) =>
+  request<ChangeUserData, User>('PATCH', '/admin/v1/users/{id}', { path: { id }, body });
+
+export const unlockUser = (id: string) =>
+  request<UnlockUserData, User>('POST', '/admin/v1/users/{id}/unlock', { path: { id } });
+
+/** The file with all that is stored about a user. */
+export async function exportOf(id: string): Promise<string> {
+  return (await send('GET', '/admin/v1/users/{id}/export', { path: { id } })).text();
+}
+
+/** Whether the user is locked, by an operator or by wrong secrets. */
+export const isLocked = ({ lock, guess_locks }: User): boolean => lock !== null || guess_locks.length > 0;

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { request } from '../api/client.js';
 import { readEntry } from '../api/login.js';
-import type { Account, GetAccountData } from '../api/schema.js';
+import type { Account, GetAccountData, User } from '../api/schema.js';
 
 /** Who is signed in. */
 export type Operator = Account & { readonly capabilities: readonly string[] };
@@ -23,4 +23,10 @@ export const entryQuery = queryOptions({
 export function useCan(): (scope: string) => boolean {
   const { data } = useQuery(operatorQuery);
   return (scope) => data?.capabilities.includes(scope) === true;
+}
+
+/** Whether the operator may change a user. Only the role operator changes users with a role. */
+export function useMayChange(): (user: Pick<User, 'role'>) => boolean {
+  const can = useCan();
+  return ({ role }) => can('users:write') && (role === 'user' || can('admin'));
 }

@@ -16,6 +16,8 @@ export interface Entry {
   readonly icon: IconName;
   readonly end?: ReactNode;
   readonly run: () => void;
+  /** The actions on this user are one key away. */
+  readonly user?: User;
 }
 
 /** Milliseconds after the last key before the users are searched. */
@@ -42,7 +44,7 @@ export function useUserEntries(query: string): Entry[] {
   if (!isSearch) return [];
   const group = shell.palette.users;
   const found = (data?.data ?? []).map((user) => ({
-    ...{ id: user.id, group, name: nameOf(user), icon: iconOf(user), end: <Cut quiet of={identityOf(user)} /> },
+    ...{ id: user.id, group, name: nameOf(user), icon: iconOf(user), end: <Cut quiet of={identityOf(user)} />, user },
     run: () => void navigate({ to: '/users/$id', params: { id: user.id } }),
   }));
   const all = {

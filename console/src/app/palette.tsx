@@ -1,6 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import type { User } from '../api/schema.js';
 import { Icon } from '../components/icon/icon.js';
+import { Cut, nameOf } from '../components/text/values.js';
 import { toast } from '../components/toast/toasts.js';
 import { cx } from '../lib/cx.js';
 import { language, languages, theme, themes } from '../lib/preferences.js';
@@ -8,6 +10,7 @@ import { useText } from '../text/text.js';
 import type { NavigationEntry } from './navigation.js';
 import { useCan } from './operator.js';
 import styles from './palette.module.css';
+import { useOpenUser, useUserActions } from './palette-actions.js';
 import { type Entry, useUserEntries } from './palette-users.js';
 import { signOut } from './sign-out.js';
 
@@ -17,15 +20,21 @@ interface PaletteProps {
   readonly onClose: () => void;
 }
 
-/** Finds users, and pages and actions by parts of their names. */
+/** Finds users, and pages and actions by parts of their names. Tab leads from a user to the actions on this user. */
 export function Palette({ pages, onHelp, onClose }: PaletteProps) {
   const text = useText();
   const [query, setQuery] = useState('');
   const [chosen, setChosen] = useState(0);
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  const users = useUserEntries(query);
-  const entries = [...useEntries(pages, onHelp).filter(({ name }) => matches(name, query)), ...users];
+  const [subject, setSubject] = useState<User>();
+  const users = useUserEntries(subject === undefined ? query : '');
+  const actionsOn = useUserActions();
+  const openUser = useOpenUser();
+  const fixed = useEntries(pages, onHelp);
+  const everywhere = [...(openUser === undefined ? [] : actionsOn(openUser)), ...fixed];
+  const named = (subject === undefined ? everywhere : actionsOn(subject)).filter(({ name }) => matches(name, query));
+  const entries = subject === undefined ? [...named, ...users] : named;
   const current = entries[Math.min(chosen, entries.length - 1)];
   useEffect(() => {
     const before = document.activeElement;
@@ -46,14 +55,24 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
     entry.run();
   }
 
+  function show(user: User | undefined): void {
+    setSubject(user);
+    setQuery('');
+    setChosen(0);
+  }
+
   function onKeyDown(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) setChosen((chosen + step + entries.length) % Math.max(1, entries.length));
     else if (event.key === 'Enter') open(current);
+    else if (event.key === 'Tab' && !event.shiftKey && current?.user !== undefined) show(current.user);
+    else if (event.key === 'Backspace' && query === '' && subject !== undefined) show(undefined);
     else return;
     event.preventDefault();
   }
 
+  const placeholder =
+    subject === undefined ? text.shell.palette.placeholder : text.shell.palette.actionOn(nameOf(subject));
   return (
     <dialog
       ref={dialog}
@@ -61,14 +80,20 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
       aria-label={text.shell.palette.title}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        if (subject === undefined) onClose();
+        else show(undefined);
       }}
       onMouseDown={(event) => {
         if (event.target === event.currentTarget) onClose();
       }}
     >
       <div className={styles.box}>
-        <Icon name="search" />
+        <Icon name={subject === undefined ? 'search' : 'user'} />
+        {subject !== undefined && (
+          <span className={styles.subject}>
+            <Cut strong of={nameOf(subject)} />
+          </span>
+        )}
         <input
           type="text"
           role="combobox"
@@ -76,8 +101,8 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
           aria-controls={id}
           aria-activedescendant={current === undefined ? undefined : `${id}-${current.id}`}
           aria-autocomplete="list"
-          aria-label={text.shell.palette.placeholder}
-          placeholder={text.shell.palette.placeholder}
+          aria-label={placeholder}
+          placeholder={placeholder}
           autoComplete="off"
           autoCapitalize="off"
           spellCheck={false}
@@ -129,6 +154,16 @@ export function Palette({ pages, onHelp, onClose }: PaletteProps) {
         <span>
           <kbd>↵</kbd> {text.shell.palette.open}
         </span>
+        {current?.user !== undefined && (
+          <span>
+            <kbd>⇥</kbd> {text.shell.palette.userActions}
+          </span>
+        )}
+        {subject !== undefined && (
+          <span>
+            <kbd>⌫</kbd> {text.shell.palette.back}
+          </span>
+        )}
       </footer>
     </dialog>
   );
@@ -155,6 +190,14 @@ function useEntries(pages: readonly NavigationEntry[], onHelp: () => void): Entr
           {
             ...{ ...actions, id: 'notify', name: text.notifications.send, icon: 'send' as const },
             run: () => void navigate({ to: '/notifications', search: {} }),
+          },
+        ]
+      : []),
+    ...(can('users:read')
+      ? [
+          {
+            ...{ ...actions, id: 'login-check', name: text.check.title, icon: 'key' as const },
+            run: () => void navigate({ to: '/users/login-check', search: {} }),
           },
         ]
       : []),

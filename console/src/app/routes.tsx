@@ -1,4 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { members as checkMembers } from '../pages/login-check/query.js';
+import { members as userMembers } from '../pages/user/query.js';
 import { members as usersMembers } from '../pages/users/query.js';
 import { Crashed, NotFound } from './fallbacks.js';
 import { parseQuery, queryOf, stringifyQuery } from './search.js';
@@ -47,6 +49,13 @@ const importing = createRoute({
   component: lazyRouteComponent(() => import('../pages/import/import.js'), 'ImportUsers'),
 });
 
+const loginCheck = createRoute({
+  getParentRoute: () => root,
+  path: '/users/login-check',
+  validateSearch: queryOf(...checkMembers),
+  component: lazyRouteComponent(() => import('../pages/login-check/login-check.js'), 'LoginCheck'),
+});
+
 const messages = createRoute({
   getParentRoute: () => root,
   path: '/messages',
@@ -70,7 +79,7 @@ const system = createRoute({
 const user = createRoute({
   getParentRoute: () => root,
   path: '/users/$id',
-  validateSearch: queryOf('device', 'kind', 'notification'),
+  validateSearch: queryOf(...userMembers),
   component: lazyRouteComponent(() => import('../pages/user/user.js'), 'UserPage'),
 });
 
@@ -80,6 +89,7 @@ export const router = createRouter({
     overview,
     users,
     importing,
+    loginCheck,
     notifications,
     messages,
     audit,

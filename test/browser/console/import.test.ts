@@ -7,6 +7,7 @@ import type { User } from '../../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
 import { createConsolePages } from '../../support/console-pages.js';
+import { eventually } from '../../support/eventually.js';
 import { createUser, passwordLogin } from '../../support/users.js';
 
 let postern: TestApp;
@@ -210,6 +211,29 @@ describe('an NDJSON file', () => {
     expect(total).toBe(700);
   });
 });
+
+test('10,000 lines with errors are all listed, with only those near the screen in the page', async () => {
+  const all = 10_000;
+  const lines = Array.from({ length: all }, (_, index) => `no address ${index}`);
+  const { page, isClean } = await open('/console/users/import', { as: await operator(), width: 390 });
+  await choose(page, 'bad.csv', ['Correo', ...lines].join('\n'));
+  await click(page, 'Check the file');
+  await page.getByText('10,000 lines have errors').waitFor({ timeout: 120_000 });
+  expect(await page.getByRole('table').last().getAttribute('aria-rowcount')).toBe(String(all + 1));
+  expect(await page.locator('tbody tr[data-index]').count()).toBeLessThan(100);
+  await eventually('the last line', async () => {
+    await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
+    return (await page.getByText('no address 9999').count()) > 0 || undefined;
+  });
+  expect(await page.locator('tbody tr[data-index]').count()).toBeLessThan(100);
+  // The three figures are in one line.
+  const tops = await page.evaluate<number[]>(
+    `[...document.querySelectorAll('dl:has(+ p[role=status]) > div')].map((one) => one.getBoundingClientRect().top)`,
+  );
+  expect(tops.length).toBe(3);
+  expect(new Set(tops).size).toBe(1);
+  await isClean();
+}, 180_000);
 
 describe.each([
   ['light', 1280],

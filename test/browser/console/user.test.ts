@@ -119,6 +119,7 @@ describe('an act on a user', () => {
     const { page } = await open(pageOf(user), { as: await operator() });
     await button(page, 'More').click();
     await page.getByRole('menuitem', { name: 'Deactivate…' }).click();
+    await page.getByLabel(`Type ${user.username} to confirm`).fill(user.username ?? '');
     await button(page, 'Deactivate').click();
     await effect(user, ({ status }) => status === 'deactivated');
     await page.getByText('The user is deactivated.').waitFor();
@@ -140,6 +141,7 @@ describe('an act on a user', () => {
     await page.getByLabel(`Type ${user.username} to confirm`).fill(user.username ?? '');
     await button(page, 'Erase for good').click();
     await page.getByText('Ada is erased.').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor();
     expect((await admin('GET', `/users/${user.id}`)).status).toBe(404);
   });
 

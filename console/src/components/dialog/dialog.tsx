@@ -29,8 +29,9 @@ export function Dialog(props: DialogProps) {
     const before = document.activeElement;
     if (element === null || element.open) return;
     element.showModal();
-    const first = element.querySelector<HTMLElement>('[data-first-focus], input:not([type=hidden]), textarea, select');
-    (first ?? element.querySelector<HTMLElement>('[data-cancel]'))?.focus();
+    const places = ['[data-first-focus]', 'input:not([type=hidden]), textarea, select', '[data-cancel]'];
+    const first = places.map((place) => element.querySelector<HTMLElement>(place)).find((found) => found !== null);
+    first?.focus();
     return () => {
       element.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();

@@ -12,14 +12,16 @@ interface PanelProps {
   readonly foot?: ReactNode;
   /** Rows reach the edges; otherwise the content has a margin. */
   readonly flush?: boolean;
+  /** The hash of the URL that leads here. */
+  readonly anchor?: string;
   readonly children: ReactNode;
 }
 
 /** A part of a page, with its title. Panels do not contain panels. */
-export function Panel({ title, note, actions, foot, flush = false, children }: PanelProps) {
+export function Panel({ title, note, actions, foot, flush = false, anchor, children }: PanelProps) {
   const id = useId();
   return (
-    <section className={styles.panel} aria-labelledby={title === undefined ? undefined : id}>
+    <section id={anchor} className={styles.panel} aria-labelledby={title === undefined ? undefined : id}>
       {title !== undefined && (
         <header className={styles.head}>
           <h2 id={id}>{title}</h2>

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { connection } from '../../api/connection.js';
-import { isTemporary, NetworkError, ProblemError } from '../../api/problem.js';
+import { isTemporary, NetworkError, NotConfirmedError, ProblemError } from '../../api/problem.js';
 import { cx } from '../../lib/cx.js';
 import { useStore } from '../../lib/store.js';
 import { useFormats, useText } from '../../text/text.js';
@@ -103,6 +103,7 @@ export function useMessageOf(error: unknown): string {
   const text = useText();
   if (error instanceof NetworkError) return text.common.notReachable;
   if (error instanceof ProblemError) return error.message;
+  if (error instanceof NotConfirmedError) return text.common.notConfirmed;
   return text.common.unexpected;
 }
 

@@ -68,15 +68,17 @@ interface GridProps {
   readonly heads: readonly string[];
   /** All columns but the first are numbers. */
   readonly numbers?: boolean;
+  /** On a phone each row is a list of names and values: the cells have the name of their column as `data-head`. */
+  readonly stacks?: boolean;
   readonly children: ReactNode;
 }
 
-function Grid({ label, heads, numbers = false, children }: GridProps) {
+function Grid({ label, heads, numbers = false, stacks = false, children }: GridProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys scroll it
     <div role="group" className={styles.scroll} aria-label={label} tabIndex={0}>
-      <table className={cx(styles.grid, numbers && styles.numbers)}>
+      <table className={cx(styles.grid, numbers && styles.numbers, stacks && styles.stacks)}>
         <caption className="hidden-text">{label}</caption>
         <thead>
           <tr>
@@ -100,6 +102,7 @@ function Processes({ of: { instances, version, queue } }: { of: System }) {
   return (
     <Panel flush title={system.processes} note={system.versionOf(version)}>
       <Grid
+        stacks
         label={system.processes}
         heads={[system.host, system.worker, system.version, 'Node.js', system.streams, system.started, system.seen]}
       >
@@ -108,16 +111,16 @@ function Processes({ of: { instances, version, queue } }: { of: System }) {
             <th scope="row">
               {one.host} · {one.process_id}
             </th>
-            <td>{one.worker ?? <None />}</td>
-            <td>{one.version}</td>
-            <td>{one.node}</td>
-            <td>
+            <td data-head={system.worker}>{one.worker ?? <None />}</td>
+            <td data-head={system.version}>{one.version}</td>
+            <td data-head="Node.js">{one.node}</td>
+            <td data-head={system.streams}>
               <Num of={one.streams} />
             </td>
-            <td>
+            <td data-head={system.started}>
               <Time at={one.started_at} />
             </td>
-            <td>
+            <td data-head={system.seen}>
               {one.is_lost ? (
                 <Badge kind="bad">
                   {system.lost} <Time at={one.seen_at} />

@@ -29,7 +29,7 @@ export function Inbox({ id, open, onOpen }: InboxProps) {
   const { inbox } = useText().user;
   const query = useQuery(inboxQuery(id));
   return (
-    <Panel title={inbox.title} note={query.data && <Num of={query.data.page.total} />} flush>
+    <Panel anchor="inbox" title={inbox.title} note={query.data && <Num of={query.data.page.total} />} flush>
       <Loaded query={query}>
         {({ data }) =>
           data.length === 0 ? (
@@ -85,7 +85,7 @@ export function Messages({ id, mayChange }: { id: string; mayChange: boolean }) 
   const { messages: text } = useText().user;
   const query = useQuery(messagesQuery(id));
   return (
-    <Panel title={text.title} note={query.data && <Num of={query.data.page.total} />} flush>
+    <Panel anchor="messages" title={text.title} note={query.data && <Num of={query.data.page.total} />} flush>
       <Loaded query={query}>
         {({ data }) =>
           data.length === 0 ? (
@@ -155,6 +155,7 @@ export function Activity({ id, kind, onKind }: { id: string; kind: Kind | undefi
   const entriesOf = useEntries();
   return (
     <Panel
+      anchor="activity"
       title={text.title}
       actions={
         <Segments

@@ -1,37 +1,28 @@
-import { type QueryClient, queryOptions } from '@tanstack/react-query';
+import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { request } from '../../api/client.js';
 import type {
   DiagnoseUserLoginData,
+  ExternalIdentity,
   GetOutboxPageData,
   GetOutboxPageResponse,
   GetUserActivityPageData,
   GetUserActivityPageResponse,
-  GetUserData,
   GetUserNotificationPageData,
   GetUserNotificationPageResponse,
   GetUserSessionPageData,
   GetUserSessionPageResponse,
   GetUserTokenPageData,
   GetUserTokenPageResponse,
+  ListUserExternalIdentitiesData,
   LoginDiagnosis,
-  User,
 } from '../../api/schema.js';
+import { keyOfUser } from '../../api/users.js';
 import { userDevicesOf } from '../../components/delivery/delivery.js';
-
-/** Everything about one user begins with this key, so that an act can read it all again. */
-const keyOf = (id: string) => ['user', id] as const;
-
-export const userQuery = (id: string) =>
-  queryOptions({
-    queryKey: [...keyOf(id), 'user'],
-    queryFn: ({ signal }) => request<GetUserData, User>('GET', '/admin/v1/users/{id}', { path: { id }, signal }),
-    refetchInterval: 30_000,
-  });
 
 /** @param device undefined: a new device */
 export const diagnosisQuery = (id: string, device: string | undefined) =>
   queryOptions({
-    queryKey: [...keyOf(id), 'diagnosis', device ?? 'new'],
+    queryKey: [...keyOfUser(id), 'diagnosis', device ?? 'new'],
     queryFn: ({ signal }) =>
       request<DiagnoseUserLoginData, LoginDiagnosis>('GET', '/admin/v1/users/{id}/login-diagnosis', {
         path: { id },
@@ -41,15 +32,34 @@ export const diagnosisQuery = (id: string, device: string | undefined) =>
     refetchInterval: 30_000,
   });
 
+/** The accounts at OpenID providers with which the user can log in. */
+export const accountsQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...keyOfUser(id), 'accounts'],
+    queryFn: ({ signal }) =>
+      request<ListUserExternalIdentitiesData, ExternalIdentity[]>('GET', '/admin/v1/users/{id}/external-identities', {
+        path: { id },
+        signal,
+      }),
+  });
+
+/** The names of the OpenID providers of this installation. */
+export function useProviders(id: string): readonly string[] {
+  const { data } = useQuery(diagnosisQuery(id, undefined));
+  return (data?.ways ?? [])
+    .filter(({ authenticator }) => authenticator.startsWith('oidc:'))
+    .map(({ authenticator }) => authenticator.slice('oidc:'.length));
+}
+
 export const devicesQuery = (id: string) =>
   queryOptions({
-    queryKey: [...keyOf(id), 'devices'],
+    queryKey: [...keyOfUser(id), 'devices'],
     queryFn: ({ signal }) => userDevicesOf(id, signal),
   });
 
 export const tokensQuery = (id: string) =>
   queryOptions({
-    queryKey: [...keyOf(id), 'tokens'],
+    queryKey: [...keyOfUser(id), 'tokens'],
     queryFn: ({ signal }) =>
       request<GetUserTokenPageData, GetUserTokenPageResponse>('GET', '/admin/v1/users/{id}/tokens/page', {
         path: { id },
@@ -60,7 +70,7 @@ export const tokensQuery = (id: string) =>
 
 export const sessionsQuery = (id: string) =>
   queryOptions({
-    queryKey: [...keyOf(id), 'sessions'],
+    queryKey: [...keyOfUser(id), 'sessions'],
     queryFn: ({ signal }) =>
       request<GetUserSessionPageData, GetUserSessionPageResponse>('GET', '/admin/v1/users/{id}/sessions/page', {
         path: { id },
@@ -71,7 +81,7 @@ export const sessionsQuery = (id: string) =>
 
 export const inboxQuery = (id: string) =>
   queryOptions({
-    queryKey: [...keyOf(id), 'inbox'],
+    queryKey: [...keyOfUser(id), 'inbox'],
     queryFn: ({ signal }) =>
       request<GetUserNotificationPageData, GetUserNotificationPageResponse>(
         'GET',
@@ -82,7 +92,7 @@ export const inboxQuery = (id: string) =>
 
 export const messagesQuery = (id: string) =>
   queryOptions({
-    queryKey: [...keyOf(id), 'messages'],
+    queryKey: [...keyOfUser(id), 'messages'],
     queryFn: ({ signal }) =>
       request<GetOutboxPageData, GetOutboxPageResponse>('GET', '/admin/v1/outbox/page', {
         query: { filter: `user_id:${id}`, limit: 20 },
@@ -101,7 +111,7 @@ export type Kind = keyof typeof kinds;
 
 export const activityQuery = (id: string, kind: Kind | undefined, limit: number) =>
   queryOptions({
-    queryKey: [...keyOf(id), 'activity', kind ?? 'all', limit],
+    queryKey: [...keyOfUser(id), 'activity', kind ?? 'all', limit],
     queryFn: ({ signal }) =>
       request<GetUserActivityPageData, GetUserActivityPageResponse>('GET', '/admin/v1/users/{id}/activity/page', {
         path: { id },
@@ -113,5 +123,5 @@ export const activityQuery = (id: string, kind: Kind | undefined, limit: number)
 
 /** Reads everything about the user again, after an act. */
 export function refresh(client: QueryClient, id: string): Promise<void> {
-  return client.invalidateQueries({ queryKey: keyOf(id) });
+  return client.invalidateQueries({ queryKey: keyOfUser(id) });
 }

@@ -1,14 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
-import type { DeleteUserDeviceData, DeleteUserSecondFactorsData, User, UserDevice } from '../../api/schema.js';
+import type { DeleteUserDeviceData, User, UserDevice } from '../../api/schema.js';
 import { Button } from '../../components/button/button.js';
 import { deviceName } from '../../components/delivery/delivery.js';
 import { ConfirmDialog } from '../../components/dialog/dialog.js';
 import { Icon } from '../../components/icon/icon.js';
-import { Facts, Panel, Rows } from '../../components/panel/panel.js';
+import { Panel, Rows } from '../../components/panel/panel.js';
 import { Loaded } from '../../components/state/state.js';
-import { Cut, None, nameOf, Time } from '../../components/text/values.js';
+import { Cut, Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useFormats, useText } from '../../text/text.js';
 import { devicesQuery, refresh, sessionsQuery, tokensQuery } from './queries.js';
@@ -28,6 +28,7 @@ export function Devices({ user, mayChange, onLogOutAll }: SideProps & { onLogOut
   const all = useText().user.logOutEverywhere;
   return (
     <Panel
+      anchor="devices"
       title={text.title}
       note={query.data?.page.total}
       flush
@@ -123,7 +124,7 @@ export function Tokens({ user }: Pick<SideProps, 'user'>) {
   const { data: devices } = useQuery(devicesQuery(user.id));
   const names = new Map(devices?.data.map((device) => [device.id, deviceName(device)]));
   return (
-    <Panel title={text.tokens.title} note={text.tokens.sessions(sessions?.page.total ?? 0)} flush>
+    <Panel anchor="sessions" title={text.tokens.title} note={text.tokens.sessions(sessions?.page.total ?? 0)} flush>
       <Loaded query={query}>
         {({ data }) => {
           const active = data.filter((token) => token.active);
@@ -152,110 +153,6 @@ export function Tokens({ user }: Pick<SideProps, 'user'>) {
           );
         }}
       </Loaded>
-    </Panel>
-  );
-}
-
-/** Who the user is. */
-export function Who({ user }: Pick<SideProps, 'user'>) {
-  const { who } = useText().user;
-  const shown = (value: string | null) => (value === null ? <None /> : <Cut of={value} />);
-  return (
-    <Panel title={who.title}>
-      <Facts
-        of={[
-          [who.username, shown(user.username)],
-          [who.phone, shown(user.phone)],
-          [who.email, shown(user.email)],
-          [who.role, user.role],
-          [who.locale, shown(user.locale)],
-          [who.created, <Time key="created" at={user.created_at} focusable />],
-          [who.changed, <Time key="changed" at={user.updated_at} focusable />],
-          [
-            who.metadata,
-            <pre key="metadata" className={styles.metadata}>
-              {JSON.stringify(user.metadata)}
-            </pre>,
-          ],
-        ]}
-      />
-    </Panel>
-  );
-}
-
-/** What the user proves themselves with. */
-export function Factors({ user, mayChange }: SideProps) {
-  const text = useText().user;
-  const { time } = useFormats();
-  const client = useQueryClient();
-  const [isAsked, setAsked] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const { factors } = text;
-  async function remove(): Promise<void> {
-    setBusy(true);
-    try {
-      const path = { id: user.id };
-      await request<DeleteUserSecondFactorsData, User>('DELETE', '/admin/v1/users/{id}/second-factors', { path });
-      toast.done(factors.removed);
-    } catch (error) {
-      toast.failed(text.failed(factors.removeAction), error);
-    }
-    setBusy(false);
-    setAsked(false);
-    await refresh(client, user.id);
-  }
-  const rows = [
-    ...(user.has_password
-      ? [{ key: 'password', icon: 'key' as const, name: factors.password, more: factors.onFile }]
-      : []),
-    ...(user.has_pin ? [{ key: 'pin', icon: 'keyboard' as const, name: factors.pin, more: factors.onFile }] : []),
-    ...user.second_factors.map(({ type, created_at }) => ({
-      key: `${type} ${created_at}`,
-      icon: type === 'totp' ? ('shield' as const) : ('passkey' as const),
-      name: factors[type],
-      more: factors.since(time(created_at)),
-    })),
-  ];
-  return (
-    <Panel
-      title={factors.title}
-      flush
-      actions={
-        mayChange &&
-        user.second_factors.length > 0 && (
-          <Button kind="ghost" small onClick={() => setAsked(true)}>
-            {factors.remove}
-          </Button>
-        )
-      }
-    >
-      {rows.length === 0 ? (
-        <p className={styles.empty}>{factors.none}</p>
-      ) : (
-        <Rows label={factors.title}>
-          {rows.map(({ key, icon, name, more }) => (
-            <li key={key} className={styles.row}>
-              <Icon name={icon} />
-              <div>
-                {name}
-                <div className={styles.quiet}>{more}</div>
-              </div>
-            </li>
-          ))}
-        </Rows>
-      )}
-      {isAsked && (
-        <ConfirmDialog
-          title={factors.removeTitle(nameOf(user))}
-          action={factors.removeAction}
-          destructive
-          busy={busy}
-          onConfirm={() => void remove()}
-          onClose={() => setAsked(false)}
-        >
-          <p>{factors.removeWhat}</p>
-        </ConfirmDialog>
-      )}
     </Panel>
   );
 }

@@ -1,10 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
-import { send } from '../../api/client.js';
+import { useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useLocation, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import type { User } from '../../api/schema.js';
+import { changeUser, exportOf, isLocked, keyOfUser, unlockUser, userQuery } from '../../api/users.js';
 import { useShortcuts } from '../../app/keyboard.js';
-import { useCan } from '../../app/operator.js';
+import { useCan, useMayChange } from '../../app/operator.js';
 import { queryOf } from '../../app/search.js';
 import { Badge } from '../../components/badge/badge.js';
 import { Button } from '../../components/button/button.js';
@@ -16,14 +16,16 @@ import { Avatar, Cut, nameOf } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { download } from '../../lib/download.js';
 import { useFormats, useText } from '../../text/text.js';
-import { type Act, ActDialog, setStatus, unlockUser } from './acts.js';
+import { ActDialog } from './acts/dialogs.js';
+import { acts, actsOfAdmins, type OpenAct } from './acts/run.js';
 import { Activity, Inbox, Messages } from './history.js';
 import { Login } from './login.js';
-import { type Kind, kinds, refresh, userQuery } from './queries.js';
-import { Devices, Factors, Tokens, Who } from './side.js';
+import { type Kind, kinds, refresh } from './queries.js';
+import { type Member, members } from './query.js';
+import { useRemedies } from './remedies.js';
+import { Devices, Tokens } from './side.js';
 import styles from './user.module.css';
-
-const query = queryOf('device', 'kind', 'notification');
+import { Accounts, Factors, Who } from './who.js';
 
 /** Everything about one user, with "Can they log in?" first. */
 export function UserPage() {
@@ -41,41 +43,40 @@ export function UserPage() {
 }
 
 function UserView({ user }: { user: User }) {
-  const { user: text, notifications } = useText();
+  const { user: text, acts: actTexts, notifications } = useText();
   const can = useCan();
   const search = useSearch({ from: '/users/$id' });
   const navigate = useNavigate({ from: '/users/$id' });
-  const [act, setAct] = useState<Act>();
+  const client = useQueryClient();
   const run = useActs(user);
-  const mayChange = can('users:write') && (user.role === 'user' || can('admin'));
-  const isLocked = user.lock !== null || user.guess_locks.length > 0;
-  const choose = (change: { readonly [Name in keyof typeof search]: string | undefined }) =>
-    void navigate({ search: (before) => query({ ...before, ...change }), replace: true });
+  useAnchor(user.id);
+  const mayChange = useMayChange()(user);
+  const choose = (change: { readonly [Name in Member]?: string | undefined }) =>
+    void navigate({
+      search: (before) => queryOf(...members)({ ...before, ...change }),
+      replace: true,
+      resetScroll: false,
+    });
+  const openAct: OpenAct = (act, about) => choose({ act, about });
+  const onRemedy = useRemedies({ onAct: openAct, onDone: () => refresh(client, user.id) });
   const unlock = () => void run(text.unlock, text.unlocked, () => unlockUser(user.id));
   const mayNotify = can('notifications:write');
   const notify = () => void navigate({ to: '/notifications', search: { to: user.id } });
   const group = 'thisPage' as const;
   useShortcuts([
-    ...(mayChange && isLocked ? [{ keys: 'u', name: text.unlock, group, run: unlock }] : []),
-    ...(mayNotify ? [{ keys: 'n', name: notifications.send, group, run: notify }] : []),
-  ]);
-  const isActive = user.status === 'active';
-  const items: MenuItem[] = [
-    { name: text.export, icon: 'download', run: () => void exportUser(user, text.failed(text.export)) },
+    ...(mayChange && isLocked(user) ? [{ keys: 'u', name: text.unlock, group, run: unlock }] : []),
     ...(mayChange
       ? [
-          isActive
-            ? { name: text.deactivate, icon: 'ban' as const, run: () => setAct('deactivate'), changes: true }
-            : {
-                name: text.reactivate,
-                icon: 'check' as const,
-                changes: true,
-                run: () => void run(text.reactivate, text.reactivated, () => setStatus(user.id, 'active')),
-              },
-          { name: text.erase, icon: 'trash' as const, destructive: true, changes: true, run: () => setAct('erase') },
+          { keys: 'l', name: text.lock, group, run: () => openAct('lock') },
+          { keys: 'e', name: actTexts.edit, group, run: () => openAct('profile') },
         ]
       : []),
-  ];
+    ...(mayNotify ? [{ keys: 'n', name: notifications.send, group, run: notify }] : []),
+  ]);
+  const isAdmin = can('admin');
+  const act = acts.find((each) => each === search.act);
+  const mayAct = act !== undefined && mayChange && (isAdmin || !actsOfAdmins.includes(act));
+  const items = useMenuItems(user, openAct, run);
   const kind = Object.keys(kinds).find((each): each is Kind => each === search.kind);
   return (
     <Page
@@ -89,10 +90,10 @@ function UserView({ user }: { user: User }) {
           )}
           {mayChange && (
             <>
-              <Button icon="lock" changes onClick={() => setAct('lock')}>
+              <Button icon="lock" changes onClick={() => openAct('lock')}>
                 {text.lock}
               </Button>
-              <Button icon="logout" changes onClick={() => setAct('logOut')}>
+              <Button icon="logout" changes onClick={() => openAct('logOut')}>
                 {text.logOut}
               </Button>
             </>
@@ -105,23 +106,77 @@ function UserView({ user }: { user: User }) {
       {can('users:write') && !mayChange && <p className={styles.quiet}>{text.needsAdmin}</p>}
       <div className={styles.columns}>
         <div className={styles.column}>
-          <Login id={user.id} device={search.device} onChoose={(device) => choose({ device })} />
+          <Login id={user.id} device={search.device} onChoose={(device) => choose({ device })} onRemedy={onRemedy} />
           <Inbox id={user.id} open={search.notification} onOpen={(notification) => choose({ notification })} />
           <Activity id={user.id} kind={kind} onKind={(next) => choose({ kind: next })} />
           <Messages id={user.id} mayChange={mayChange} />
         </div>
         <div className={styles.column}>
-          <Devices user={user} mayChange={mayChange} onLogOutAll={() => setAct('logOut')} />
+          <Devices user={user} mayChange={mayChange} onLogOutAll={() => openAct('logOut')} />
           <Tokens user={user} />
-          <Who user={user} />
-          <Factors user={user} mayChange={mayChange} />
+          <Who user={user} mayChange={mayChange} onAct={openAct} />
+          <Factors user={user} mayChange={mayChange} onAct={openAct} />
+          <Accounts user={user} mayChange={mayChange} onAct={openAct} />
         </div>
       </div>
-      {act !== undefined && (
-        <ActDialog key={act} act={act} user={user} onAct={setAct} onClose={() => setAct(undefined)} />
+      {mayAct && (
+        <ActDialog
+          key={`${act} ${search.about ?? ''}`}
+          {...{ act, user, about: search.about, onAct: openAct }}
+          onClose={() => choose({ act: undefined, about: undefined })}
+        />
       )}
     </Page>
   );
+}
+
+/** The rarely needed acts, behind "…". */
+function useMenuItems(user: User, openAct: OpenAct, run: ReturnType<typeof useActs>): MenuItem[] {
+  const { user: text, acts: actTexts } = useText();
+  const isAdmin = useCan()('admin');
+  const mayChange = useMayChange()(user);
+  const isActive = user.status === 'active';
+  return [
+    { name: text.export, icon: 'download', run: () => void exportUser(user, text.failed(text.export)) },
+    ...(mayChange
+      ? [
+          isActive
+            ? { name: text.deactivate, icon: 'ban' as const, run: () => openAct('deactivate'), changes: true }
+            : {
+                name: text.reactivate,
+                icon: 'check' as const,
+                changes: true,
+                run: () => void run(text.reactivate, text.reactivated, () => changeUser(user.id, { status: 'active' })),
+              },
+          ...(isAdmin
+            ? [{ name: actTexts.role.open, icon: 'shield' as const, changes: true, run: () => openAct('role') }]
+            : []),
+          ...(isAdmin && user.role !== 'user' && !user.role_active
+            ? [
+                {
+                  name: actTexts.activation.open,
+                  icon: 'link' as const,
+                  changes: true,
+                  run: () => openAct('activation'),
+                },
+              ]
+            : []),
+          { name: text.erase, icon: 'trash' as const, destructive: true, changes: true, run: () => openAct('erase') },
+        ]
+      : []),
+  ];
+}
+
+/** Scrolls to the panel that the hash of the URL names, also after the panels above it have their data. */
+function useAnchor(id: string): void {
+  const hash = useLocation({ select: (location) => location.hash });
+  const isArriving = useIsFetching({ queryKey: keyOfUser(id), predicate: ({ state }) => state.data === undefined }) > 0;
+  const reached = useRef('');
+  useEffect(() => {
+    if (hash === '' || reached.current === hash) return;
+    document.getElementById(hash)?.scrollIntoView({ block: 'start' });
+    if (!isArriving) reached.current = hash;
+  }, [hash, isArriving]);
 }
 
 /** Runs an act that needs no question, and says how it went. */
@@ -141,8 +196,7 @@ function useActs(user: User) {
 
 async function exportUser({ id }: User, failed: string): Promise<void> {
   try {
-    const response = await send('GET', '/admin/v1/users/{id}/export', { path: { id } });
-    download(`user-${id}.json`, await response.text(), 'application/json');
+    download(`user-${id}.json`, await exportOf(id), 'application/json');
   } catch (error) {
     toast.failed(failed, error);
   }

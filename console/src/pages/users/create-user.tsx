@@ -14,12 +14,19 @@ import styles from './users.module.css';
 
 const empty = { name: '', username: '', email: '', phone: '', password: '' };
 type Form = typeof empty;
+/** Members of the new user that are known. */
+export type NewMembers = Readonly<Record<string, unknown>>;
+
+const formOf = (start: NewMembers): Form => {
+  const known = Object.keys(empty).map((name) => [name, typeof start[name] === 'string' ? start[name] : '']);
+  return { ...empty, ...Object.fromEntries(known) };
+};
 
 /** A new user. Errors stand at their fields. */
-export function CreateUser({ onClose }: { onClose: () => void }) {
+export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClose: () => void }) {
   const { users, common } = useText();
   const queries = useQueryClient();
-  const [form, setForm] = useState<Form>(empty);
+  const [form, setForm] = useState<Form>(() => formOf(start));
   // A repeat after a lost answer must not make a second user.
   const key = useRef(crypto.randomUUID());
   const create = useMutation({

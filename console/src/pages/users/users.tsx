@@ -1,9 +1,10 @@
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
 import { useList } from '../../api/pages.js';
 import type { BulkAction, GetUserPageData, GetUserPageResponse, User } from '../../api/schema.js';
-import { useCan } from '../../app/operator.js';
+import { operatorQuery, useCan } from '../../app/operator.js';
 import { Button, ButtonLink } from '../../components/button/button.js';
 import { FilterBar, type FilterField } from '../../components/filter/filter-bar.js';
 import { Page, Panel } from '../../components/panel/panel.js';
@@ -11,9 +12,11 @@ import { Empty, Loaded, Notice } from '../../components/state/state.js';
 import { BulkBar, ListFoot } from '../../components/table/bars.js';
 import { Table } from '../../components/table/table.js';
 import { nameOf } from '../../components/text/values.js';
+import { cx } from '../../lib/cx.js';
 import { keep, kept } from '../../lib/kept.js';
 import type { Texts } from '../../text/en/index.js';
 import { useText } from '../../text/text.js';
+import { typeOf } from '../login-check/query.js';
 import { BulkDialog } from './bulk-dialog.js';
 import { CreateUser } from './create-user.js';
 import { filterOf, type UsersQuery } from './query.js';
@@ -52,6 +55,7 @@ const bulkActions = [
 export function Users() {
   const { users, imports } = useText();
   const can = useCan();
+  const isKnown = useQuery(operatorQuery).data !== undefined;
   const query = useSearch({ from: '/users' });
   const navigate = useNavigate({ from: '/users' });
   const found = useUsers(query);
@@ -77,13 +81,14 @@ export function Users() {
     <Page
       title={users.title}
       actions={
-        <>
-          {can('users:read') && (
+        // Until the role is known the buttons keep their place, so that nothing moves when they appear.
+        <div className={cx(styles.actions, !isKnown && styles.awaited)}>
+          {(can('users:read') || !isKnown) && (
             <Button icon="download" onClick={() => setAsked({ action: 'export', all: true })}>
               {users.exportAll}
             </Button>
           )}
-          {can('users:write') && (
+          {(can('users:write') || !isKnown) && (
             <>
               <ButtonLink icon="upload" to="/users/import">
                 {imports.open}
@@ -93,7 +98,7 @@ export function Users() {
               </Button>
             </>
           )}
-        </>
+        </div>
       }
     >
       <FilterBar
@@ -134,7 +139,7 @@ export function Users() {
                 </div>
               )}
               {rows.length === 0 && last.partial === undefined ? (
-                <Nobody isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />
+                <Nobody search={query.q} isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />
               ) : (
                 <Table
                   label={users.list}
@@ -260,12 +265,30 @@ function Total({
   return isFiltered ? <span>{users.atLeast(page.total)}</span> : null;
 }
 
+interface NobodyProps {
+  readonly search: string | undefined;
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+}
+
 /** Why the list is empty, and the next step. */
-function Nobody({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
-  const { users } = useText();
+function Nobody({ search, isFiltered, onClear }: NobodyProps) {
+  const { users, check } = useText();
   if (!isFiltered) return <Empty title={users.nobodyYet}>{users.nobodyYetWhy}</Empty>;
   return (
-    <Empty title={users.nobody} action={<Button onClick={onClear}>{users.clear}</Button>}>
+    <Empty
+      title={users.nobody}
+      action={
+        <div className={styles.next}>
+          {search !== undefined && (
+            <ButtonLink icon="key" to="/users/login-check" search={{ type: typeOf(search), value: search }}>
+              <bdi className={styles.why}>{check.why(search)}</bdi>
+            </ButtonLink>
+          )}
+          <Button onClick={onClear}>{users.clear}</Button>
+        </div>
+      }
+    >
       {users.nobodyWhy}
     </Empty>
   );

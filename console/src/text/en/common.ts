@@ -16,6 +16,7 @@ export const common = {
   tryAgain: 'Try again',
   tryingAgainIn: (seconds: number) => `Trying again in ${seconds} s.`,
   notReachable: 'Postern cannot be reached.',
+  notConfirmed: 'You did not confirm who you are, so nothing was changed.',
   unexpected: 'Something unexpected went wrong in the console. Reload the page.',
   offlineSince: (time: string) =>
     `No connection since ${time}. What you see is from then. Buttons that change something wait.`,

@@ -1,4 +1,6 @@
+import { acts } from './acts.js';
 import { audit } from './audit.js';
+import { check } from './check.js';
 import { common } from './common.js';
 import { events } from './events.js';
 import { imports } from './imports.js';
@@ -15,7 +17,9 @@ import { user } from './user.js';
 import { users } from './users.js';
 
 export const texts = {
+  acts,
   audit,
+  check,
   common,
   delivery,
   events,

@@ -39,6 +39,11 @@ export const shell = {
     note: 'Single letters do nothing while you type in a field.',
   },
   palette: {
+    goTo: 'Go to:',
+    openUser: 'Open the page',
+    actionOn: (name: string) => `What to do with ${name}`,
+    userActions: 'actions',
+    back: 'back',
     title: 'Find or do',
     placeholder: 'A page, an action, a user',
     users: 'Users',

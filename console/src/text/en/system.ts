@@ -4,7 +4,7 @@ export const system = {
   doctor: 'Doctor',
   allWell: 'nothing needs you',
   attention: (n: number) => (n === 1 ? 'one finding needs attention' : `${n} findings need attention`),
-  levels: { ok: 'Fine', warn: 'Warning', fail: 'Fault' },
+  levels: { ok: 'Fine', warn: 'Warning', fail: 'Failed' },
   processes: 'Processes',
   versionOf: (version: string) => `Postern ${version}`,
   host: 'Host and process',

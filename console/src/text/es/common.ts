@@ -16,6 +16,7 @@ export const common: Texts['common'] = {
   tryAgain: 'Probar otra vez',
   tryingAgainIn: (seconds) => `Nuevo intento en ${seconds} s.`,
   notReachable: 'No se puede conectar con Postern.',
+  notConfirmed: 'No confirmó su identidad, así que no se cambió nada.',
   unexpected: 'Algo inesperado falló en la consola. Recargue la página.',
   offlineSince: (time) =>
     `Sin conexión desde las ${time}. Lo que ve es de entonces. Los botones que cambian algo esperan.`,

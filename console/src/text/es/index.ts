@@ -1,5 +1,7 @@
 import type { Texts } from '../en/index.js';
+import { acts } from './acts.js';
 import { audit } from './audit.js';
+import { check } from './check.js';
 import { common } from './common.js';
 import { events } from './events.js';
 import { imports } from './imports.js';
@@ -16,7 +18,9 @@ import { user } from './user.js';
 import { users } from './users.js';
 
 export const texts: Texts = {
+  acts,
   audit,
+  check,
   common,
   delivery,
   events,

@@ -41,6 +41,11 @@ export const shell: Texts['shell'] = {
     note: 'Las letras sueltas no hacen nada mientras escribe en un campo.',
   },
   palette: {
+    goTo: 'Ir a:',
+    openUser: 'Abrir la página',
+    actionOn: (name) => `Qué hacer con ${name}`,
+    userActions: 'acciones',
+    back: 'volver',
     title: 'Buscar o hacer',
     placeholder: 'Una página, una acción, un usuario',
     users: 'Usuarios',

@@ -6,7 +6,7 @@ export const system: Texts['system'] = {
   doctor: 'Diagnóstico',
   allWell: 'nada le necesita',
   attention: (n) => (n === 1 ? 'un punto requiere atención' : `${n} puntos requieren atención`),
-  levels: { ok: 'Bien', warn: 'Aviso', fail: 'Fallo' },
+  levels: { ok: 'Bien', warn: 'Aviso', fail: 'Falla' },
   processes: 'Procesos',
   versionOf: (version) => `Postern ${version}`,
   host: 'Máquina y proceso',

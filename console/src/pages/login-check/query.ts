@@ -1,0 +1,13 @@
+/** The members of the URL of the page: the identity, and what else the answer depends on. */
+export const members = ['type', 'value', 'device', 'address'] as const;
+
+const types = ['email', 'phone', 'username'] as const;
+export type IdentityType = (typeof types)[number];
+
+/** The type of identity that a text looks like. */
+export function typeOf(value: string): IdentityType {
+  if (value.includes('@')) return 'email';
+  return /^\+?[\d\s().-]{5,}$/.test(value) ? 'phone' : 'username';
+}
+
+export const readType = (text: string | undefined): IdentityType | undefined => types.find((type) => type === text);

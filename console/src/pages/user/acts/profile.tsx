@@ -1,0 +1,166 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { User, UserChange } from '../../../api/schema.js';
+import { changeUser, userQuery } from '../../../api/users.js';
+import { ConfirmDialog } from '../../../components/dialog/dialog.js';
+import { Field, TextArea } from '../../../components/field/field.js';
+import { nameOf } from '../../../components/text/values.js';
+import { toast } from '../../../components/toast/toasts.js';
+import { useDraft } from '../../../lib/drafts.js';
+import { useText } from '../../../text/text.js';
+import styles from '../user.module.css';
+import { type ActProps, typedFor, useAct, useUndo } from './run.js';
+
+const profile = ['name', 'locale', 'metadata'] as const;
+const addresses = ['username', 'email', 'phone'] as const;
+type Member = (typeof profile)[number] | (typeof addresses)[number];
+type Form = Readonly<Record<Member, string>>;
+
+const formOf = (user: User): Form => ({
+  name: user.name,
+  locale: user.locale ?? '',
+  metadata: JSON.stringify(user.metadata, null, 2),
+  username: user.username ?? '',
+  email: user.email ?? '',
+  phone: user.phone ?? '',
+});
+
+/** The body that gives these members their values of the form. Without a value, a member is removed. */
+function changeTo(form: Form, members: readonly Member[]): UserChange {
+  const entries = members.map((member) => {
+    const value = form[member].trim();
+    if (member === 'metadata') return [member, value === '' ? {} : JSON.parse(value)];
+    return [member, member === 'name' || value !== '' ? value : null];
+  });
+  return Object.fromEntries(entries) as UserChange;
+}
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = text.trim() === '' ? {} : JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A form of some members of the user. Its draft survives a reload, and only the changed members are sent, so that two
+ * operators who change different members do not undo each other. A member that somebody else has changed in the meantime
+ * is shown first.
+ */
+function useChange(props: ActProps, name: string, members: readonly Member[]) {
+  const { user, onClose } = props;
+  const { acts: text } = useText();
+  const client = useQueryClient();
+  const start = { base: formOf(user), form: formOf(user) };
+  const [{ base, form }, setDraft, forget] = useDraft(`user.${user.id}.${name}`, start);
+  const [overtaken, setOvertaken] = useState<Partial<Form>>({});
+  const [badJson, setBadJson] = useState(false);
+  const close = () => {
+    forget();
+    onClose();
+  };
+  const act = useAct({ user, onClose: close }, members);
+  const undo = useUndo(user.id);
+  const changed = members.filter((member) => form[member].trim() !== base[member].trim());
+
+  async function work(): Promise<'open' | undefined> {
+    if (changed.length === 0) return undefined;
+    const now = formOf(await client.fetchQuery({ ...userQuery(user.id), staleTime: 0 }));
+    const lost = changed.filter((member) => now[member] !== base[member] && now[member] !== form[member].trim());
+    setOvertaken(Object.fromEntries(lost.map((member) => [member, now[member]])));
+    if (lost.length > 0) {
+      const kept = Object.fromEntries(changed.map((member) => [member, form[member]]));
+      setDraft({ base: now, form: { ...now, ...kept } });
+      return 'open';
+    }
+    await changeUser(user.id, changeTo(form, changed));
+    toast.done(
+      text.saved,
+      undo(() => changeUser(user.id, changeTo(base, changed))),
+    );
+    return undefined;
+  }
+  const errorOf = (member: Member): string | undefined => {
+    if (member === 'metadata' && badJson) return text.notJson;
+    const other = overtaken[member];
+    return act.errorOf(member) ?? (other === undefined ? undefined : text.overtaken(other));
+  };
+  return {
+    busy: act.busy,
+    error: act.error,
+    /** The members that lose their value. */
+    removed: changed.filter((member) => base[member] !== '' && form[member].trim() === ''),
+    close,
+    save() {
+      const isBad = members.includes('metadata') && !isObject(form.metadata);
+      setBadJson(isBad);
+      if (!isBad) void act.run(work);
+    },
+    field: (member: Member) => ({
+      value: form[member],
+      error: errorOf(member),
+      autoComplete: 'off',
+      ...(props.about === member && { 'data-first-focus': true }),
+      onChange(event: { readonly currentTarget: { readonly value: string } }) {
+        const { value } = event.currentTarget;
+        setDraft((before) => ({ ...before, form: { ...before.form, [member]: value } }));
+      },
+    }),
+  };
+}
+
+/** The name, the language and the metadata. */
+export function EditProfile(props: ActProps) {
+  const { acts: text, user } = useText();
+  const { busy, error, close, save, field } = useChange(props, 'profile', profile);
+  return (
+    <ConfirmDialog
+      title={text.profile.title(nameOf(props.user))}
+      action={text.save}
+      {...{ busy, error }}
+      onConfirm={save}
+      onClose={close}
+    >
+      <div className={styles.form}>
+        <Field label={text.profile.name} maxLength={255} {...field('name')} />
+        <Field label={user.who.locale} hint={text.profile.localeHint} {...field('locale')} />
+        <TextArea
+          label={user.who.metadata}
+          hint={text.profile.metadataHint}
+          spellCheck={false}
+          {...field('metadata')}
+        />
+      </div>
+    </ConfirmDialog>
+  );
+}
+
+/** What the user signs in with, and where codes go. To remove one, its field is cleared and the name typed. */
+export function EditAddresses(props: ActProps) {
+  const { acts: text, user } = useText();
+  const { busy, error, removed, close, save, field } = useChange(props, 'addresses', addresses);
+  const plain = { autoCapitalize: 'off', spellCheck: false };
+  return (
+    <ConfirmDialog
+      title={text.addresses.title(nameOf(props.user))}
+      action={text.save}
+      destructive={removed.length > 0}
+      typed={removed.length > 0 ? typedFor(props.user) : undefined}
+      {...{ busy, error }}
+      onConfirm={save}
+      onClose={close}
+    >
+      <div className={styles.form}>
+        <p>{text.addresses.what}</p>
+        <Field label={user.who.username} {...plain} {...field('username')} />
+        <Field label={user.who.email} type="email" {...plain} {...field('email')} />
+        <Field label={user.who.phone} type="tel" hint={text.addresses.phoneHint} {...field('phone')} />
+        {removed.length > 0 && <p>{text.addresses.removes(removed.map((member) => user.who[nameOfMember(member)]))}</p>}
+      </div>
+    </ConfirmDialog>
+  );
+}
+
+const nameOfMember = (member: Member) => addresses.find((each) => each === member) ?? 'username';

@@ -1,0 +1,187 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { User } from '../../api/schema.js';
+import { Button } from '../../components/button/button.js';
+import { Icon, type IconName } from '../../components/icon/icon.js';
+import { Facts, Panel, Rows } from '../../components/panel/panel.js';
+import { Loaded } from '../../components/state/state.js';
+import { Cut, None, Time } from '../../components/text/values.js';
+import { useFormats, useText } from '../../text/text.js';
+import type { Act, OpenAct } from './acts/run.js';
+import { accountsQuery, useProviders } from './queries.js';
+import styles from './user.module.css';
+
+interface WhoProps {
+  readonly user: User;
+  /** Whether the operator may change this user. */
+  readonly mayChange: boolean;
+  readonly onAct: OpenAct;
+}
+
+/** Who the user is. */
+export function Who({ user, mayChange, onAct }: WhoProps) {
+  const { user: text, acts, users } = useText();
+  const { who } = text;
+  const shown = (value: string | null) => (value === null ? <None /> : <Cut of={value} />);
+  return (
+    <Panel
+      anchor="who"
+      title={who.title}
+      actions={
+        mayChange && (
+          <>
+            <Button small changes onClick={() => onAct('profile')}>
+              {acts.edit}
+            </Button>
+            <Button small changes onClick={() => onAct('addresses')}>
+              {acts.editAddresses}
+            </Button>
+          </>
+        )
+      }
+    >
+      <Facts
+        of={[
+          [acts.profile.name, shown(user.name === '' ? null : user.name)],
+          [who.username, shown(user.username)],
+          [who.phone, shown(user.phone)],
+          [who.email, shown(user.email)],
+          [who.role, users.roles[user.role]],
+          [who.locale, shown(user.locale)],
+          [who.created, <Time key="created" at={user.created_at} focusable />],
+          [who.changed, <Time key="changed" at={user.updated_at} focusable />],
+          [
+            who.metadata,
+            <pre key="metadata" className={styles.metadata}>
+              {JSON.stringify(user.metadata)}
+            </pre>,
+          ],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+/** What the user proves themselves with. */
+export function Factors({ user, mayChange, onAct }: WhoProps) {
+  const { user: text, acts } = useText();
+  const { time } = useFormats();
+  const { factors } = text;
+  const policy = acts.policy.values[user.second_factor ?? 'byDefault'];
+  const open = (act: Act, verb: string, what: string) =>
+    mayChange ? (
+      <Button key={act} kind="ghost" small changes label={acts.of(verb, what)} onClick={() => onAct(act)}>
+        {verb}
+      </Button>
+    ) : null;
+  return (
+    <Panel anchor="factors" title={factors.title} flush>
+      <Rows label={factors.title}>
+        <FactorRow icon="key" name={factors.password} more={user.has_password ? factors.onFile : acts.factor.notSet}>
+          {open('password', user.has_password ? acts.change : acts.set, factors.password)}
+          {user.has_password && open('noPassword', acts.remove, factors.password)}
+        </FactorRow>
+        <FactorRow icon="keyboard" name={factors.pin} more={user.has_pin ? factors.onFile : acts.factor.notSet}>
+          {open('pin', user.has_pin ? acts.change : acts.set, factors.pin)}
+          {user.has_pin && open('noPin', acts.remove, factors.pin)}
+        </FactorRow>
+        {user.pin_recovery !== null && (
+          <FactorRow
+            icon="clock"
+            name={factors.pin}
+            more={acts.factor.pinChanges(time(user.pin_recovery.effective_at))}
+          >
+            {open('pinRecovery', acts.cancel, factors.pin)}
+          </FactorRow>
+        )}
+        {user.second_factors.map(({ type, created_at }) => (
+          <FactorRow
+            key={`${type} ${created_at}`}
+            icon={type === 'totp' ? 'shield' : 'passkey'}
+            name={factors[type]}
+            more={factors.since(time(created_at))}
+          />
+        ))}
+        <FactorRow icon="shield" name={acts.factor.second} more={`${acts.policy.label}: ${policy}`}>
+          {open('policy', acts.change, acts.factor.second)}
+          {user.second_factors.length > 0 && open('factors', factors.remove, acts.factor.second)}
+        </FactorRow>
+      </Rows>
+    </Panel>
+  );
+}
+
+interface FactorRowProps {
+  readonly icon: IconName;
+  readonly name: string;
+  readonly more: string;
+  readonly children?: ReactNode;
+}
+
+function FactorRow({ icon, name, more, children }: FactorRowProps) {
+  return (
+    <li className={styles.row}>
+      <Icon name={icon} />
+      <div>
+        {name}
+        <div className={styles.quiet}>{more}</div>
+      </div>
+      {children !== undefined && <div className={styles.verbs}>{children}</div>}
+    </li>
+  );
+}
+
+/** The accounts at OpenID providers with which the user can log in. Nothing without a provider. */
+export function Accounts({ user, mayChange, onAct }: WhoProps) {
+  const { accounts: text } = useText().acts;
+  const { time } = useFormats();
+  const query = useQuery(accountsQuery(user.id));
+  const providers = useProviders(user.id);
+  if (providers.length === 0 && (query.data ?? []).length === 0) return null;
+  return (
+    <Panel
+      title={text.title}
+      flush
+      actions={
+        mayChange &&
+        providers.length > 0 && (
+          <Button small changes onClick={() => onAct('link')}>
+            {text.link}
+          </Button>
+        )
+      }
+    >
+      <Loaded query={query}>
+        {(accounts) =>
+          accounts.length === 0 ? (
+            <p className={styles.empty}>{text.none}</p>
+          ) : (
+            <Rows label={text.title}>
+              {accounts.map(({ id, provider, subject, created_at }) => (
+                <li key={id} className={styles.row}>
+                  <Icon name="link" />
+                  <div className={styles.who}>
+                    {provider}
+                    <Cut quiet of={subject} />
+                    <div className={styles.quiet}>{text.since(time(created_at))}</div>
+                  </div>
+                  {mayChange && (
+                    <Button
+                      kind="ghost"
+                      small
+                      changes
+                      label={`${text.unlink} ${provider} ${subject}`}
+                      onClick={() => onAct('unlink', id)}
+                    >
+                      {text.unlink}
+                    </Button>
+                  )}
+                </li>
+              ))}
+            </Rows>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
