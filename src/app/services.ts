@@ -43,7 +43,7 @@ export async function createServices(
   const pins = createPins({ hasher, keys });
   const factors = createFactors(base);
   const idTokens = createConfiguredIdTokens(config, outbound);
-  const sessions = createSessionServices(base);
+  const sessions = createSessionServices(base, messaging.notices);
   const { rules, ...users } = createUserServices(base, idTokens, messaging.notices);
   const account = createAccountServices(base, {
     messaging,
@@ -65,6 +65,7 @@ export async function createServices(
     idTokens,
     plugins,
     account,
+    possession: sessions.possession,
   });
   const statistics = createStatistics(database);
   const services: Services = {

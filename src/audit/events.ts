@@ -12,6 +12,7 @@ export type EventType =
   | 'login.refused_locked'
   | 'account.locked_by_guesses'
   | 'token.deleted'
+  | 'token.misused'
   | 'device.changed'
   | 'device.removed'
   | 'message.sent'

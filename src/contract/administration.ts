@@ -133,6 +133,7 @@ export const exampleDevice = {
   screen_width: '1179',
   screen_height: '2556',
   push: { ios: true, android: false, web: false },
+  is_bound: true,
   last_login_at: '2017-10-19T17:02:03.181879Z',
   created_at: '2017-10-19T17:02:03.181879Z',
   updated_at: '2017-10-19T17:02:03.181879Z',
@@ -156,6 +157,9 @@ export const UserDevice = Type.Object(
         description: 'Which kinds of push token are registered. The tokens themselves are never shown.',
       },
     ),
+    is_bound: Type.Boolean({
+      description: 'Whether its newest login is bound to a key of the device. A copy of such a token is useless.',
+    }),
     last_login_at: Type.Unsafe<string>({ ...Time, description: 'When the last login on this device was approved.' }),
     created_at: Time,
     updated_at: Time,
@@ -172,6 +176,7 @@ export const UserToken = Type.Object(
     authenticator: Type.String({ examples: ['password'] }),
     status: AuthenticationStatus,
     active: Type.Boolean({ description: 'Whether its token is active.' }),
+    is_bound: Type.Boolean({ description: 'Whether its token is bound to a key of the client.' }),
     first_used_at: Type.Unsafe<string | null>({
       ...NullableTime,
       description: 'When its token created its first session.',

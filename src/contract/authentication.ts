@@ -24,6 +24,17 @@ const screenSize = Type.Union(
 
 const NullableScreenSize = Type.Union([screenSize, Type.Null()]);
 
+/** A public key. Other members, such as `alg`, are ignored, and private ones are refused. */
+const PublicKey = Type.Object(
+  {
+    kty: Type.Enum(['EC', 'OKP']),
+    crv: Type.Enum(['P-256', 'Ed25519']),
+    x: Type.String({ minLength: 43, maxLength: 43 }),
+    y: Type.Optional(Type.String({ minLength: 43, maxLength: 43, description: 'With P-256 only.' })),
+  },
+  { title: 'PublicKey' },
+);
+
 /**
  * The device of a login. A `null` member counts as missing, so that a client can send what GET /v1/devices/{id} shows.
  */
@@ -44,6 +55,11 @@ export const DeviceInput = Type.Object(
     gcm_device_token: Type.Optional(NullableText(255)),
     screen_width: Type.Optional(NullableScreenSize),
     screen_height: Type.Optional(NullableScreenSize),
+    jwk: Type.Optional({
+      ...PublicKey,
+      description:
+        'A public key (JWK, RFC 7517) of this client: P-256 or Ed25519. It binds the token to the key: the token then works only with a DPoP proof (RFC 9449) that the key has signed.',
+    }),
   },
   { title: 'DeviceInput' },
 );
@@ -51,7 +67,7 @@ export type DeviceInput = Static<typeof DeviceInput>;
 
 /** A device as a login stores it: with an id, and without members that are `null`. */
 export type LoginDevice = { readonly id: string } & {
-  readonly [Member in Exclude<keyof DeviceInput, 'id'>]?: NonNullable<DeviceInput[Member]>;
+  readonly [Member in Exclude<keyof DeviceInput, 'id' | 'jwk'>]?: NonNullable<DeviceInput[Member]>;
 };
 
 const Pin = Type.String({ pattern: pinPattern, description: '4 to 12 digits.', examples: ['2468'] });
@@ -142,6 +158,9 @@ export const Authentication = Type.Object(
     status: AuthenticationStatus,
     token: Type.Optional(Type.String({ description: 'The authentication token, present once issued. Shown once.' })),
     user_id: Type.Optional(Type.Unsafe<string>({ ...Id, description: 'The user. Present with the token.' })),
+    is_bound: Type.Optional(
+      Type.Boolean({ description: 'Present and true with a token that is bound to `device.jwk`.' }),
+    ),
     error_code: ErrorCode,
     error_message: Type.String(),
     challenge: Type.Optional(

@@ -29,6 +29,11 @@ export const NewSession = Type.Object(
 );
 export type NewSession = Static<typeof NewSession>;
 
+/** The header of answers with a nonce for DPoP proofs, for the OpenAPI document. */
+export const nonceHeader = {
+  'DPoP-Nonce': Type.String({ description: 'The nonce for the next DPoP proof, if the token is bound to a key.' }),
+};
+
 /** The headers of `GET /v1/sessions/verify`, for reverse proxies: the member of the session in each. */
 const sessionHeaders = {
   'postern-user-id': 'user_id',

@@ -71,11 +71,14 @@ export async function findKnownDevice(
   return device?.id;
 }
 
-/** SQL: the columns of `devices` that the API shows. `push` only says which kinds of push token there are. */
+/** SQL: the columns of `devices` that the API shows. `push` only says which kinds of push token there are. For `devices` without an alias. */
 export const deviceColumns = sql`
   id, make, model, os_name, os_version, sdk_version, screen_width, screen_height,
   jsonb_build_object('ios', apn_device_token <> '' is true, 'android', gcm_device_token <> '' is true,
                      'web', web_push_subscription is not null) as push,
+  coalesce((select t.key_thumbprint is not null from authentications t
+            where t.user_id = devices.user_id and t.device_id = devices.id and t.status = 'approved' and t.ended_at is null
+            order by t.approved_at desc limit 1), false) as is_bound,
   last_login_at, created_at, updated_at`;
 
 const selectDevice = userStatement<DeviceKey, UserDevice>(

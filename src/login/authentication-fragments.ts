@@ -8,7 +8,8 @@ import type { Origin } from '../lib/origin.js';
 export const openFor = sql`interval '10 minutes'`;
 
 /** SQL: the columns of `AuthenticationRecord`. */
-export const recordColumns = sql`id, device_id, status, error_code, expires_at, created_at, updated_at`;
+export const recordColumns = sql`id, device_id, status, error_code, expires_at, created_at, updated_at,
+  key_thumbprint is not null as is_bound`;
 
 /** SQL: a column of an approving statement: whether its CTE `device` has inserted the device. */
 export const isNewDevice = sql`exists (select from device where is_new) as is_new_device`;

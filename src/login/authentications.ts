@@ -33,6 +33,8 @@ export interface AuthenticationRecord {
   readonly expires_at: string;
   readonly created_at: string;
   readonly updated_at: string;
+  /** Whether its token is bound to a key of the client. */
+  readonly is_bound: boolean;
 }
 
 /** A login that starts. */
@@ -42,6 +44,8 @@ export interface NewAuthentication {
   readonly epoch: number;
   readonly authenticator: string;
   readonly device: LoginDevice;
+  /** The thumbprint of the key that its token will be bound to. Undefined: it will not be bound. */
+  readonly keyThumbprint: string | undefined;
   /** The device's id, if a login of the user was approved on it before this one began. */
   readonly knownDevice: string | undefined;
   readonly origin: Origin;
@@ -53,10 +57,12 @@ interface LoginValues extends EventValues {
   readonly deviceId: string;
   readonly authenticator: string;
   readonly epoch: number;
+  readonly keyThumbprint: string | null;
 }
 
-function loginValues({ userId, id, device, authenticator, epoch, origin }: NewAuthentication): LoginValues {
-  return { userId, id, deviceId: device.id, authenticator, epoch, ...eventValues(origin) };
+function loginValues(login: NewAuthentication): LoginValues {
+  const { userId, id, device, authenticator, epoch, keyThumbprint = null, origin } = login;
+  return { userId, id, deviceId: device.id, authenticator, epoch, keyThumbprint, ...eventValues(origin) };
 }
 
 interface ApprovedValues extends LoginValues, TakenGuess {
@@ -80,10 +86,10 @@ const insertApproved = userStatement<ApprovedValues, MaybeRecord>(
   held_device as materialized (
     ${lockKnownDevice({ userId: p.userId, deviceId: p.knownDevice, after: sql`settled` })}),
   authentication as (
-    insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, token_digest,
-                                 expires_at, created_at, updated_at, approved_at)
-    select u.id, ${p.id}, ${p.deviceId}, ${p.authenticator}, 'approved', u.epoch, ${p.device}::jsonb, ${p.tokenDigest},
-           now + ${p.lifetimeMs} * interval '1 ms', now, now, now
+    insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, key_thumbprint,
+                                 token_digest, expires_at, created_at, updated_at, approved_at)
+    select u.id, ${p.id}, ${p.deviceId}, ${p.authenticator}, 'approved', u.epoch, ${p.device}::jsonb,
+           ${p.keyThumbprint}, ${p.tokenDigest}, now + ${p.lifetimeMs} * interval '1 ms', now, now, now
     from users u, clock where u.id = ${p.userId} and u.epoch = ${p.epoch} and u.status = 'active' and not ${lockHolds}
       and not ${nextPinIsDue}
       and (${p.knownDevice}::uuid is null or exists (select 1 from held_device))
@@ -188,11 +194,11 @@ const insertOpen = userStatement<OpenValues, AuthenticationRecord>(
   with clock as materialized (select db_now() as now),
   ${eventInput(p)},
   authentication as (
-    insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, challenge, pin_refused,
-                                 factor, challenge_ends_at, expires_at, created_at, updated_at)
+    insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, key_thumbprint, challenge,
+                                 pin_refused, factor, challenge_ends_at, expires_at, created_at, updated_at)
     select ${p.userId}, ${p.id}, ${p.deviceId}, ${p.authenticator},
            case when ${p.messageId}::uuid is null then 'pending' else 'created' end, ${p.epoch}, ${p.device}::jsonb,
-           ${p.challenge}::jsonb, ${p.pinRefused}, ${p.factor}, now + ${p.lifetimeSeconds} * interval '1 second',
+           ${p.keyThumbprint}, ${p.challenge}::jsonb, ${p.pinRefused}, ${p.factor}, now + ${p.lifetimeSeconds} * interval '1 second',
            now + ${openFor}, now, now
     from clock
     returning *),

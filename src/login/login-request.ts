@@ -1,5 +1,6 @@
 import type { TokenRequest } from '../contract/authentication.js';
 import { canonicalIdentity, type Identity } from '../identities/identity.js';
+import { readClientKey } from '../lib/crypto/client-key.js';
 import { newId, parseId } from '../lib/ids.js';
 import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
 import type { NewAuthentication } from './authentications.js';
@@ -12,10 +13,11 @@ import {
 } from './authenticators/authenticator.js';
 
 /** A parsed login request, validated as far as possible without the database. */
-export type CheckedRequest = { readonly device: NewAuthentication['device'] } & (
-  | { readonly authenticator: SingleStep | TwoStep; readonly identity: Identity }
-  | { readonly authenticator: SelfNaming; readonly identity: undefined }
-);
+export type CheckedRequest = Pick<NewAuthentication, 'device' | 'keyThumbprint'> &
+  (
+    | { readonly authenticator: SingleStep | TwoStep; readonly identity: Identity }
+    | { readonly authenticator: SelfNaming; readonly identity: undefined }
+  );
 
 /** @throws Problem `validation_failed` naming every error. */
 export function checkRequest(
@@ -24,9 +26,12 @@ export function checkRequest(
   defaultRegion: string | undefined,
 ): CheckedRequest {
   const authenticator = authenticators.get(request.authenticator);
-  const device = describeDevice(request.device);
-  if (authenticator !== undefined && namesUser(authenticator)) return { authenticator, identity: undefined, device };
   const errors: FieldError[] = [];
+  const described = { device: describeDevice(request.device), keyThumbprint: readKey(request.device, errors) };
+  if (authenticator !== undefined && namesUser(authenticator)) {
+    throwIfErrors(errors);
+    return { authenticator, identity: undefined, ...described };
+  }
   if (authenticator === undefined) {
     const allowed = [...authenticators.keys()].join(', ');
     errors.push({ field: 'authenticator', code: 'unknown_authenticator', params: { allowed } });
@@ -35,7 +40,7 @@ export function checkRequest(
   const identity = readIdentity(request, defaultRegion, errors);
   throwIfErrors(errors);
   if (authenticator === undefined || identity === undefined) throw new Error('unreachable: the error was thrown above');
-  return { authenticator, identity, device };
+  return { authenticator, identity, ...described };
 }
 
 function readIdentity(
@@ -51,6 +56,14 @@ function readIdentity(
   const identity = canonicalIdentity(type, value, defaultRegion);
   if (identity === undefined) errors.push({ field: 'identity.value', code: 'invalid_identity', params: { type } });
   return identity;
+}
+
+/** The thumbprint of the key that the token will be bound to. */
+function readKey({ jwk }: TokenRequest['device'], errors: FieldError[]): string | undefined {
+  if (jwk === undefined) return undefined;
+  const thumbprint = readClientKey(jwk)?.thumbprint;
+  if (thumbprint === undefined) errors.push({ field: 'device.jwk', code: 'invalid_key' });
+  return thumbprint;
 }
 
 /** The known members of the client's device that have a value. A missing id is created. */

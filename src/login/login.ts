@@ -43,7 +43,7 @@ export interface LoginOptions extends SecondStepOptions {
 }
 
 /** A login before its user is known. */
-type StartedLogin = Pick<NewAuthentication, 'id' | 'authenticator' | 'device' | 'origin'>;
+type StartedLogin = Pick<NewAuthentication, 'id' | 'authenticator' | 'device' | 'keyThumbprint' | 'origin'>;
 
 /** Creates the login with the given authenticators. */
 export function createLogin(options: LoginOptions): Login {
@@ -53,8 +53,8 @@ export function createLogin(options: LoginOptions): Login {
   const registry = new Map(options.authenticators.map((authenticator) => [authenticator.name, authenticator]));
 
   async function start(request: TokenRequest, origin: Origin): Promise<LoginResult> {
-    const { authenticator, identity, device } = checkRequest(request, registry, options.defaultRegion);
-    const begun = { id: newId(), authenticator: authenticator.name, device, origin };
+    const { authenticator, identity, device, keyThumbprint } = checkRequest(request, registry, options.defaultRegion);
+    const begun = { id: newId(), authenticator: authenticator.name, device, keyThumbprint, origin };
     if (identity === undefined) return beginWithoutIdentity(authenticator, begun);
     const userId = await lookup.identify(identity, origin.address);
     const attempt = { ...begun, userId, deviceId: device.id };

@@ -150,9 +150,9 @@ const assignToUser = userStatement<
     delete from authentications
     where user_id = ${p.temporaryUserId} and id = ${p.id} and status in ('created', 'pending') and ended_at is null
     returning *)
-  insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, challenge, factor,
-                               challenge_ends_at, expires_at, created_at, updated_at, guesses)
-  select ${p.userId}, id, device_id, authenticator, 'pending', ${p.epoch}, device, '{}', factor,
+  insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, key_thumbprint, challenge,
+                               factor, challenge_ends_at, expires_at, created_at, updated_at, guesses)
+  select ${p.userId}, id, device_id, authenticator, 'pending', ${p.epoch}, device, key_thumbprint, '{}', factor,
          challenge_ends_at, expires_at, created_at, db_now(), ${maxGuesses}
   from nameless
   returning id`,

@@ -3,6 +3,7 @@ import type { ParsedToken } from '../lib/crypto/token-strings.js';
 import { parseId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 import { Problem } from '../lib/problem.js';
+import type { Possession, TokenUse } from '../sessions/possession/possession.js';
 import { type AuthenticationStatus, endAuthentication, findAuthenticationStatus } from './authentications.js';
 
 /** Authentication tokens after their login: status and logout. */
@@ -14,12 +15,15 @@ export interface Tokens {
    * @throws Problem `no_active_token`
    */
   remove(userId: string, id: string, origin: Origin): Promise<{ id: string }>;
-  /** Ends the token that authorizes the request. @throws Problem `no_active_token` */
-  removeHeld(token: ParsedToken, origin: Origin): Promise<{ id: string }>;
+  /**
+   * Ends the token that authorizes the request. A token that is bound to a key needs a proof.
+   * @throws Problem `no_active_token`, `invalid_dpop_proof`, `use_dpop_nonce`
+   */
+  removeHeld(token: ParsedToken, use: TokenUse): Promise<{ id: string }>;
 }
 
 /** Creates the status and the logout of authentication tokens. */
-export function createTokens(database: Database): Tokens {
+export function createTokens(database: Database, possession: Pick<Possession, 'demand'>): Tokens {
   return {
     async status(text) {
       const id = parseId(text);
@@ -33,8 +37,11 @@ export function createTokens(database: Database): Tokens {
       if (!isEnded) throw new Problem('no_active_token');
       return { id };
     },
-    async removeHeld({ ids: [userId = '', id = ''], digest }, origin) {
-      const isEnded = await endAuthentication(database.user(userId), { userId, id, digest }, origin);
+    async removeHeld(token, use) {
+      const { ids, digest } = token;
+      const [userId = '', id = ''] = ids;
+      await possession.demand(token, use);
+      const isEnded = await endAuthentication(database.user(userId), { userId, id, digest }, use.origin);
       if (!isEnded) throw new Problem('no_active_token');
       return { id };
     },

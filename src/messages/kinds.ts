@@ -17,6 +17,7 @@ export type CodeKind = keyof typeof codeKinds;
 export const noticeKinds = {
   new_device: 'A login on a device on which the user was never logged in before.',
   account_locked: 'Too many wrong secrets have locked the account.',
+  token_misused: 'Somebody used a copy of the login of a device. Postern refused it.',
   password_changed: 'The password was changed or removed.',
   pin_changed: 'The PIN was changed or removed.',
   email_changed: 'The mail address was changed or removed. The old address gets the notice too.',

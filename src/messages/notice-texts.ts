@@ -11,6 +11,10 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
     en: 'Your account was locked after too many wrong passwords or codes.',
     es: 'Su cuenta se ha bloqueado: demasiadas contraseñas o códigos incorrectos.',
   },
+  token_misused: {
+    en: 'Somebody tried to use a copy of the login of one of your devices ({device}). It was refused.',
+    es: 'Alguien ha intentado usar una copia del acceso de uno de sus dispositivos ({device}). Se ha rechazado.',
+  },
   password_changed: {
     en: 'The password of your account was changed.',
     es: 'Se ha cambiado la contraseña de su cuenta.',

@@ -8,81 +8,32 @@ import { newToken, type ParsedToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
 import type { Counters } from '../statistics/counters.js';
+import type { Possession, TokenUse } from './possession/possession.js';
+import type { ReadProof } from './possession/presented-proof.js';
+import {
+  type CreatedRow,
+  type CreateValues,
+  createBoundSession,
+  createSession,
+  type SessionRow,
+} from './session-queries.js';
 import { validSessions } from './verifier.js';
 
 /** Creates session tokens: short-lived tokens that authorize all requests except logins. */
 export interface Sessions {
   /**
-   * @throws Problem `invalid_authentication_token`, `account_locked` (an operator's lock), `account_unusable` (deactivated)
+   * @throws Problem `invalid_authentication_token`, `account_locked` (an operator's lock), `account_unusable` (deactivated);
+   * for a token that is bound to a key also `invalid_dpop_proof` and `use_dpop_nonce`
    */
-  create(token: ParsedToken): Promise<NewSession>;
+  create(token: ParsedToken, use: TokenUse): Promise<CreatedSession>;
 }
 
-interface SessionRow {
-  readonly id: string;
-  readonly user_id: string;
-  readonly device_id: string;
-  readonly created_at: string;
-  readonly expires_at: string;
+/** A new session with its token. */
+export interface CreatedSession {
+  readonly session: NewSession;
+  /** The nonce for the next proof, if the authentication token is bound to a key. */
+  readonly nonce: string | undefined;
 }
-
-/** The state of the authentication token, and the session if one was created. */
-type CreatedRow = { readonly current: boolean; readonly active: boolean; readonly locked: boolean } & (
-  | { readonly id: null }
-  | SessionRow
-);
-
-interface CreateValues {
-  readonly userId: string;
-  readonly authenticationId: string;
-  readonly authenticationDigest: Buffer;
-  readonly id: string;
-  readonly digest: Buffer;
-  /** Milliseconds. */
-  readonly lifetime: number;
-}
-
-/**
- * The first use of a token updates its row, and the update checks the row again, so it cannot race with a re-issue of the
- * token. It also ends the older tokens of the device, locked newest first, so that first uses cannot deadlock. A used
- * token counts as older even if the clock was set back: if it were newer, its first use would have ended this token.
- */
-const createSession = userStatement<CreateValues, CreatedRow>(
-  'session_create',
-  (p) => sql`
-  with token as materialized (
-    select a.user_id, a.id, a.device_id, a.expires_at, a.first_used_at, a.epoch = u.epoch as current,
-           u.status = 'active' as active, ${lockHolds} as locked
-    from authentications a join users u on u.id = a.user_id
-    where a.user_id = ${p.userId} and a.id = ${p.authenticationId} and a.token_digest = ${p.authenticationDigest}
-      and a.status = 'approved' and a.ended_at is null and a.expires_at > db_now()),
-  accepted as (select * from token where current and active and not locked),
-  first_use as (
-    update authentications a set first_used_at = coalesce(a.first_used_at, db_now())
-    from accepted t
-    where t.first_used_at is null and a.user_id = t.user_id and a.id = t.id
-      and a.token_digest = ${p.authenticationDigest} and a.ended_at is null
-    returning a.user_id, a.id, a.device_id, a.expires_at, a.approved_at),
-  older as materialized (
-    select o.user_id, o.id from authentications o join first_use f on o.user_id = f.user_id and o.device_id = f.device_id
-    where o.status = 'approved' and o.ended_at is null
-      and (o.first_used_at is not null and o.id <> f.id or (o.approved_at, o.id) < (f.approved_at, f.id))
-    order by o.approved_at desc, o.id desc for no key update of o),
-  superseded as (
-    update authentications a set ended_at = db_now() from older where a.user_id = older.user_id and a.id = older.id),
-  usable as (
-    select user_id, id, device_id, expires_at from accepted where first_used_at is not null
-    union all
-    select user_id, id, device_id, expires_at from first_use),
-  session as (
-    insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
-    select user_id, ${p.id}, id, device_id, ${p.digest}, n.now,
-           least(n.now + ${p.lifetime} * interval '1 ms', expires_at)
-    from usable cross join lateral (select db_now() as now) n
-    returning id, user_id, device_id, created_at, expires_at)
-  select token.current, token.active, token.locked, session.*
-  from token left join session on true`,
-);
 
 /** Arrays as PostgreSQL's text, in one order. */
 interface CreateManyValues {
@@ -97,7 +48,7 @@ interface CreateManyValues {
 
 /**
  * Creates sessions of many tokens that were used before. It locks nothing, so it waits for nothing. A token without a row in
- * the result is used for the first time or is refused: `createSession` decides.
+ * the result is used for the first time, is bound to a key, or is refused: `createSession` decides.
  */
 const createFurtherSessions = userStatement<CreateManyValues, SessionRow>(
   'session_create_many',
@@ -112,7 +63,8 @@ const createFurtherSessions = userStatement<CreateManyValues, SessionRow>(
     select a.id, a.device_id, a.expires_at, db_now() as now
     from authentications a join users u on u.id = a.user_id
     where a.user_id = requested.user_id and a.id = requested.authentication_id
-      and a.token_digest = requested.authentication_digest and a.status = 'approved' and a.ended_at is null and a.expires_at > db_now() and a.first_used_at is not null
+      and a.token_digest = requested.authentication_digest and a.status = 'approved' and a.ended_at is null
+      and a.expires_at > db_now() and a.first_used_at is not null and a.key_thumbprint is null
       and a.epoch = u.epoch and u.status = 'active' and not ${lockHolds}
     limit 1) token
   returning id, user_id, device_id, created_at, expires_at`,
@@ -132,15 +84,29 @@ export interface SessionOptions {
   /** Whether parallel requests share one statement. */
   readonly batching: boolean;
   readonly counters: Counters;
+  readonly possession: Possession;
 }
 
 /** Creates session tokens. `batching` lets parallel requests share a statement. */
-export function createSessions(database: Database, { lifetime, batching, counters }: SessionOptions): Sessions {
-  const createAlone = async ({ token, id, digest }: RequestedSession) => {
+export function createSessions(
+  database: Database,
+  { lifetime, batching, counters, possession }: SessionOptions,
+): Sessions {
+  const valuesOf = ({ token, id, digest }: RequestedSession): CreateValues => {
     const [userId = '', authenticationId = ''] = token.ids;
-    const values = { userId, authenticationId, authenticationDigest: token.digest, id, digest, lifetime };
-    const [row] = await database.user(userId).query(createSession(values));
+    return { userId, authenticationId, authenticationDigest: token.digest, id, digest, lifetime };
+  };
+  const createAlone = async (requested: RequestedSession) => {
+    const values = valuesOf(requested);
+    const [row] = await database.user(values.userId).query(createSession(values));
     return row;
+  };
+  /** A proof has no effect on a token that is not bound. */
+  const createWithProof = async (requested: RequestedSession, read: ReadProof) => {
+    if ('fault' in read) return createAlone(requested);
+    const values = valuesOf(requested);
+    const [row] = await database.user(values.userId).query(createBoundSession({ ...values, ...read.values }));
+    return row?.key_thumbprint === null ? createAlone(requested) : row;
   };
   const createOne = batching
     ? createWriteCoalescer({
@@ -149,21 +115,35 @@ export function createSessions(database: Database, { lifetime, batching, counter
       })
     : createAlone;
   return {
-    async create(authenticationToken) {
+    async create(authenticationToken, use) {
       const id = newId();
       const { token, digest } = newToken('session', [authenticationToken.ids[0] ?? '', id]);
-      const row = await createOne({ token: authenticationToken, id, digest });
+      const requested = { token: authenticationToken, id, digest };
+      const read = possession.read(authenticationToken, use.proof);
+      const isWithoutProof = use.proof.headers.length === 0;
+      const row = await (isWithoutProof ? createOne(requested) : createWithProof(requested, read));
       if (row === undefined) throw new Problem('invalid_authentication_token');
       if (!row.active) throw new Problem('account_unusable');
       if (!row.current) throw new Problem('invalid_authentication_token');
       if (row.locked) throw new Problem('account_locked');
+      if (row.key_thumbprint !== null && !row.is_proven) {
+        throw await possession.refusal(authenticationToken, use, read, row);
+      }
       // The token was superseded, deleted or re-issued while this request waited for it.
       if (row.id === null) throw new Problem('invalid_authentication_token');
       counters.add('sessions.created');
-      return { ...toSession(row), token };
+      const nonce = row.key_thumbprint === null ? undefined : possession.nonceAt(row.now);
+      return { session: { ...toSession(row), token }, nonce };
     },
   };
 }
+
+/** The state of a token whose session was created together with others. */
+const furtherSession = {
+  ...{ current: true, active: true, locked: false },
+  ...{ key_thumbprint: null, key_fits: false, nonce_fits: false, time_fits: false, is_used: false, is_proven: false },
+  now: 0,
+};
 
 async function createMany(
   database: Database,
@@ -180,7 +160,7 @@ async function createMany(
       lifetime,
     }),
   );
-  const created = new Map(rows.map((row) => [row.id, { ...row, current: true, active: true, locked: false }]));
+  const created = new Map(rows.map((row) => [row.id, { ...row, ...furtherSession }]));
   return requests.map(({ id }) => created.get(id));
 }
 

@@ -17,6 +17,10 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
     'El acceso se bloqueó tras demasiadas contraseñas o códigos incorrectos.',
   ),
   'token.deleted': text('A device was logged out.', 'Se cerró la sesión de un dispositivo.'),
+  'token.misused': text(
+    'A copy of the login of a device was used and refused.',
+    'Se usó y se rechazó una copia del acceso de un dispositivo.',
+  ),
   'device.changed': text('The description of a device was changed.', 'Cambió la descripción de un dispositivo.'),
   'device.removed': text('A device was removed.', 'Se quitó un dispositivo.'),
   'message.sent': text('A message was sent to you.', 'Se le envió un mensaje.'),

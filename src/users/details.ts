@@ -42,7 +42,7 @@ const tokensOf = (userId: string): ListSource<'user'> => ({
   columns: sql`id, device_id, authenticator, ${status} as status,
             status = 'approved' and ended_at is null and expires_at > db_now() and exists (
               select 1 from users u where u.id = a.user_id and u.epoch = a.epoch and u.status = 'active') as active,
-            first_used_at, ended_at, expires_at, created_at, updated_at`,
+            key_thumbprint is not null as is_bound, first_used_at, ended_at, expires_at, created_at, updated_at`,
   from: sql`authentications a`,
   where: sql`user_id = ${bound(userId)}::uuid`,
   filterExpressions: { status: sql`(${status})` },

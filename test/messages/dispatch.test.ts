@@ -23,7 +23,7 @@ const keys = createSecretKeys([randomBytes(32).toString('hex')]);
 async function startLogin(recipient?: string, turn = 1): Promise<{ userId: string; id: string; messageId: string }> {
   const login = {
     ...{ userId: newId(), id: newId(), epoch: 0, authenticator: 'sms', device: { id: newId() } },
-    ...{ knownDevice: undefined, origin: { actor: 'user' } },
+    ...{ keyThumbprint: undefined, knownDevice: undefined, origin: { actor: 'user' } },
   };
   const messageId = newId();
   const encryptedCode = keys.encrypt('123456', messageId);

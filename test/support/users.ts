@@ -55,7 +55,11 @@ export const codeLogins = [
   { authenticator: 'email', field: 'email', newAddress: newEmail, loginOf: emailLogin },
 ] as const;
 
-export function login(context: Context, user: User, device: object = {}): Promise<ApiAnswer<Authentication>> {
+export function login(
+  context: Pick<Context, 'api'>,
+  user: User,
+  device: object = {},
+): Promise<ApiAnswer<Authentication>> {
   return context.api<Authentication>('POST', '/v1/tokens', { body: passwordLogin(user.username, password, device) });
 }
 

@@ -16,6 +16,8 @@ export interface ProblemStatuses {
   readonly invalid_authorization_header: 401;
   readonly missing_credentials: 401;
   readonly invalid_authentication_token: 401;
+  readonly invalid_dpop_proof: 401;
+  readonly use_dpop_nonce: 401;
   readonly invalid_session_token: 401;
   readonly invalid_api_key: 401;
   readonly no_active_token: 401;
@@ -124,6 +126,8 @@ export type Authentication = {
   readonly token?: string | undefined;
   /** The user. Present with the token. */
   readonly user_id?: string | undefined;
+  /** Present and true with a token that is bound to `device.jwk`. */
+  readonly is_bound?: boolean | undefined;
   /** Empty when there is no error. */
   readonly error_code: AuthenticationErrorCode;
   readonly error_message: string;
@@ -224,6 +228,8 @@ export type Device = {
   readonly screen_height: string | null;
   /** Which kinds of push token are registered. The tokens themselves are never shown. */
   readonly push: RegisteredPush;
+  /** Whether its newest login is bound to a key of the device. A copy of such a token is useless. */
+  readonly is_bound: boolean;
   /** When the last login on this device was approved. */
   readonly last_login_at: string;
   readonly created_at: string;
@@ -244,6 +250,8 @@ export type DeviceInput = {
   readonly gcm_device_token?: string | null | undefined;
   readonly screen_width?: ScreenSize | null | undefined;
   readonly screen_height?: ScreenSize | null | undefined;
+  /** A public key (JWK, RFC 7517) of this client: P-256 or Ed25519. It binds the token to the key: the token then works only with a DPoP proof (RFC 9449) that the key has signed. */
+  readonly jwk?: PublicKey | undefined;
 };
 
 export type DeviceToken = {
@@ -430,6 +438,14 @@ export type ProofRefusal = 'not_set' | 'not_offered' | 'second_factor_required';
 export type ProofStart = 'sms' | 'email' | 'passkey';
 
 export type ProofType = 'password' | 'code' | 'passkey' | 'totp' | 'pin';
+
+export type PublicKey = {
+  readonly kty: 'EC' | 'OKP';
+  readonly crv: 'P-256' | 'Ed25519';
+  readonly x: string;
+  /** With P-256 only. */
+  readonly y?: string | undefined;
+};
 
 export type PushAttempt = {
   readonly device_id: string;

@@ -561,6 +561,8 @@ export type UserDevice = {
   readonly screen_height: string | null;
   /** Which kinds of push token are registered. The tokens themselves are never shown. */
   readonly push: RegisteredPush;
+  /** Whether its newest login is bound to a key of the device. A copy of such a token is useless. */
+  readonly is_bound: boolean;
   /** When the last login on this device was approved. */
   readonly last_login_at: string;
   readonly created_at: string;

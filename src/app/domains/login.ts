@@ -8,6 +8,7 @@ import { createLoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
 import { createLogin } from '../../login/login.js';
 import { loginOptions } from '../../login/login-options.js';
 import { createTokens } from '../../login/tokens.js';
+import type { Possession } from '../../sessions/possession/possession.js';
 import type { Base } from '../base/base.js';
 import { createAuthenticators } from './authenticators.js';
 import type { Factors } from './factors.js';
@@ -25,6 +26,7 @@ export function createLoginServices(
     readonly idTokens: readonly IdTokens[];
     readonly plugins: readonly Plugin[];
     readonly account: Pick<Services, 'pinRecoveries'>;
+    readonly possession: Possession;
   },
 ): Pick<Services, 'login' | 'loginDiagnoses' | 'loginOptions' | 'pinIsRequired' | 'tokens'> {
   const { messaging, pins, guesses, limits, factors, idTokens, plugins, account } = parts;
@@ -66,6 +68,6 @@ export function createLoginServices(
       registrationIsOn: config.REGISTRATION === 'on',
     }),
     pinIsRequired: config.PIN_POLICY === 'required',
-    tokens: createTokens(database),
+    tokens: createTokens(database, parts.possession),
   };
 }

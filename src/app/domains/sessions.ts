@@ -1,21 +1,29 @@
 import type { Services } from '../../http/routes/routes.js';
+import type { Notices } from '../../messages/notices.js';
 import { createApiKeys } from '../../sessions/api-keys.js';
 import { createSnapshotVerifier } from '../../sessions/fast-path/snapshot-verifier.js';
 import { createVerifyOperator } from '../../sessions/operators.js';
+import { createProofNonces } from '../../sessions/possession/nonces.js';
+import { createPossession } from '../../sessions/possession/possession.js';
 import { createSessions } from '../../sessions/sessions.js';
 import { createPlainVerifier } from '../../sessions/verifier.js';
 import type { Base } from '../base/base.js';
 
 /** Sessions and API keys, and the checks of both for requests. */
-export function createSessionServices({
-  config,
-  database,
-  statistics: { counters },
-}: Base): Pick<Services, 'sessions' | 'apiKeys' | 'verifiers'> {
+export function createSessionServices(
+  { config, database, keys, statistics: { counters } }: Base,
+  notices: Notices,
+): Pick<Services, 'sessions' | 'possession' | 'apiKeys' | 'verifiers'> {
+  const possession = createPossession({
+    ...{ database, notices },
+    nonces: createProofNonces(keys),
+    publicUrl: config.PUBLIC_URL,
+  });
   const sessions = createSessions(database, {
     lifetime: config.SESSION_TTL,
     batching: config.DATABASE_BATCHING,
     counters,
+    possession,
   });
   const apiKeys = createApiKeys({
     database,
@@ -27,5 +35,5 @@ export function createSessionServices({
     verifyOperator: createVerifyOperator(database, config.ADMIN_PROOF_MAX_AGE),
     verifyApiKey: apiKeys.verify,
   };
-  return { sessions, apiKeys, verifiers };
+  return { sessions, possession, apiKeys, verifiers };
 }

@@ -45,6 +45,10 @@ export const fieldErrors = {
     'This must be a number of at most 15 significant digits.',
     'Debe ser un número de 15 cifras significativas como máximo.',
   ),
+  invalid_key: text(
+    'This must be a public key on the curve P-256 (kty EC) or Ed25519 (kty OKP), without private members.',
+    'Debe ser una clave pública de la curva P-256 (kty EC) o Ed25519 (kty OKP), sin miembros privados.',
+  ),
   invalid_hash: text('This is not a supported password hash.', 'No es un hash de contraseña compatible.'),
   too_many_schemes: text(
     'Hashes of {max} other algorithms or parameters are already imported. That is the maximum.',

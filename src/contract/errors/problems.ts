@@ -106,6 +106,18 @@ export const errors = {
     'El token de autenticación no existe, no es válido o ha caducado.',
     'Log in again with POST /v1/tokens.',
   ),
+  invalid_dpop_proof: error(
+    401,
+    'This authentication token is bound to a key, and the request has no valid proof of that key.',
+    'Este token de autenticación está vinculado a una clave, y la solicitud no tiene una prueba válida de esa clave.',
+    'Send a DPoP proof that the key of `device.jwk` has signed for this request. `detail` says what is wrong with the proof. Without the key, log in again.',
+  ),
+  use_dpop_nonce: error(
+    401,
+    'The proof needs a current nonce of this service.',
+    'La prueba necesita un nonce actual de este servicio.',
+    'Retry once, with a new proof that has the value of the header `DPoP-Nonce` as its `nonce`.',
+  ),
   invalid_session_token: error(
     401,
     'The session token was not found, is invalid or has expired.',

@@ -25,6 +25,8 @@ const indexed: readonly Expired[] = [
     when: sql`created_at < db_now() - interval '25 hours'`,
   },
   { table: 'outbox', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '30 days'` },
+  // The nonce of a proof is valid for 30 minutes.
+  { table: 'used_proofs', key: ['user_id', 'digest'], when: sql`used_at < db_now() - interval '1 hour'` },
   // An expired challenge is kept for a day, for support.
   { table: 'challenges', key: ['user_id', 'id'], when: sql`expires_at < db_now() - interval '1 day'` },
   // An expired set-up link is kept for a week, to tell its holder that it has expired.

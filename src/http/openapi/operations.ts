@@ -140,6 +140,10 @@ function headerParameters(operation: JsonObject, route: DescribedRoute): JsonObj
   if (route.config?.countsExactly === true) {
     found.push(parameter('Prefer', 'count=exact counts all items that match the filter (RFC 7240).', 'count=exact'));
   }
+  if (route.config?.access === 'authentication-token') {
+    const about = 'A DPoP proof (RFC 9449), if the token is bound to a key.';
+    found.push(parameter('DPoP', about, 'eyJ0eXAiOiJkcG9wK2p3dCIs…', { maxLength: 4096 }));
+  }
   if (route.config?.repeatsApproval === true) {
     const about = 'A repeat with the same key within 10 minutes gets a new token while the first one is unused.';
     found.push(parameter('Idempotency-Key', about, '0b0ba41c-1', { maxLength: 255 }));

@@ -79,6 +79,7 @@ function response(status: number, codes: readonly ErrorCode[], schema: object): 
       'Content-Language': text('The language of the messages.'),
       ...(status === 401 && {
         'WWW-Authenticate': text('The authentication scheme that the operation needs (RFC 9110).'),
+        'DPoP-Nonce': text('The nonce for the next DPoP proof, if the authentication token is bound to a key.'),
       }),
       ...(retriedStatuses.has(status) && {
         'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },

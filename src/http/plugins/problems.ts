@@ -4,6 +4,7 @@ import { fieldHints, problemHints } from '../../contract/errors/hints.js';
 import { type ErrorCode, errors } from '../../contract/errors/problems.js';
 import type { Language } from '../../contract/errors/text.js';
 import type { ProblemBody } from '../../contract/problem.js';
+import { proofAlgorithms } from '../../lib/crypto/dpop-proof.js';
 import { formatText, preferredLanguage } from '../../lib/language.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
 import type { App } from '../requests/route.js';
@@ -54,7 +55,8 @@ export function problemBody(problem: Problem, requestId: string, language: Langu
   const { code, options } = problem;
   const { status, message } = errors[code];
   const title = formatText(message, language, options.params);
-  const detail = options.hint === undefined ? title : `${title} ${formatText(problemHints[options.hint], language)}`;
+  const detail =
+    options.hint === undefined ? title : `${title} ${formatText(problemHints[options.hint], language, options.params)}`;
   const fieldErrors = options.errors ?? [];
   return {
     type: `urn:postern:problem:${code}`,
@@ -97,8 +99,11 @@ export function asProblem(error: FastifyError | Error): Problem {
   return new Problem('internal_error', { cause: error });
 }
 
-/** WWW-Authenticate (RFC 9110, 11.6.1; for Bearer RFC 6750, 3). */
+/** WWW-Authenticate (RFC 9110, 11.6.1; for Bearer RFC 6750, 3; for DPoP RFC 9449, 7.1). */
 function challengeOf(code: ErrorCode, request: FastifyRequest): string {
+  if (code === 'invalid_dpop_proof' || code === 'use_dpop_nonce') {
+    return `DPoP realm="postern", error="${code}", algs="${proofAlgorithms.join(' ')}"`;
+  }
   if (request.routeOptions.config?.access === 'authentication-token') return 'Basic realm="postern", charset="UTF-8"';
   const isInvalid = ['invalid_session_token', 'invalid_api_key', 'invalid_authorization_header'].includes(code);
   return isInvalid ? 'Bearer realm="postern", error="invalid_token"' : 'Bearer realm="postern"';

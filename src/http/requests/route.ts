@@ -12,8 +12,10 @@ import type { Scope } from '../../contract/administration.js';
 import type { ErrorCode } from '../../contract/errors/problems.js';
 import type { Session } from '../../contract/session.js';
 import type { ParsedToken } from '../../lib/crypto/token-strings.js';
+import { headerValues } from '../../lib/http-headers.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem } from '../../lib/problem.js';
+import type { TokenUse } from '../../sessions/possession/possession.js';
 import type { QueryParameters } from './parameters.js';
 
 /** A Fastify instance whose handlers are typed by their route's schemas. */
@@ -148,6 +150,14 @@ export function authenticationTokenOf(request: FastifyRequest): ParsedToken {
 /** The origin of a request, for audit events. */
 export function originOf(request: FastifyRequest): Origin {
   return { actor: request.authorized.caller?.name ?? 'user', address: clientAddress(request), requestId: request.id };
+}
+
+/** How a request uses the authentication token that it sends. */
+export function tokenUseOf(request: FastifyRequest): TokenUse {
+  const { method, protocol, host, routeOptions } = request;
+  const headers = headerValues(request.raw.rawHeaders, 'dpop');
+  const proof = { headers, method, origin: `${protocol}://${host}`, path: routeOptions.url ?? '' };
+  return { origin: originOf(request), proof };
 }
 
 /**

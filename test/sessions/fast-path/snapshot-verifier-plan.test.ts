@@ -8,6 +8,7 @@ import { createSessions } from '../../../src/sessions/sessions.js';
 import { createPlainVerifier } from '../../../src/sessions/verifier.js';
 import { createCounters } from '../../../src/statistics/counters.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { possessionOf, useWithoutProof } from '../../support/dpop.js';
 import { queriesOf, type SentQuery } from '../../support/queries.js';
 import { testSql } from '../../support/sql.js';
 
@@ -174,8 +175,13 @@ describe('the plan of session creation', () => {
 
   /** The statements that create so many sessions at once. The first session is created alone. */
   async function creationOf(count: number): Promise<SentQuery[]> {
-    const { create } = createSessions(db.database, { lifetime: 1000, batching: true, counters: createCounters() });
-    return queriesOf(() => Promise.all(Array.from({ length: count }, (_, index) => create(heldBy(1 + index)))));
+    const { create } = createSessions(db.database, {
+      ...{ lifetime: 1000, batching: true, counters: createCounters() },
+      possession: possessionOf(db.database),
+    });
+    return queriesOf(() =>
+      Promise.all(Array.from({ length: count }, (_, index) => create(heldBy(1 + index), useWithoutProof))),
+    );
   }
 
   test('is two statements for up to 65 sessions at once, and reads one index of each table', async () => {

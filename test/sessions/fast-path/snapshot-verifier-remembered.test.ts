@@ -12,6 +12,7 @@ import { createSnapshotVerifier } from '../../../src/sessions/fast-path/snapshot
 import { createSessions } from '../../../src/sessions/sessions.js';
 import { createCounters } from '../../../src/statistics/counters.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
+import { possessionOf, useWithoutProof } from '../../support/dpop.js';
 import { eventually } from '../../support/eventually.js';
 import { queriesOf } from '../../support/queries.js';
 import { testSql } from '../../support/sql.js';
@@ -266,11 +267,14 @@ describe('the session cache', () => {
 
   test('honours the end of a session, by the clock of the database', async () => {
     const { token } = await signedIn();
-    const { create } = createSessions(one.database, { lifetime: 400, batching: true, counters: createCounters() });
+    const { create } = createSessions(one.database, {
+      ...{ lifetime: 400, batching: true, counters: createCounters() },
+      possession: possessionOf(one.database),
+    });
     const { verify } = createSnapshotVerifier(one.database);
     const held = parseToken('authentication', token);
     if (held === undefined) throw new Error('no token');
-    const session = await create(held);
+    const { session } = await create(held, useWithoutProof);
     for (let count = 0; count < 3; count += 1) await verify(session.token);
     await eventually('the session to end', async () =>
       verify(session.token).then(

@@ -64,16 +64,15 @@ function DeviceRow({ device, onLogOut }: { device: UserDevice; onLogOut: (() => 
   const { time } = useFormats();
   const name = deviceName(device) ?? text.unnamed;
   const isDesktop = /win|mac|linux/i.test(device.os_name ?? '');
-  const push = Object.values(device.push).some(Boolean) ? ` · ${text.push}` : '';
+  const system = [device.os_name, device.os_version].filter(Boolean).join(' ');
+  const push = Object.values(device.push).some(Boolean) ? text.push : '';
+  const about = [system, push, device.is_bound ? text.bound : ''].filter(Boolean).join(' · ');
   return (
     <li className={styles.row}>
       <Icon name={isDesktop ? 'laptop' : 'phone'} />
       <div className={styles.who}>
         <Cut strong of={name} />
-        <div className={styles.quiet}>
-          {[device.os_name, device.os_version].filter(Boolean).join(' ')}
-          {push}
-        </div>
+        <div className={styles.quiet}>{about}</div>
         <div className={styles.quiet}>{text.last(time(device.last_login_at))}</div>
       </div>
       {onLogOut !== undefined && (

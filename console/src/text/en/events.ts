@@ -7,6 +7,7 @@ export const events = {
     'login.refused_locked': 'was refused: locked',
     'account.locked_by_guesses': 'is locked by guesses',
     'token.deleted': 'logged out',
+    'token.misused': 'had a copied login refused',
     'device.changed': 'changed a device',
     'device.removed': 'removed a device',
     'message.sent': 'got a message',

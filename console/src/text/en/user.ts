@@ -109,6 +109,7 @@ export const user = {
     logOutAction: 'Log out',
     loggedOut: (name: string) => `${name} is logged out.`,
     push: 'push',
+    bound: 'login bound to the device',
     last: (time: string) => `last login ${time}`,
   },
   tokens: {

@@ -8,6 +8,7 @@ export const events: Texts['events'] = {
     'login.refused_locked': 'fue rechazado: bloqueado',
     'account.locked_by_guesses': 'quedó bloqueado por intentos fallidos',
     'token.deleted': 'cerró sesión',
+    'token.misused': 'tuvo un inicio de sesión copiado, rechazado',
     'device.changed': 'cambió un dispositivo',
     'device.removed': 'quitó un dispositivo',
     'message.sent': 'recibió un mensaje',

@@ -109,6 +109,7 @@ export const user: Texts['user'] = {
     logOutAction: 'Cerrar sesión',
     loggedOut: (name) => `Se cerró la sesión de ${name}.`,
     push: 'push',
+    bound: 'inicio vinculado al dispositivo',
     last: (time) => `último inicio ${time}`,
   },
   tokens: {

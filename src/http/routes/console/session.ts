@@ -7,7 +7,7 @@ import { Problem } from '../../../lib/problem.js';
 import type { Tokens } from '../../../login/tokens.js';
 import type { Sessions } from '../../../sessions/sessions.js';
 import type { Verifiers } from '../../plugins/authorization.js';
-import { type App, originOf } from '../../requests/route.js';
+import { type App, tokenUseOf } from '../../requests/route.js';
 import { type ConsoleCookies, setCookie } from './cookies.js';
 
 /** The services of the console's sign-in. */
@@ -31,10 +31,10 @@ export function consoleSessionRoutes(
   { cookies, appName, refuseOtherSites: onRequest }: ConsoleRouteOptions,
 ): void {
   /** Creates a session. @throws Problem unless the user has an active role and has logged in with a second factor */
-  async function open(text: string): Promise<NewSession> {
+  async function open(text: string, request: FastifyRequest): Promise<NewSession> {
     const token = parseToken('authentication', text);
     if (token === undefined) throw new Problem('invalid_authentication_token');
-    const session = await sessions.create(token);
+    const { session } = await sessions.create(token, tokenUseOf(request));
     const parsed = parseToken('session', session.token);
     const operator = parsed && (await verifiers.verifyOperator(parsed));
     if (operator === undefined) throw new Problem('role_required');
@@ -72,16 +72,17 @@ export function consoleSessionRoutes(
       document: { body: ConsoleSignIn },
       problems: [
         ...(['invalid_authentication_token', 'account_unusable', 'account_locked', 'role_required'] as const),
+        ...(['invalid_dpop_proof', 'use_dpop_nonce'] as const),
         ...(['role_not_active', 'second_factor_required', 'cross_site_request'] as const),
       ],
     },
     onRequest,
     async handler(request, reply) {
       if (request.body === null || request.body === undefined) {
-        return reply.code(201).send(await open(cookies.token(request) ?? ''));
+        return reply.code(201).send(await open(cookies.token(request) ?? '', request));
       }
       const { authentication_token: token } = request.body;
-      const session = await open(token);
+      const session = await open(token, request);
       cookies.store(request, reply, { token, deviceId: session.device_id });
       return reply.code(201).send(session);
     },
@@ -98,11 +99,11 @@ export function consoleSessionRoutes(
       tags: ['Console'],
       response: { 204: { ...Type.Null({ description: 'Signed out.' }), headers: setCookie } },
     },
-    config: { access: 'public', problems: ['cross_site_request'] },
+    config: { access: 'public', problems: ['cross_site_request', 'invalid_dpop_proof', 'use_dpop_nonce'] },
     onRequest,
     async handler(request, reply) {
       const token = parseToken('authentication', cookies.token(request) ?? '');
-      if (token !== undefined) await tokens.removeHeld(token, originOf(request)).catch(ignoreEnded);
+      if (token !== undefined) await tokens.removeHeld(token, tokenUseOf(request)).catch(ignoreEnded);
       cookies.clear(request, reply);
       return reply.code(204).send(null);
     },

@@ -10,7 +10,7 @@ import {
 import { parseToken } from '../../../lib/crypto/token-strings.js';
 import { Problem } from '../../../lib/problem.js';
 import type { Sessions } from '../../../sessions/sessions.js';
-import { type App, originOf } from '../../requests/route.js';
+import { type App, originOf, tokenUseOf } from '../../requests/route.js';
 import { setCookie } from './cookies.js';
 import type { ConsoleRouteOptions } from './session.js';
 
@@ -79,7 +79,7 @@ export function consoleSetUpRoutes(
       const { token, recoveryCodes } = await operatorSetUp.complete(request.body, originOf(request));
       const parsed = parseToken('authentication', token);
       if (parsed === undefined) throw new Problem('internal_error');
-      const session = await sessions.create(parsed);
+      const { session } = await sessions.create(parsed, tokenUseOf(request));
       cookies.store(request, reply, { token, deviceId: session.device_id });
       return reply.code(201).send({ session, recovery_codes: [...recoveryCodes] });
     },

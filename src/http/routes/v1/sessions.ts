@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { NewSession, Session, sessionHeadersOf } from '../../../contract/session.js';
+import { NewSession, nonceHeader, Session, sessionHeadersOf } from '../../../contract/session.js';
 import type { Sessions } from '../../../sessions/sessions.js';
 import type { Counters } from '../../../statistics/counters.js';
-import { type App, authenticationTokenOf, sessionOf } from '../../requests/route.js';
+import { type App, authenticationTokenOf, sessionOf, tokenUseOf } from '../../requests/route.js';
 
 /** Routes that create and check session tokens. */
 export function sessionRoutes(app: App, { sessions, counters }: { sessions: Sessions; counters: Counters }): void {
@@ -13,13 +13,19 @@ export function sessionRoutes(app: App, { sessions, counters }: { sessions: Sess
       operationId: 'createSession',
       summary: 'Get a session token',
       description:
-        "The first use of an authentication token ends the older tokens of the user's device. Until then, a new login has no effect on them.",
+        "The first use of an authentication token ends the older tokens of the user's device. Until then, a new login has no effect on them. If the login sent `device.jwk`, the request needs a DPoP proof (RFC 9449) of that key.",
       tags: ['Sessions'],
-      response: { 201: { ...NewSession, description: 'A session with its token.' } },
+      response: { 201: { ...NewSession, headers: nonceHeader, description: 'A session with its token.' } },
     },
-    config: { access: 'authentication-token', isBounded: true, problems: ['account_unusable', 'account_locked'] },
+    config: {
+      access: 'authentication-token',
+      isBounded: true,
+      problems: ['account_unusable', 'account_locked', 'invalid_dpop_proof', 'use_dpop_nonce'],
+    },
     async handler(request, reply) {
-      return reply.code(201).send(await sessions.create(authenticationTokenOf(request)));
+      const { session, nonce } = await sessions.create(authenticationTokenOf(request), tokenUseOf(request));
+      if (nonce !== undefined) reply.header('DPoP-Nonce', nonce);
+      return reply.code(201).send(session);
     },
   });
 

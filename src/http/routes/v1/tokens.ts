@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import {
   Authentication,
@@ -8,20 +8,33 @@ import {
   TokenRequest,
 } from '../../../contract/authentication.js';
 import { authenticationErrors } from '../../../contract/errors/authentications.js';
+import { nonceHeader } from '../../../contract/session.js';
 import { formatText, preferredLanguage } from '../../../lib/language.js';
 import { Problem } from '../../../lib/problem.js';
 import type { LoginResult } from '../../../login/completion.js';
 import type { Login } from '../../../login/login.js';
 import type { Tokens } from '../../../login/tokens.js';
-import { type App, authenticationTokenOf, originOf, sessionOf } from '../../requests/route.js';
+import type { Possession } from '../../../sessions/possession/possession.js';
+import { type App, authenticationTokenOf, originOf, sessionOf, tokenUseOf } from '../../requests/route.js';
 
 const Params = Type.Object({ id: Type.String({ description: 'The id of the authentication.' }) });
 
+/** The services of the routes for tokens. */
+export interface TokenServices {
+  readonly login: Login;
+  readonly tokens: Tokens;
+  readonly possession: Pick<Possession, 'nonceAt'>;
+  /** Whether step 2 of a login needs a PIN. */
+  readonly pinIsRequired: boolean;
+}
+
 /** Routes for login, the status of a login, and logout. */
-export function tokenRoutes(
-  app: App,
-  { login, tokens, pinIsRequired }: { login: Login; tokens: Tokens; pinIsRequired: boolean },
-): void {
+export function tokenRoutes(app: App, { login, tokens, possession, pinIsRequired }: TokenServices): void {
+  /** Gives the client the nonce of its first proof. */
+  function addNonce(reply: FastifyReply, { is_bound, token, updated_at }: LoginResult): void {
+    if (is_bound && token !== undefined) reply.header('DPoP-Nonce', possession.nonceAt(Date.parse(updated_at) / 1000));
+  }
+
   app.route({
     method: 'POST',
     url: '/v1/tokens',
@@ -32,7 +45,9 @@ export function tokenRoutes(
         'Step 1 of a login. A single-step authenticator (password) answers approved with the token, or rejected. A two-step authenticator answers created (sms, email) or pending with a challenge (passkey, oidc). Send its secret to POST /v1/tokens/{id}/secret. If a second factor is needed, a correct first secret answers pending with a challenge, and the same id takes another secret. A wrong secret and an unknown identity return the same response.',
       tags: ['Tokens'],
       body: TokenRequest,
-      response: { 201: { ...Authentication, description: 'Authentication started or completed.' } },
+      response: {
+        201: { ...Authentication, headers: nonceHeader, description: 'Authentication started or completed.' },
+      },
     },
     config: {
       access: 'public',
@@ -40,6 +55,7 @@ export function tokenRoutes(
     },
     async handler(request, reply) {
       const result = await login.start(request.body, originOf(request));
+      addNonce(reply, result);
       return reply.code(201).send(toAuthentication(result, request));
     },
   });
@@ -58,6 +74,7 @@ export function tokenRoutes(
       response: {
         201: {
           ...Authentication,
+          headers: nonceHeader,
           description: 'Approved, with the token. Or pending, if a second factor is needed.',
         },
       },
@@ -80,6 +97,7 @@ export function tokenRoutes(
       const idempotencyKey = typeof key === 'string' ? key : undefined;
       try {
         const result = await login.answer(request.params.id, { secret, pin, idempotencyKey }, originOf(request));
+        addNonce(reply, result);
         return reply.code(201).send(toAuthentication(result, request));
       } catch (error) {
         throw withMessage(error, request);
@@ -130,9 +148,12 @@ export function tokenRoutes(
       tags: ['Tokens'],
       response: { 200: { ...DeletedToken, description: 'The authentication token was deleted.' } },
     },
-    config: { access: 'authentication-token', problems: ['no_active_token'] },
+    config: {
+      access: 'authentication-token',
+      problems: ['no_active_token', 'invalid_dpop_proof', 'use_dpop_nonce'],
+    },
     async handler(request) {
-      return tokens.removeHeld(authenticationTokenOf(request), originOf(request));
+      return tokens.removeHeld(authenticationTokenOf(request), tokenUseOf(request));
     },
   });
 }
@@ -140,8 +161,10 @@ export function tokenRoutes(
 const messageOf = (code: LoginResult['error_code'], request: FastifyRequest): string =>
   code === '' ? '' : formatText(authenticationErrors[code], preferredLanguage(request.headers['accept-language']));
 
-function toAuthentication(result: LoginResult, request: FastifyRequest): Authentication {
-  return { ...result, error_message: messageOf(result.error_code, request) };
+/** `is_bound` is present only where it is true: other clients get the members that they know. */
+function toAuthentication({ is_bound, ...result }: LoginResult, request: FastifyRequest): Authentication {
+  const isBound = is_bound && result.token !== undefined;
+  return { ...result, ...(isBound && { is_bound }), error_message: messageOf(result.error_code, request) };
 }
 
 /** Adds the message, in the client's language, to the authentication in a rejection. */

@@ -46,12 +46,12 @@ describe('listing devices', () => {
     expect(body).toEqual([
       {
         ...{ id: second.authentication.device_id, ...nothing, screen_width: null, screen_height: null },
-        ...{ push: { ios: false, android: true, web: false }, current: true, ...times },
+        ...{ push: { ios: false, android: true, web: false }, is_bound: false, current: true, ...times },
       },
       {
         ...{ id: first.authentication.device_id, make: 'Acme', model: 'One', os_name: 'iOS', os_version: '18.1' },
         ...{ sdk_version: '3', screen_width: '1179', screen_height: '2556' },
-        ...{ push: { ios: true, android: false, web: false }, current: false, ...times },
+        ...{ push: { ios: true, android: false, web: false }, is_bound: false, current: false, ...times },
       },
     ]);
     expect(text).not.toContain('secret');

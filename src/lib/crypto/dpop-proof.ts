@@ -1,0 +1,74 @@
+import { isUtf8 } from 'node:buffer';
+import { verify } from 'node:crypto';
+import { type JsonObject, parseJsonObject } from '../json-object.js';
+import { type ClientKey, readClientKey } from './client-key.js';
+
+/** A DPoP proof that the key in its header has signed. Its claims are not checked yet. */
+export interface SignedProof {
+  /** The thumbprint of the key. */
+  readonly thumbprint: string;
+  readonly claims: JsonObject;
+}
+
+/** The claims of a proof with their types. */
+export interface ProofClaims {
+  readonly htm: string;
+  readonly htu: string;
+  /** Seconds since 1970. */
+  readonly iat: number;
+  readonly jti: string;
+  readonly ath: string;
+  readonly nonce: string | undefined;
+}
+
+/** Characters. A proof with an EC key has about 600. */
+const maxLength = 4096;
+const maxIdLength = 255;
+
+/** The accepted algorithms (RFC 7518, 3.1; RFC 8037, 3.1; RFC 9864, 2.2), and the curves of their keys. */
+const curves: Readonly<Record<string, ClientKey['curve']>> = { ES256: 'P-256', EdDSA: 'Ed25519', Ed25519: 'Ed25519' };
+export const proofAlgorithms: readonly string[] = Object.keys(curves);
+
+/**
+ * Reads a proof (RFC 9449, 4.2) and verifies its signature with the key in its header.
+ * @returns undefined for any other text
+ */
+export function readProof(text: string): SignedProof | undefined {
+  if (text.length > maxLength) return undefined;
+  const [head = '', body = '', signature = '', ...rest] = text.split('.');
+  const header = jsonOf(head);
+  const claims = jsonOf(body);
+  const signed = bytesOf(signature);
+  if (rest.length > 0 || header === undefined || claims === undefined || signed === undefined) return undefined;
+  const { typ, alg, jwk, crit } = header;
+  // `crit` names extensions that a reader must understand, and there are none (RFC 7515, 4.1.11).
+  if (typ !== 'dpop+jwt' || typeof alg !== 'string' || !Object.hasOwn(curves, alg) || crit !== undefined) {
+    return undefined;
+  }
+  const clientKey = readClientKey(jwk);
+  if (clientKey === undefined || clientKey.curve !== curves[alg]) return undefined;
+  const { key, curve, thumbprint } = clientKey;
+  const digest = curve === 'P-256' ? 'sha256' : null;
+  const isRight = verify(digest, Buffer.from(`${head}.${body}`), { key, dsaEncoding: 'ieee-p1363' }, signed);
+  return isRight ? { thumbprint, claims } : undefined;
+}
+
+/** The claims of a proof; undefined if one is missing or has another type. */
+export function readClaims({ htm, htu, iat, jti, ath, nonce }: JsonObject): ProofClaims | undefined {
+  if (typeof htm !== 'string' || typeof htu !== 'string' || typeof ath !== 'string') return undefined;
+  if (typeof iat !== 'number' || !Number.isFinite(iat)) return undefined;
+  if (typeof jti !== 'string' || jti === '' || jti.length > maxIdLength) return undefined;
+  if (nonce !== undefined && typeof nonce !== 'string') return undefined;
+  return { htm, htu, iat, jti, ath, nonce };
+}
+
+function jsonOf(part: string): JsonObject | undefined {
+  const bytes = bytesOf(part);
+  return bytes !== undefined && isUtf8(bytes) ? parseJsonObject(bytes.toString('utf8')) : undefined;
+}
+
+/** Strict base64url: Buffer skips other characters, and accepts padding and unused bits. */
+function bytesOf(part: string): Buffer | undefined {
+  const bytes = Buffer.from(part, 'base64url');
+  return bytes.length > 0 && bytes.toString('base64url') === part ? bytes : undefined;
+}

@@ -1,0 +1,113 @@
+import { recordEvent } from '../../audit/events.js';
+import type { ProblemHint } from '../../contract/errors/hints.js';
+import type { Database } from '../../database/database.js';
+import type { ParsedToken } from '../../lib/crypto/token-strings.js';
+import type { Origin } from '../../lib/origin.js';
+import { Problem } from '../../lib/problem.js';
+import type { Notices } from '../../messages/notices.js';
+import type { ProofNonces } from './nonces.js';
+import { type PresentedProof, type ReadProof, readPresentedProof } from './presented-proof.js';
+import { markReportedMisuse, type ProofState, readProofState } from './proof-queries.js';
+
+/** How a request uses an authentication token. */
+export interface TokenUse {
+  readonly origin: Origin;
+  readonly proof: PresentedProof;
+}
+
+/** Proof of possession: a token that is bound to a key works only with a DPoP proof that this key has signed (RFC 9449). */
+export interface Possession {
+  /** Reads the proof of a request, as far as this is possible without the database. */
+  read(token: ParsedToken, proof: PresentedProof): ReadProof;
+  /**
+   * Demands a valid proof if the token is bound. For operations that end the token: they do not store that the proof was used.
+   * @throws Problem `invalid_dpop_proof`, `use_dpop_nonce`
+   */
+  demand(token: ParsedToken, use: TokenUse): Promise<void>;
+  /**
+   * The problem of a request with a bound token and without a valid proof. A request that the key has not signed shows
+   * that somebody copied the token: the event is recorded and the user gets a notice.
+   */
+  refusal(token: ParsedToken, use: TokenUse, read: ReadProof, state: ProofState): Promise<Problem>;
+  /** The nonce for the next proof. @param time seconds since 1970, by the clock of the database */
+  nonceAt(time: number): string;
+}
+
+/** A refused proof. */
+interface Refused {
+  readonly hint: ProblemHint;
+  /** The cause in the audit event. */
+  readonly cause: 'no_proof' | 'wrong_key' | 'invalid_proof' | 'used_proof';
+}
+
+/** The causes of which a client with the key is not the reason, unless it has a bug. */
+const alarming: readonly Refused['cause'][] = ['no_proof', 'wrong_key', 'used_proof'];
+
+/** Creates the checks of proofs. */
+export function createPossession(options: {
+  readonly database: Database;
+  readonly nonces: ProofNonces;
+  readonly publicUrl: string | undefined;
+  readonly notices: Pick<Notices, 'notify'>;
+}): Possession {
+  const { database, nonces, notices } = options;
+
+  async function report(token: ParsedToken, { origin }: TokenUse, { cause }: Refused): Promise<void> {
+    const [userId = '', authenticationId = ''] = token.ids;
+    await database.user(userId).transaction(async (tx) => {
+      const deviceId = await markReportedMisuse(tx, { userId, authenticationId, authenticationDigest: token.digest });
+      if (deviceId === undefined) return;
+      const data = { authentication_id: authenticationId, device_id: deviceId, cause };
+      await recordEvent(tx, { userId, type: 'token.misused', origin, data });
+      if (!alarming.includes(cause)) return;
+      await notices.notify(tx, { userId, kind: 'token_misused', origin: { ...origin, deviceId } });
+    });
+  }
+
+  const possession: Possession = {
+    read: (token, proof) => readPresentedProof(options, token, proof),
+    async demand(token, use) {
+      const read = possession.read(token, use.proof);
+      const [userId = '', authenticationId = ''] = token.ids;
+      const held = { userId, authenticationId, authenticationDigest: token.digest };
+      const values = 'values' in read ? read.values : undefined;
+      const state = await readProofState(database.user(userId), held, values);
+      if (state === undefined || state.key_thumbprint === null) return;
+      if (values === undefined || !isAccepted(state)) throw await possession.refusal(token, use, read, state);
+    },
+    async refusal(token, use, read, state) {
+      const headers = { 'DPoP-Nonce': nonces.create(state.now) };
+      const refused = refusedBy(read, state);
+      if (refused === undefined) return new Problem('use_dpop_nonce', { headers });
+      await report(token, use, refused);
+      const url = 'fault' in read ? read.fault.url : undefined;
+      return new Problem('invalid_dpop_proof', {
+        headers,
+        hint: refused.hint,
+        ...(url !== undefined && { params: { url } }),
+      });
+    },
+    nonceAt: nonces.create,
+  };
+  return possession;
+}
+
+const isAccepted = ({ key_fits, nonce_fits, time_fits, is_used }: ProofState) =>
+  key_fits && nonce_fits && time_fits && !is_used;
+
+/** Why a proof is refused. Undefined: only its nonce is missing or out of date, which is part of normal use. */
+function refusedBy(read: ReadProof, state: ProofState): Refused | undefined {
+  if ('fault' in read) {
+    const { hint, thumbprint } = read.fault;
+    if (hint === 'dpop_missing') return { hint, cause: 'no_proof' };
+    if (thumbprint === undefined) return { hint, cause: 'wrong_key' };
+    if (thumbprint !== state.key_thumbprint) return { hint: 'dpop_other_key', cause: 'wrong_key' };
+    return { hint, cause: 'invalid_proof' };
+  }
+  if (!state.key_fits) return { hint: 'dpop_other_key', cause: 'wrong_key' };
+  if (state.is_used) return { hint: 'dpop_used', cause: 'used_proof' };
+  if (!state.nonce_fits) return undefined;
+  if (!state.time_fits) return { hint: 'dpop_time', cause: 'invalid_proof' };
+  // A parallel request was first with the same proof.
+  return { hint: 'dpop_used', cause: 'used_proof' };
+}

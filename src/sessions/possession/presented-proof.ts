@@ -1,0 +1,89 @@
+import type { ProblemHint } from '../../contract/errors/hints.js';
+import { sha256 } from '../../lib/crypto/digests.js';
+import { type ProofClaims, readClaims, readProof } from '../../lib/crypto/dpop-proof.js';
+import type { ParsedToken } from '../../lib/crypto/token-strings.js';
+import type { ProofNonces } from './nonces.js';
+
+/** The `DPoP` header of a request, and the request that it must be for. */
+export interface PresentedProof {
+  /** The values of all `DPoP` headers. */
+  readonly headers: readonly string[];
+  readonly method: string;
+  /** The origin by which the client called, as far as the service knows it: TRUST_PROXY. */
+  readonly origin: string;
+  readonly path: string;
+}
+
+/** The values of a proof that only the database can judge. */
+export interface ProofValues {
+  readonly thumbprint: string;
+  /** Seconds since 1970. Null: the proof has no nonce of this service. */
+  readonly nonceTime: number | null;
+  /** Seconds since 1970. */
+  readonly issuedAt: number;
+  /** Identifies the proof among those of its user. */
+  readonly proofDigest: Buffer;
+}
+
+/** Why a proof cannot be valid. */
+export interface ProofFault {
+  readonly hint: ProblemHint;
+  /** The thumbprint of the key that signed the proof. Undefined: there is no proof, or nobody signed it. */
+  readonly thumbprint: string | undefined;
+  readonly url?: string;
+}
+
+/** A proof as far as it can be checked without the database (RFC 9449, 4.3). */
+export type ReadProof = { readonly values: ProofValues } | { readonly fault: ProofFault };
+
+/** What a service knows of itself to check proofs. */
+export interface ProofService {
+  readonly nonces: ProofNonces;
+  /** The URL by which clients reach the service. */
+  readonly publicUrl: string | undefined;
+}
+
+/** Reads the proof of a request that sends this token. */
+export function readPresentedProof(
+  { nonces, publicUrl }: ProofService,
+  token: ParsedToken,
+  { headers, method, origin, path }: PresentedProof,
+): ReadProof {
+  const called = `${origin}${path}`;
+  const url = publicUrl === undefined ? called : `${publicUrl.replace(/\/+$/, '')}${path}`;
+  const [header] = headers;
+  if (header === undefined) return { fault: { hint: 'dpop_missing', thumbprint: undefined } };
+  const proof = headers.length === 1 ? readProof(header) : undefined;
+  if (proof === undefined) return { fault: { hint: 'dpop_unsigned', thumbprint: undefined } };
+  const { thumbprint } = proof;
+  const claims = readClaims(proof.claims);
+  if (claims === undefined) return { fault: { hint: 'dpop_claims', thumbprint } };
+  if (claims.htm !== method || !isOwnUrl(claims.htu, url, called)) {
+    return { fault: { hint: 'dpop_target', thumbprint, url } };
+  }
+  // `ath` is the SHA-256 of the token, as the stored digest is.
+  if (claims.ath !== token.digest.toString('base64url')) return { fault: { hint: 'dpop_token', thumbprint } };
+  return { values: valuesOf(claims, thumbprint, nonces) };
+}
+
+function valuesOf({ jti, iat, nonce }: ProofClaims, thumbprint: string, nonces: ProofNonces): ProofValues {
+  return {
+    thumbprint,
+    nonceTime: (nonce === undefined ? undefined : nonces.timeOf(nonce)) ?? null,
+    issuedAt: iat,
+    proofDigest: sha256(`${thumbprint} ${jti}`),
+  };
+}
+
+/**
+ * Whether `htu` is the URL of the operation, without query and fragment: below the public URL, or as the client called it.
+ * Then `http` and `https` are the same, because a proxy may speak TLS for the service.
+ */
+function isOwnUrl(htu: string, publicUrl: string, called: string): boolean {
+  const [given, own] = [urlOf(htu), urlOf(called)];
+  if (given === undefined || !/^https?:$/.test(given.protocol)) return false;
+  const isPublic = urlOf(publicUrl)?.href === `${given.origin}${given.pathname}`;
+  return isPublic || (own?.host === given.host && own.pathname === given.pathname);
+}
+
+const urlOf = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined);

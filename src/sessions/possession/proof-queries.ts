@@ -1,0 +1,83 @@
+import type { Queryable } from '../../database/database.js';
+import { type Parameters, type Sql, sql, userStatement } from '../../database/sql.js';
+import type { ProofValues } from './presented-proof.js';
+
+/** The database's part of the check of a proof: the key of the token, the time, and whether the proof was used before. */
+
+/** Seconds. A used proof is kept longer than its nonce is valid: see `database/maintenance/expiry.ts`. */
+const nonceLifetime = sql`1800`;
+/** Seconds by which `iat` may differ from the time of the database. */
+const issueTolerance = sql`300`;
+/** Seconds by which a nonce may be ahead, after a small step back of the clock. */
+const nonceTolerance = sql`60`;
+
+/** What the database says about a proof. */
+export interface ProofState {
+  /** The key that the token is bound to. Null: it is not bound. */
+  readonly key_thumbprint: string | null;
+  readonly key_fits: boolean;
+  readonly nonce_fits: boolean;
+  readonly time_fits: boolean;
+  readonly is_used: boolean;
+  /** Seconds since 1970. */
+  readonly now: number;
+}
+
+/** SQL: the columns of `ProofState` for a row `a` of `authentications`. */
+export const proofState = (p: Parameters<ProofValues & { readonly userId: string }>): Sql => sql`
+  a.key_thumbprint, a.key_thumbprint is not distinct from ${p.thumbprint} as key_fits,
+  coalesce(extract(epoch from db_now())::float8 - ${p.nonceTime}::float8
+           between - ${nonceTolerance} and ${nonceLifetime}, false) as nonce_fits,
+  abs(extract(epoch from db_now())::float8 - ${p.issuedAt}::float8) <= ${issueTolerance} as time_fits,
+  exists (select from used_proofs u where u.user_id = ${p.userId} and u.digest = ${p.proofDigest}) as is_used,
+  extract(epoch from db_now())::float8 as now`;
+
+/** SQL: the same columns of a request without a proof. */
+export const noProofState: Sql = sql`
+  a.key_thumbprint, false as key_fits, false as nonce_fits, false as time_fits, false as is_used,
+  extract(epoch from db_now())::float8 as now`;
+
+interface TokenKey {
+  readonly userId: string;
+  readonly authenticationId: string;
+  readonly authenticationDigest: Buffer;
+}
+
+const isToken = (p: Parameters<TokenKey>) => sql`
+  a.user_id = ${p.userId} and a.id = ${p.authenticationId} and a.token_digest = ${p.authenticationDigest}
+  and a.status = 'approved' and a.ended_at is null`;
+
+const readState = userStatement<TokenKey & ProofValues, ProofState>(
+  'token_proof_state',
+  (p) => sql`select ${proofState(p)} from authentications a where ${isToken(p)}`,
+);
+
+/** The state of a proof for a token that is not used for a session. Undefined: the token is unknown or has ended. */
+export async function readProofState(
+  handle: Queryable<'user'>,
+  token: TokenKey,
+  values: ProofValues | undefined,
+): Promise<ProofState | undefined> {
+  const none = { thumbprint: '', nonceTime: null, issuedAt: 0, proofDigest: Buffer.alloc(0) };
+  const [row] = await handle.query(readState({ ...token, ...(values ?? none) }));
+  return row;
+}
+
+const markMisuse = userStatement<TokenKey, { device_id: string }>(
+  'token_mark_misuse',
+  (p) => sql`
+  update authentications a set misuse_reported_at = n.now
+  from (select db_now() as now) n
+  where ${isToken(p)}
+    and (a.misuse_reported_at is null or a.misuse_reported_at not between n.now - interval '1 hour' and n.now)
+  returning a.device_id`,
+);
+
+/**
+ * Notes that a misuse of a token is reported, at most once an hour for each token.
+ * @returns the device of the token; undefined if a misuse was reported in the last hour
+ */
+export async function markReportedMisuse(tx: Queryable<'user'>, token: TokenKey): Promise<string | undefined> {
+  const [row] = await tx.query(markMisuse(token));
+  return row?.device_id;
+}

@@ -1,0 +1,108 @@
+import { type Parameters, type Sql, sql, userStatement } from '../database/sql.js';
+import { lockHolds } from '../identities/accounts.js';
+import type { ProofValues } from './possession/presented-proof.js';
+import { noProofState, type ProofState, proofState } from './possession/proof-queries.js';
+
+/** The statements that create the session of one token. */
+
+export interface SessionRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly device_id: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+/** The state of the authentication token, and the session if one was created. */
+export type CreatedRow = ProofState & {
+  /** Whether the proof is valid and was not used before. */
+  readonly is_proven: boolean;
+  readonly current: boolean;
+  readonly active: boolean;
+  readonly locked: boolean;
+} & ({ readonly id: null } | SessionRow);
+
+export interface CreateValues {
+  readonly userId: string;
+  readonly authenticationId: string;
+  readonly authenticationDigest: Buffer;
+  readonly id: string;
+  readonly digest: Buffer;
+  /** Milliseconds. */
+  readonly lifetime: number;
+}
+
+/**
+ * SQL: the CTE `token`, the token of the request.
+ * @param proof the columns of `ProofState`
+ */
+const tokenOfRequest = (p: Parameters<CreateValues>, proof: Sql): Sql => sql`
+  token as materialized (
+    select a.user_id, a.id, a.device_id, a.expires_at, a.first_used_at, a.epoch = u.epoch as current,
+           u.status = 'active' as active, ${lockHolds} as locked, ${proof}
+    from authentications a join users u on u.id = a.user_id
+    where a.user_id = ${p.userId} and a.id = ${p.authenticationId} and a.token_digest = ${p.authenticationDigest}
+      and a.status = 'approved' and a.ended_at is null and a.expires_at > db_now())`;
+
+/**
+ * SQL: the CTEs that create the session of the CTE `accepted`, which is `token` if it may be used, and the result.
+ * @param isProven the column `is_proven`
+ *
+ * The first use of a token updates its row, and the update checks the row again, so it cannot race with a re-issue of the
+ * token. It also ends the older tokens of the device, locked newest first, so that first uses cannot deadlock. A used
+ * token counts as older even if the clock was set back: if it were newer, its first use would have ended this token.
+ */
+const sessionOfAccepted = (p: Parameters<CreateValues>, isProven: Sql): Sql => sql`
+  first_use as (
+    update authentications a set first_used_at = coalesce(a.first_used_at, db_now())
+    from accepted t
+    where t.first_used_at is null and a.user_id = t.user_id and a.id = t.id
+      and a.token_digest = ${p.authenticationDigest} and a.ended_at is null
+    returning a.user_id, a.id, a.device_id, a.expires_at, a.approved_at),
+  older as materialized (
+    select o.user_id, o.id from authentications o join first_use f on o.user_id = f.user_id and o.device_id = f.device_id
+    where o.status = 'approved' and o.ended_at is null
+      and (o.first_used_at is not null and o.id <> f.id or (o.approved_at, o.id) < (f.approved_at, f.id))
+    order by o.approved_at desc, o.id desc for no key update of o),
+  superseded as (
+    update authentications a set ended_at = db_now() from older where a.user_id = older.user_id and a.id = older.id),
+  usable as (
+    select user_id, id, device_id, expires_at from accepted where first_used_at is not null
+    union all
+    select user_id, id, device_id, expires_at from first_use),
+  session as (
+    insert into sessions (user_id, id, authentication_id, device_id, token_digest, created_at, expires_at)
+    select user_id, ${p.id}, id, device_id, ${p.digest}, n.now,
+           least(n.now + ${p.lifetime} * interval '1 ms', expires_at)
+    from usable cross join lateral (select db_now() as now) n
+    returning id, user_id, device_id, created_at, expires_at)
+  select token.current, token.active, token.locked, token.key_thumbprint, token.key_fits, token.nonce_fits, token.time_fits,
+         token.is_used, token.now, ${isProven} as is_proven, session.*
+  from token left join session on true`;
+
+/** Creates a session of a token that is not bound to a key. One round trip. */
+export const createSession = userStatement<CreateValues, CreatedRow>(
+  'session_create',
+  (p) => sql`
+  with ${tokenOfRequest(p, noProofState)},
+  accepted as (select * from token where current and active and not locked and key_thumbprint is null),
+  ${sessionOfAccepted(p, sql`false`)}`,
+);
+
+/**
+ * Creates a session of a token that is bound to a key, if the proof is valid. One round trip. The insert of the proof lets
+ * one of several parallel requests with the same proof continue, on any instance.
+ */
+export const createBoundSession = userStatement<CreateValues & ProofValues, CreatedRow>(
+  'session_create_bound',
+  (p) => sql`
+  with ${tokenOfRequest(p, proofState(p))},
+  proof as (
+    insert into used_proofs (user_id, digest, used_at)
+    select token.user_id, ${p.proofDigest}, db_now() from token
+    where current and active and not locked and key_fits and nonce_fits and time_fits
+    on conflict do nothing
+    returning user_id),
+  accepted as (select token.* from token join proof on proof.user_id = token.user_id),
+  ${sessionOfAccepted(p, sql`exists (select from proof)`)}`,
+);

@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { UserDevice, UserToken } from '../../../../src/contract/administration.js';
+import type { Authentication } from '../../../../src/contract/authentication.js';
+import { byPassword } from '../../../support/account.js';
+import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
+import { type BoundLogin, bindLogin, newProofKey, proofFor, requestSession } from '../../../support/dpop.js';
+import { queriesOf } from '../../../support/queries.js';
+import { codeOf, createUser, login, newPhone, passwordLogin, signIn, smsLogin } from '../../../support/users.js';
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'optional' });
+});
+afterAll(() => postern.close());
+
+const bound = async () => bindLogin(postern, await createUser(postern));
+const codesOf = (answer: { status: number; body: Pick<ProblemAnswer, 'errors'> }) => [
+  answer.status,
+  answer.body.errors?.[0]?.code,
+];
+
+describe('a login with a key', () => {
+  test('answers with a bound token and a nonce, and the token gets sessions with a proof', async () => {
+    const login = await bound();
+    expect(login.authentication.is_bound).toBe(true);
+    const first = await requestSession(postern, login.token, proofFor(postern, login));
+    expect(first.status).toBe(201);
+    const nonce = first.headers['dpop-nonce'] ?? '';
+    const second = await requestSession(postern, login.token, proofFor(postern, { ...login, nonce }));
+    expect(second.status).toBe(201);
+    for (const { body } of [first, second]) {
+      expect((await postern.api('POST', '/v1/sessions/verify', { bearer: body.token })).status).toBe(200);
+    }
+  });
+
+  test('also takes a key on Ed25519', async () => {
+    const user = await createUser(postern);
+    const key = newProofKey('Ed25519');
+    const { body, headers } = await login(postern, user, { jwk: key.jwk });
+    const proof = proofFor(postern, {
+      ...{ key, token: body.token ?? '', authentication: body, nonce: headers['dpop-nonce'] ?? '' },
+    });
+    expect((await requestSession(postern, body.token ?? '', proof)).status).toBe(201);
+  });
+
+  test('binds the token of a login in two steps', async () => {
+    const user = await createUser(postern, { phone: newPhone() });
+    const key = newProofKey();
+    const started = await postern.api<Authentication>('POST', '/v1/tokens', {
+      body: smsLogin(user.phone, { jwk: key.jwk }),
+    });
+    expect([started.body.is_bound, started.headers['dpop-nonce']]).toEqual([undefined, undefined]);
+    const { body, headers } = await postern.api<Authentication>('POST', `/v1/tokens/${started.body.id}/secret`, {
+      body: { secret: await codeOf(postern, started.body.id) },
+    });
+    expect(body.is_bound).toBe(true);
+    const token = body.token ?? '';
+    const own = { key, token, authentication: body, nonce: headers['dpop-nonce'] ?? '' };
+    expect(codesOf(await requestSession(postern, token))).toEqual([401, 'invalid_dpop_proof']);
+    expect((await requestSession(postern, token, proofFor(postern, own))).status).toBe(201);
+  });
+
+  test('shows the binding in the lists of devices and tokens', async () => {
+    const user = await createUser(postern);
+    const { session } = await signIn(postern, user, { model: 'without' });
+    await bindLogin(postern, user, { model: 'with' });
+    const own = await postern.api<UserDevice[]>('GET', '/v1/devices', { bearer: session.token });
+    expect(own.body.map(({ model, is_bound }) => [model, is_bound])).toEqual([
+      ['with', true],
+      ['without', false],
+    ]);
+    const list = <Item>(what: string) =>
+      postern.api<Item[]>('GET', `/admin/v1/users/${user.id}/${what}`, { bearer: postern.adminKey });
+    expect((await list<UserDevice>('devices')).body.map(({ is_bound }) => is_bound)).toEqual([true, false]);
+    expect((await list<UserToken>('tokens')).body.map(({ is_bound }) => is_bound)).toEqual([true, false]);
+  });
+
+  test('is refused with 422 for a key that is private, of another type or malformed', async () => {
+    const user = await createUser(postern);
+    const { jwk } = newProofKey();
+    for (const wrong of [
+      { ...jwk, d: jwk.x },
+      { ...jwk, y: jwk.x },
+      { ...jwk, y: undefined },
+      { ...jwk, x: 'short' },
+      { ...jwk, kty: 'RSA' },
+      { ...jwk, crv: 'P-384' },
+      { kty: 'oct', k: 'AA' },
+      {},
+      [],
+      'key',
+      null,
+    ]) {
+      const { status, body } = await postern.api<ProblemAnswer>('POST', '/v1/tokens', {
+        body: passwordLogin(user.username, undefined, { jwk: wrong }),
+      });
+      expect([wrong, status]).toEqual([wrong, 422]);
+      expect(body.errors.every(({ field }) => field?.startsWith('device.jwk'))).toBe(true);
+    }
+  });
+
+  test('with a wrong password looks as before', async () => {
+    const user = await createUser(postern);
+    const { body, headers } = await postern.api<Authentication>('POST', '/v1/tokens', {
+      body: passwordLogin(user.username, 'wrong', { jwk: newProofKey().jwk }),
+    });
+    expect([body.status, body.is_bound, headers['dpop-nonce']]).toEqual(['rejected', undefined, undefined]);
+  });
+});
+
+describe('a token without a key', () => {
+  test('needs no proof, and its answers have no new members or headers', async () => {
+    const user = await createUser(postern);
+    const { body, headers } = await login(postern, user);
+    expect([body.is_bound, headers['dpop-nonce']]).toEqual([undefined, undefined]);
+    const { status, headers: ofSession } = await requestSession(postern, body.token ?? '');
+    expect([status, ofSession['dpop-nonce']]).toEqual([201, undefined]);
+  });
+
+  test('ignores a DPoP header, also one that is not valid', async () => {
+    const { body } = await login(postern, await createUser(postern));
+    const token = body.token ?? '';
+    const own = { key: newProofKey(), token, authentication: body, nonce: 'none' };
+    for (const proof of [proofFor(postern, own), 'junk', '']) {
+      expect((await requestSession(postern, token, proof)).status).toBe(201);
+    }
+  });
+});
+
+/** Proofs that are refused, and the cause that `detail` names. */
+const refusals: readonly [string, (login: BoundLogin) => string | undefined, string][] = [
+  ['without a proof', () => undefined, 'in the header DPoP'],
+  ['with an empty header', () => '', 'must hold one JWT'],
+  ['with a text that is no JWT', () => 'a.b.c', 'must hold one JWT'],
+  ['with two proofs', (own) => `${proofFor(postern, own)}, ${proofFor(postern, own)}`, 'must hold one JWT'],
+  ['with the algorithm none', (own) => proofFor(postern, own, { header: { alg: 'none' } }), 'must hold one JWT'],
+  ['with the key of another', (own) => proofFor(postern, { ...own, key: newProofKey() }), 'Another key'],
+  ['with a proof that is too long', (own) => proofFor(postern, own, { claims: { a: 'a'.repeat(4000) } }), 'one JWT'],
+  ['for another method', (own) => proofFor(postern, own, { claims: { htm: 'GET' } }), 'htm must be the method'],
+  ['for another path', (own) => proofFor(postern, own, { claims: { htu: `${postern.url}/v1/tokens` } }), 'htu must be'],
+  ['for another host', (own) => proofFor(postern, own, { claims: { htu: 'http://evil.example/v1/sessions' } }), 'htu'],
+  ['for another scheme', (own) => proofFor(postern, own, { claims: { htu: toFtp() } }), 'htu must be'],
+  ['for another token', (own) => proofFor(postern, own, { claims: { ath: 'x' } }), 'ath must be'],
+  ['without a jti', (own) => proofFor(postern, own, { claims: { jti: undefined } }), 'needs the claims'],
+  ['without a time', (own) => proofFor(postern, own, { claims: { iat: undefined } }), 'needs the claims'],
+  ['with an old time', (own) => proofFor(postern, own, { claims: { iat: secondsFromNow(-400) } }), 'The time iat'],
+  ['with a future time', (own) => proofFor(postern, own, { claims: { iat: secondsFromNow(400) } }), 'The time iat'],
+];
+const toFtp = () => `${postern.url.replace('http:', 'ftp:')}/v1/sessions`;
+const secondsFromNow = (seconds: number) => Date.now() / 1000 + seconds;
+
+describe('a bound token', () => {
+  test.each(refusals)('is refused %s', async (_, proofOf, detail) => {
+    const own = await bound();
+    const refused = await requestSession(postern, own.token, proofOf(own));
+    expect(codesOf(refused)).toEqual([401, 'invalid_dpop_proof']);
+    expect(JSON.stringify(refused.body)).toContain(detail);
+    expect(refused.headers['www-authenticate']).toBe(
+      'DPoP realm="postern", error="invalid_dpop_proof", algs="ES256 EdDSA Ed25519"',
+    );
+    expect(refused.headers['dpop-nonce']).toMatch(/^\d+\.[\w-]{43}$/);
+    // The refusal does not end the token.
+    expect((await requestSession(postern, own.token, proofFor(postern, own))).status).toBe(201);
+  });
+
+  test('accepts htu with a query, a fragment and other letters, and a time within five minutes', async () => {
+    const own = await bound();
+    const loud = postern.url.replace('http://', 'HTTP://');
+    for (const claims of [
+      { htu: `${postern.url}/v1/sessions?a=1#b` },
+      { htu: `${loud}/v1/sessions` },
+      { iat: secondsFromNow(-200) },
+      { iat: secondsFromNow(200) },
+    ]) {
+      expect((await requestSession(postern, own.token, proofFor(postern, own, { claims }))).status).toBe(201);
+    }
+  });
+
+  test('gets a nonce if the proof has none, a foreign one or an expired one', async () => {
+    const own = await bound();
+    const [seconds = '', digest = ''] = own.nonce.split('.');
+    for (const nonce of [
+      undefined,
+      '',
+      'foreign',
+      `${seconds}.${'A'.repeat(43)}`,
+      `${Number(seconds) + 1}.${digest}`,
+    ]) {
+      const refused = await requestSession(postern, own.token, proofFor(postern, own, { claims: { nonce } }));
+      expect(codesOf(refused)).toEqual([401, 'use_dpop_nonce']);
+      expect(refused.headers['www-authenticate']).toContain('error="use_dpop_nonce"');
+      const next = { ...own, nonce: refused.headers['dpop-nonce'] ?? '' };
+      expect((await requestSession(postern, own.token, proofFor(postern, next))).status).toBe(201);
+    }
+  });
+
+  test('gets a session with one statement', async () => {
+    const own = await bound();
+    const names = async (proof?: string) =>
+      (await queriesOf(() => requestSession(postern, own.token, proof))).map(({ name }) => name);
+    expect(await names(proofFor(postern, own))).toEqual(['session_create_bound']);
+  });
+
+  test('logs out with a proof only', async () => {
+    const own = await bound();
+    const remove = (proof?: string) =>
+      postern.api<ProblemAnswer>('DELETE', '/v1/tokens', {
+        basic: own.token,
+        ...(proof !== undefined && { headers: { DPoP: proof } }),
+      });
+    const claims = { htm: 'DELETE', htu: `${postern.url}/v1/tokens` };
+    expect(codesOf(await remove())).toEqual([401, 'invalid_dpop_proof']);
+    expect(codesOf(await remove(proofFor(postern, own)))).toEqual([401, 'invalid_dpop_proof']);
+    expect(codesOf(await remove(proofFor(postern, own, { claims: { ...claims, nonce: 'x' } })))).toEqual([
+      401,
+      'use_dpop_nonce',
+    ]);
+    expect((await remove(proofFor(postern, own, { claims }))).status).toBe(200);
+    expect(codesOf(await remove(proofFor(postern, own, { claims })))).toEqual([401, 'no_active_token']);
+  });
+
+  test('stays bound when a change of the password replaces it', async () => {
+    const own = await bound();
+    const { body: session } = await requestSession(postern, own.token, proofFor(postern, own));
+    const changed = await postern.api<{ token: string }>('PUT', '/v1/account/password', {
+      bearer: session.token,
+      body: { password: 'nine dull horses', proof: byPassword },
+    });
+    const { token } = changed.body;
+    expect(codesOf(await requestSession(postern, token))).toEqual([401, 'invalid_dpop_proof']);
+    expect((await requestSession(postern, token, proofFor(postern, { ...own, token }))).status).toBe(201);
+    expect(codesOf(await requestSession(postern, own.token, proofFor(postern, own)))).toEqual([
+      401,
+      'invalid_authentication_token',
+    ]);
+  });
+
+  test('is no login to the console', async () => {
+    const own = await bound();
+    const refused = await postern.api<ProblemAnswer>('POST', '/console/session', {
+      headers: { origin: postern.url },
+      body: { authentication_token: own.token },
+    });
+    expect(codesOf(refused)).toEqual([401, 'invalid_dpop_proof']);
+  });
+});
+
+describe('behind a proxy', () => {
+  test('htu is the public URL, or the URL by which the client called', async () => {
+    const named = await postern.another({ PUBLIC_URL: 'https://api.example/auth' });
+    const trusting = await postern.another({ TRUST_PROXY: '127.0.0.1' });
+    try {
+      const own = await bound();
+      const statusOf = async (app: TestApp, htu: string, headers: Readonly<Record<string, string>> = {}) => {
+        const proof = proofFor(postern, own, { claims: { htu } });
+        return (await app.api('POST', '/v1/sessions', { basic: own.token, headers: { ...headers, DPoP: proof } }))
+          .status;
+      };
+      expect(await statusOf(named, 'https://api.example/auth/v1/sessions')).toBe(201);
+      expect(await statusOf(named, `${named.url}/v1/sessions`)).toBe(201);
+      expect(await statusOf(named, 'http://api.example/auth/v1/sessions')).toBe(401);
+      expect(await statusOf(named, 'https://api.example/v1/sessions')).toBe(401);
+      // A proxy that speaks TLS and keeps the Host header.
+      expect(await statusOf(postern, `${postern.url.replace('http:', 'https:')}/v1/sessions`)).toBe(201);
+      const forwarded = {
+        'x-forwarded-for': '203.0.113.7',
+        'x-forwarded-proto': 'https',
+        'x-forwarded-host': 'app.example',
+      };
+      expect(await statusOf(trusting, 'https://app.example/v1/sessions', forwarded)).toBe(201);
+      expect(await statusOf(trusting, `${trusting.url}/v1/sessions`, forwarded)).toBe(401);
+      expect(await statusOf(postern, 'https://app.example/v1/sessions', forwarded)).toBe(401);
+    } finally {
+      await named.close();
+      await trusting.close();
+    }
+  });
+});
