@@ -77,7 +77,7 @@ process.on('message', async ({ kind, seconds, ...sizes }) => {
   const times = [];
   const since = performance.now();
   const until = since + seconds * 1000;
-  const lane = async () => {
+  const loop = async () => {
     for (let now = performance.now(); now < until; ) {
       const begun = now;
       await work(sizes);
@@ -85,7 +85,7 @@ process.on('message', async ({ kind, seconds, ...sizes }) => {
       times.push(now - begun);
     }
   };
-  await Promise.all(Array.from({ length: width }, lane));
+  await Promise.all(Array.from({ length: width }, loop));
   process.send(summarise(times, (performance.now() - since) / 1000));
 });
 process.on('disconnect', async () => {

@@ -83,7 +83,7 @@ export async function generate(pool, sizes, report = (_line) => undefined) {
   const since = performance.now();
   await pool.query(helpers);
   await inBulk(pool, async () => {
-    await inLanes(Object.entries(fills), async ([table, select]) => {
+    await inParallel(Object.entries(fills), async ([table, select]) => {
       const sized = (sql) => sql.replaceAll(/\$(\w+)/g, (_, name) => values[name]);
       await fill(pool, table, sized(select), report);
       if (table === 'notifications') await fill(pool, 'inbox_blocks', sized(blocks), report);
@@ -149,12 +149,12 @@ export async function inBulk(pool, work) {
 }
 
 /** Runs the statements in parallel, one on each core. */
-async function inLanes(items, work) {
+async function inParallel(items, work) {
   const waiting = [...items];
-  const lane = async () => {
+  const loop = async () => {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+  await Promise.all(Array.from({ length: availableParallelism() }, loop));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

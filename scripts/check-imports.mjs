@@ -25,7 +25,7 @@ const errors = [
 for (const error of errors) console.error(error);
 
 // With an unsupported compiler, dependency-cruiser finds no modules and no violations.
-const vacuous = sources.length === 0 || totalDependenciesCruised === 0;
-if (vacuous) console.error('Nothing was checked.');
+const nothingChecked = sources.length === 0 || totalDependenciesCruised === 0;
+if (nothingChecked) console.error('Nothing was checked.');
 console.log(`${sources.length} modules of src, ${totalDependenciesCruised} imports, ${errors.length} violations`);
-process.exitCode = vacuous || errors.length > 0 ? 1 : 0;
+process.exitCode = nothingChecked || errors.length > 0 ? 1 : 0;

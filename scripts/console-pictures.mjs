@@ -1,4 +1,4 @@
-// Makes screenshots of every page of the console, at 1280 and 390 px, light and dark, into console/pictures/ (not in git):
+// Takes screenshots of every page of the console, at 1280 and 390 px, light and dark, into console/pictures/ (not in git):
 //   npm run console:pictures
 //   npm run console:pictures -- overview sign-in    only these pages
 // Starts a service of its own with example data. Needs Chromium in the path.

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 
-/** A generator of the same numbers from 0 to 1 in each run. */
-function numbers() {
+/** Returns a generator of pseudo-random numbers from 0 to 1. They are the same in each run. */
+function createRandom() {
   let state = 20_171_019;
   return () => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -15,8 +15,8 @@ const minute = 60_000;
 const day = 86_400_000;
 
 /**
- * Gives the embedded database of a service a past, which no API can: 60 days of statistics, activity of the last day, and
- * messages and pushes that providers have refused.
+ * Writes data of the past into the embedded database of a service, because no API can: 60 days of statistics, activity of
+ * the last weeks, and messages and pushes that providers have refused.
  *
  * @param {string} data DATA_DIR
  */
@@ -34,12 +34,12 @@ export async function fillWithHistory(data) {
   }
 }
 
-/** How much happens at a time of the day: least at night. @param {number} time */
+/** The load at a time of the day, from 0.35 (at night) to 1. @param {number} time */
 const load = (time) => 0.35 + 0.65 * Math.max(0, Math.sin((((time % day) / day) * 24 - 6) * (Math.PI / 14)));
 
 /** @param {pg.Client} client */
 async function fillStatistics(client) {
-  const random = numbers();
+  const random = createRandom();
   const now = Math.floor(Date.now() / minute) * minute;
   /** @type {Map<string, number>} */
   const sums = new Map();
@@ -94,7 +94,7 @@ async function fillStatistics(client) {
       for (const [name, value] of Object.entries(highest)) {
         sums.set(`${key} ${name}`, Math.max(sums.get(`${key} ${name}`) ?? 0, value));
       }
-      // A gauge is stored as its value times the seconds for which it held.
+      // The sum of a gauge is its value multiplied by the seconds.
       sums.set(`${key} streams.open `, (sums.get(`${key} streams.open `) ?? 0) + streams * 60);
     }
   }
@@ -109,12 +109,12 @@ async function fillStatistics(client) {
   );
 }
 
-/** Logins of the crowd: devices, activity, and when each user was last there. @param {pg.Client} client */
+/** Devices and activity of the users without a username. @param {pg.Client} client */
 async function fillActivity(client) {
   const { rows: users } = await client.query(
     `select id from users where username is null and role = 'user' order by id`,
   );
-  const random = numbers();
+  const random = createRandom();
   const models = [
     ['Apple', 'iPhone 15 Pro', 'iOS', '18.1'],
     ['Google', 'Pixel 9', 'Android', '15'],
@@ -144,11 +144,11 @@ async function fillActivity(client) {
       [id, type, `203.0.113.${index % 250}`, JSON.stringify({ ...Object(described), device_id: device }), at],
     );
   }
-  // A lock by guesses that does not end before its picture is taken.
+  // The lock must not end before its picture is taken.
   await client.query(
     `update guess_budgets set locked_until = now() + interval '8 minutes' where locked_until is not null`,
   );
-  // What the API has just done was done over the last months.
+  // The examples were created just now. This spreads their times over the past.
   await client.query(
     `update users set created_at = created_at - random() * interval '900 days'
      where created_at > now() - interval '1 hour' and role = 'user'`,
@@ -196,7 +196,7 @@ async function fillMessages(client) {
   }
 }
 
-/** What became of Grace's notifications on her devices. @param {pg.Client} client */
+/** The pushes of Grace's notifications, with their results. @param {pg.Client} client */
 async function fillPushes(client) {
   const outcomes = [
     ['apns', 'sent', 'accepted', null],

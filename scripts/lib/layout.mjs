@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-const mostFiles = 16;
-const fewestLines = 15;
+const maxFiles = 16;
+const minLines = 15;
 /** Tests of the whole service or of the console, and helpers of tests. They mirror no file of src. */
 const unmirrored = [
   'acceptance',
@@ -42,19 +42,18 @@ export function layoutErrors(root) {
 function folderErrors(root, folder) {
   const entries = existsSync(join(root, folder)) ? readdirSync(join(root, folder), { withFileTypes: true }) : [];
   const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-  const tooMany =
-    files.length > mostFiles ? [`too-many-files: ${folder} has ${files.length}, at most ${mostFiles}`] : [];
+  const tooMany = files.length > maxFiles ? [`too-many-files: ${folder} has ${files.length}, at most ${maxFiles}`] : [];
   const small = files.filter((name) => isTooSmall(readFileSync(join(root, folder, name), 'utf8')));
   return [
     ...tooMany,
-    ...small.map((name) => `too-small: ${folder}/${name} has under ${fewestLines} lines and defines no type`),
+    ...small.map((name) => `too-small: ${folder}/${name} has under ${minLines} lines and defines no type`),
     ...entries.filter((entry) => entry.isDirectory()).flatMap(({ name }) => folderErrors(root, `${folder}/${name}`)),
   ];
 }
 
 /** @param {string} text */
 function isTooSmall(text) {
-  return text.trimEnd().split('\n').length < fewestLines && !/^export (?:interface|type|class) /m.test(text);
+  return text.trimEnd().split('\n').length < minLines && !/^export (?:interface|type|class) /m.test(text);
 }
 
 /**

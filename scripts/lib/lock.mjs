@@ -10,9 +10,9 @@ const waitMs = 10 * 60_000;
 /**
  * Runs `work` while no other process of this machine runs work under the same lock.
  *
- * The lock is a folder with one empty file, whose name is the process id of the owner. It appears with its owner by one rename,
- * because a folder cannot be renamed onto one that is not empty. The lock of a dead owner is taken over by a rename of the
- * file, which only one of several waiting processes can do. So a dead owner can always be distinguished from a live one.
+ * The lock is a folder with one empty file, whose name is the process id of the owner. A process prepares such a folder under
+ * another name and renames it to the lock: this fails while another process has the lock, because that folder is not empty. To
+ * take over the lock of a dead owner, a process renames the file. Only one of several waiting processes can do this.
  *
  * @template T
  * @param {string} lock path of the folder; its parent must exist

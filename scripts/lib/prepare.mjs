@@ -31,8 +31,8 @@ const products = [
 ];
 
 /**
- * Installs the packages and builds dist/, each only if its sources have changed. Several processes may do this at once: one
- * works, the others wait. Never prompts. On failure it prints the reason and ends the process.
+ * Installs the packages and builds dist/, each only if its sources have changed. If several processes start at once, one
+ * works and the others wait. It never prompts. On failure it prints the reason and ends the process.
  *
  * @param {string} root the project's folder
  */
@@ -46,7 +46,7 @@ export async function prepare(root) {
       for (const product of products) await makeIfStale(root, product);
     });
   } catch (error) {
-    // The lock is the first write.
+    // Taking the lock is the first write, so it fails if the folder is not writable.
     if (hasCode(error, 'EACCES', 'EROFS')) console.error(`Installing and building need to write in ${root}: ${error}`);
     else if (error instanceof PrepareError) console.error(error.message);
     else throw error;
@@ -60,7 +60,7 @@ export async function prepare(root) {
  */
 async function makeIfStale(root, product) {
   if (isFresh(root, product)) return;
-  // Before the build: a change during the build leaves the product out of date.
+  // Before the build: if a source changes during the build, the next start builds again.
   const digest = digestOf(root, product);
   const side = join(root, `.prepare-${process.pid}`);
   mkdirSync(side);
@@ -74,7 +74,7 @@ async function makeIfStale(root, product) {
 
 /**
  * @param {string} root
- * @param {string} side beside dist, so that the relative paths in the source maps hold there
+ * @param {string} side a folder next to dist: the relative paths in the source maps stay correct when it becomes dist
  */
 async function build(root, side) {
   console.error('Building…');

@@ -6,14 +6,14 @@ import { hasCode } from './errors.mjs';
  * Replaces the folder `target` with `fresh`, so that a reader sees either the old content or the new.
  *
  * @param {string} target may be missing
- * @param {string} fresh on the same file system; gone afterwards
+ * @param {string} fresh on the same file system as `target`; it is moved, so it does not exist afterwards
  */
 export function replaceFolder(target, fresh) {
   const old = `${fresh}-old`;
   try {
     renameSync(target, old);
   } catch (error) {
-    // A mounted volume cannot be renamed, nor a folder of a lower layer of a container image.
+    // A mounted volume and a folder of a lower layer of a container image cannot be renamed.
     if (hasCode(error, 'EBUSY', 'EXDEV')) return replaceContent(target, fresh);
     if (!hasCode(error, 'ENOENT')) throw error;
   }

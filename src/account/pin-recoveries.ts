@@ -89,7 +89,7 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
 
   async function start(
     tx: Transaction<'user'>,
-    { userId, pinHash, codeSentTo: by, origin }: RecoveredPin,
+    { userId, pinHash, codeSentTo, origin }: RecoveredPin,
   ): Promise<string> {
     if ((await endPendingPin(tx, userId)) === 'applied') await finish(tx, userId);
     const code = newLongCode();
@@ -101,7 +101,7 @@ export function createPinRecoveries(options: PinRecoveriesOptions): PinRecoverie
     await queuePendingPin(tx, userId);
     for (const type of addressTypes) {
       const recipient = pending[type];
-      if (type === by || recipient === null || !codes.supports(type)) continue;
+      if (type === codeSentTo || recipient === null || !codes.supports(type)) continue;
       const lifetime = Math.max(delay / 1000, minLifetimeSeconds);
       const values = { time: describeTime(pending.effectiveAt) };
       await codes.send(tx, { userId, type, kind: 'pin_recovery', recipient, code, lifetime, values });

@@ -19,8 +19,8 @@ export interface FirstScreenOptions {
 }
 
 /**
- * What a start shows when it is ready. While there is no operator, this creates a link for the first one. The service
- * runs without the link too, for example where DATA_DIR cannot be written.
+ * The text that a start prints when it is ready. If there is no operator yet, this creates a link for the first one. The
+ * service also runs without the link, for example if DATA_DIR cannot be written.
  */
 export async function firstScreen(options: FirstScreenOptions): Promise<string> {
   const { config, url, database, log, firstKey, isTerminal } = options;

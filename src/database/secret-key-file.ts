@@ -3,20 +3,20 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writePrivateFile } from '../lib/private-file.js';
 
-/** The part of the configuration that holds or locates the secret keys. */
+/** The part of the configuration that contains or locates the secret keys. */
 export interface SecretKeySource {
   readonly DATA_DIR: string;
   readonly SECRET_KEY?: readonly { reveal(): string }[] | undefined;
 }
 
-/** The file of DATA_DIR that holds the key where SECRET_KEY is unset. It belongs to the embedded database beside it. */
+/** The file in DATA_DIR with the key, if SECRET_KEY is not set. It belongs to the embedded database in the same folder. */
 export const secretKeyFile = 'secret-key';
 
 const keyBytes = 48;
 const minKeyLength = 32;
 
 /**
- * Reads the secret keys, the current one first: those of SECRET_KEY, else the one in DATA_DIR. Creates that one if it is
+ * Reads the secret keys, the current one first: those of SECRET_KEY, else the one in DATA_DIR. Creates the file if it is
  * missing. Processes that start at the same time get the same key.
  */
 export async function readSecretKeys(source: SecretKeySource): Promise<string[]> {

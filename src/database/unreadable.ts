@@ -6,7 +6,7 @@ type KeyType = 'uuid' | 'timestamptz' | 'text' | 'bytea';
 
 /** One kind of stored value that is encrypted with SECRET_KEY. */
 interface EncryptedKind {
-  /** In the plural, for people. */
+  /** The name in the plural, for messages. */
   readonly name: string;
   readonly table: string;
   /** SQL: which rows count. */
@@ -19,7 +19,7 @@ interface EncryptedKind {
   readonly key: Readonly<Record<string, KeyType>>;
 }
 
-/** Rows that one query reads. */
+/** The number of rows that one query reads. */
 const batchSize = 1000;
 
 const kinds: readonly EncryptedKind[] = [
@@ -70,7 +70,7 @@ export interface Unreadable {
 
 /**
  * Counts the stored values that no configured key can decrypt. Reads them by keyset iteration.
- * @param maxRows reads only the first ones of each kind; without it, all
+ * @param maxRows the maximum number of rows of each kind; by default, all
  */
 export async function countUnreadable(
   handle: Queryable<'everyone'>,
@@ -100,7 +100,7 @@ export function describeUnreadableValues(found: readonly Unreadable[]): string {
   return `${counts} cannot be decrypted. ${which} is missing from SECRET_KEY: add it behind the current key`;
 }
 
-/** The head of a value names its key. A value without a head is older: each key has to be tried. */
+/** The head of a value names its key. Older values have no head, so each key has to be tried. */
 function isReadable(keys: SecretKeys, encrypted: Buffer, context: string): boolean {
   if (encrypted.length === encryptedHeadBytes) return keys.missingKeyOf(encrypted) === undefined;
   return keys.decrypt(encrypted, context) !== undefined;

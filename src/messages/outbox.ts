@@ -83,12 +83,12 @@ export interface OutboxOptions {
 }
 
 /** Creates the list of messages and the retry of failed ones. */
-export function createOutbox({ database, keys, channelsWithVisibleCodes: showsCodesOf }: OutboxOptions): Outbox {
+export function createOutbox({ database, keys, channelsWithVisibleCodes }: OutboxOptions): Outbox {
   return {
     async list(request, { withCodes }) {
       const page = await readPage<OutboxRow, 'everyone'>(database.everyone, messages, request);
       const items = page.items.map(({ sealed_code, ...message }) => {
-        const shown = withCodes && showsCodesOf.includes(message.channel) ? sealed_code : null;
+        const shown = withCodes && channelsWithVisibleCodes.includes(message.channel) ? sealed_code : null;
         return { ...message, code: shown === null ? null : (keys.decrypt(shown, message.id) ?? null) };
       });
       return { ...page, items };

@@ -197,7 +197,7 @@ export async function ensureFirstKey(options: FirstKeyOptions): Promise<FirstKey
     await tx.query(lockFirstKey({}));
     if (await anyExists(tx)) return undefined;
     const key = await createKey(tx, { name: 'first key', scopes: ['admin'] }, { actor: 'system' });
-    // Before the commit: if this failed after it, there would be a first key that nobody has seen.
+    // Written before the commit: otherwise a failure could leave a first key that nobody has seen.
     if (!isTerminal) await writePrivateFile(file, `${key.token}\n`, { replace: true });
     return key.token;
   });

@@ -30,7 +30,7 @@ const scopesOf: Readonly<Record<(typeof roles)[number], readonly Scope[]>> = {
   operator: ['admin'],
 };
 
-/** The scopes of a role in full: `admin` includes every scope. None while the role is not active. */
+/** All scopes of a role: `admin` includes every scope. None while the role is not active. */
 export function capabilitiesOf(user: {
   readonly role: (typeof roles)[number];
   readonly role_active: boolean;
@@ -71,7 +71,7 @@ export function createVerifyOperator(database: Database, maxAge: number): Verify
   };
 }
 
-/** The last re-authentication of a session, and how long it counts. */
+/** The last re-authentication of a session, and until when it is valid. */
 export interface RecordedProof {
   readonly proven_at: string;
   readonly expires_at: string;

@@ -8,13 +8,13 @@ import { validSessions } from '../sessions/verifier.js';
 
 /** The logins and sessions of one user, for support. The lists of an unknown user are empty. */
 export interface UserDetails {
-  /** Recent logins, also those that never got a token. They do not show the token. */
+  /** Recent logins, also those without a token. The tokens are never shown. */
   tokens(userId: string, request: ListRequest): Promise<Page<UserToken>>;
   /** The sessions that are valid now. */
   sessions(userId: string, request: ListRequest): Promise<Page<UserSession>>;
 }
 
-/** SQL: the status of the authentication `a`. An open one that has expired counts as rejected; no statement writes that. */
+/** SQL: the status of the authentication `a`. An expired open authentication is shown as rejected; its row is unchanged. */
 const status = sql`case when status in ('created', 'pending') and expires_at <= db_now() then 'rejected' else status end`;
 
 /** The filter fields of lists of authentications. */

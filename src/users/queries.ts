@@ -18,7 +18,7 @@ import { guessLocks } from '../limits/guess-locks.js';
 import { lastLogin } from './search/fields.js';
 import type { ShownIdentity } from './validation.js';
 
-/** A row of `userColumns`. It holds no hashes. */
+/** A row of `userColumns`. It contains no hashes. */
 export interface UserRow {
   readonly id: string;
   readonly username: string | null;
@@ -139,7 +139,7 @@ const selectEpochForUpdate = userStatement<{ id: string }, { epoch: number }>(
   (p) => sql`select epoch from users where id = ${p.id} for update`,
 );
 
-/** Takes the same lock and reads only the epoch. A changed epoch means that every login of the user was ended. */
+/** Locks the row in the same way and reads only the epoch. A changed epoch means that every login of the user has ended. */
 export async function findEpochForUpdate(tx: Queryable<'user'>, id: string): Promise<number | undefined> {
   const [row] = await tx.query(selectEpochForUpdate({ id }));
   return row?.epoch;
@@ -170,7 +170,7 @@ export async function insertUser(tx: Queryable<'user'>, id: string, values: NewU
 }
 
 /**
- * Writes the given columns of a user whose row is locked.
+ * Writes columns of a user whose row is locked.
  *
  * @param options.endLogins whether to end every login of the user (see the column `epoch`)
  */
@@ -212,8 +212,8 @@ interface Claim {
 }
 
 /**
- * Gives identities to a user. Every transaction inserts them in the order of their digests, as an import does too, so
- * two that want the same identities cannot deadlock.
+ * Assigns identities to a user. Every transaction, also of an import, inserts identities in the order of their digests,
+ * so two transactions that insert the same identities cannot deadlock.
  *
  * @returns the types of the identities that belong to another user
  */
@@ -236,7 +236,7 @@ const findTaken = directoryStatement<{ digests: readonly Buffer[] }, { type: Ide
   (p) => sql`select type from identities where digest = any(${p.digests})`,
 );
 
-/** The types of the identities that belong to a user already. Only `claimIdentities` decides: this takes no lock. */
+/** The types of the identities that another user already has. A hint, because it locks nothing: `claimIdentities` decides. */
 export async function takenIdentities(
   handle: Queryable<'directory'>,
   identities: readonly ShownIdentity[],
@@ -250,7 +250,7 @@ const deleteIdentitiesOfTypes = directoryStatement<{ userId: string; types: read
   (p) => sql`delete from identities where user_id = ${p.userId} and type = any(${p.types})`,
 );
 
-/** Takes the identities of these types from a user. */
+/** Removes the identities of these types from a user. */
 export async function releaseIdentities(
   tx: Queryable<'directory'>,
   userId: string,
@@ -314,7 +314,7 @@ export async function deleteUser(tx: Queryable<'user' | 'directory'>, id: string
   return true;
 }
 
-/** Reads no row. It has the scope of the transactions that run it. */
+/** It reads no row. Its scope is that of the transactions in which it runs. */
 const isInFuture = userStatement<{ time: string }, { future: boolean }>(
   'time_is_future',
   (p) => sql`select ${p.time}::timestamptz > db_now() as future`,

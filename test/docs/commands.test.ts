@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BUILD_TIMEOUT, buildService, startTestService, type TestService } from '../support/process.js';
 import { type Fence, fencesOf, root } from './markdown.js';
 
-const pages = ['README.md', 'docs/guide.md', 'docs/account.md', 'docs/second-factors.md'];
+const pages = ['README.md', 'docs/guide.md', 'docs/account.md', 'docs/second-factors.md', 'docs/operations.md'];
 
 /** `sh` is run here. `json` and `http` show the answer to the block before them. The others are not run in this shell. */
-const languages = ['sh', 'json', 'http', 'console', 'js', ''];
+const languages = ['sh', 'json', 'http', 'console', 'js', 'sql', ''];
 
 let service: TestService;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { NotConfirmedError, problemOf } from './problem.js';
 import type { NewSession } from './schema.js';
 import { type ConsoleSession, createSession } from './session.js';
 
-/** What the generated type of an operation says about its request. */
+/** The request of an operation, as in its generated type. */
 interface Operation {
   readonly url: string;
   readonly path?: unknown;
@@ -58,7 +58,7 @@ export async function plain<Answer>(method: Method, url: string, body?: unknown)
   return parsed<Answer>(await checked(await reach(url, init(method, { body }))));
 }
 
-/** A request that waits until the operator has confirmed who they are, because the login is old. */
+/** A request that waits until the operator has re-authenticated, because the login is too old. */
 export interface ConfirmationRequest {
   readonly confirmed: () => void;
   readonly refused: () => void;

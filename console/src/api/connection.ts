@@ -11,7 +11,7 @@ export const connection = createStore<Connection>({ reachable: true });
 
 let probe: ReturnType<typeof setTimeout> | undefined;
 
-/** `fetch` that notices when the service cannot be reached, and when it can again. */
+/** `fetch` that records whether the service can be reached. */
 export async function reach(input: string, init: RequestInit): Promise<Response> {
   try {
     const response = await fetch(input, init);
@@ -48,7 +48,7 @@ function probeAfter(milliseconds: number): void {
   }, milliseconds);
 }
 
-/** The browser knows at once when its network is lost, and when to look again. */
+/** Events of the browser about its network: they are faster than a failed request. */
 export function watchNetwork(): () => void {
   const whenOnline = () => {
     if (!connection.get().reachable) probeAfter(0);

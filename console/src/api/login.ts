@@ -20,7 +20,7 @@ export interface Entry {
 
 export const readEntry = (): Promise<Entry> => plain('GET', '/console/sign-in');
 
-/** What a login waits for. */
+/** The next step of a login. */
 export interface PendingLogin {
   readonly id: string;
   readonly takesCode: boolean;

@@ -1,4 +1,4 @@
-/** Whether this browser can make and use passkeys, in the form that the service speaks. */
+/** Whether this browser can create and use passkeys with the JSON format of WebAuthn. */
 export function hasPasskeys(): boolean {
   return typeof PublicKeyCredential === 'function' && 'parseRequestOptionsFromJSON' in PublicKeyCredential;
 }

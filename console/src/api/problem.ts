@@ -6,7 +6,7 @@ export class ProblemError extends Error {
   readonly status: number;
   readonly requestId: string | undefined;
   readonly errors: readonly FieldError[];
-  /** When a repeat makes sense, in seconds. */
+  /** Seconds after which a retry may succeed. */
   readonly retryAfter: number | undefined;
   /** The whole body: some problems have members of their own. */
   readonly body: Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ export class SignedOutError extends Error {
   override readonly name = 'SignedOutError';
 }
 
-/** The operator did not confirm who they are. The request was not made. */
+/** The operator did not re-authenticate. The request was not sent. */
 export class NotConfirmedError extends Error {
   override readonly name = 'NotConfirmedError';
 }
@@ -54,7 +54,7 @@ export async function problemOf(response: Response): Promise<ProblemError> {
     const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null) return new ProblemError(response, { ...body });
   } catch {
-    // The body is not from Postern: the status has to suffice.
+    // The body is not from Postern, so only the status is known.
   }
   return new ProblemError(response, {});
 }

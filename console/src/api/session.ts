@@ -25,7 +25,7 @@ export interface ConsoleSession {
   resume(): Promise<void>;
   /** Starts with the authentication token of a login. */
   begin(authenticationToken: string): Promise<void>;
-  /** Takes a session that the service has just made, as set-up does. */
+  /** Starts with a session that the service has just created, such as by the set-up. */
   adopt(session: GrantedSession): void;
   /**
    * A session token that is valid now. Renews it if it ends soon, once for all callers. After the login has ended it waits
@@ -54,7 +54,7 @@ export function createSession(service: SessionService): ConsoleSession {
 
   function accept(session: GrantedSession): void {
     const before = state.get();
-    // Drafts and lists belong to the user who was here.
+    // Drafts and lists belong to the former user.
     const isAnother = (before.is === 'in' || before.is === 'ended') && before.userId !== session.user_id;
     const wait = renewalAfter(session);
     // The clock of this machine may be wrong: only the length of the session counts.
@@ -98,7 +98,7 @@ export function createSession(service: SessionService): ConsoleSession {
       await renew();
     } catch (error) {
       if (state.get().is === 'ended') return waitForSignIn();
-      // The old token is valid for a while: a moment without the service is no reason to fail.
+      // The old token is still valid, so a short failure of the service does not matter yet.
       if (current !== undefined && error instanceof NetworkError) return current.token;
       throw error;
     }

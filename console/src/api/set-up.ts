@@ -2,7 +2,7 @@ import { plain } from './client.js';
 import type { DeviceInput } from './schema.js';
 import type { GrantedSession } from './session.js';
 
-/** What a set-up link is for. */
+/** A set-up link: its role and its rules. */
 export interface SetUpLink {
   readonly role: 'operator' | 'support';
   readonly expires_at: string;
@@ -36,11 +36,11 @@ export interface SetUpResult {
 /** @throws ProblemError `setup_link_unknown`, `setup_link_used`, `setup_link_expired` */
 export const describeLink = (secret: string): Promise<SetUpLink> => plain('POST', '/console/setup/link', { secret });
 
-/** Checks the form, and starts the enrolment of a factor. Does not use the link up. */
+/** Checks the form, and starts the enrolment of a factor. The link can still be used. */
 export const startFactor = (operator: NewOperator, factor: 'totp' | 'passkey'): Promise<SetUpFactor> =>
   plain('POST', '/console/setup/factor', { ...operator, factor });
 
-/** Makes the operator and signs them in. Uses the link up. */
+/** Creates the operator and signs them in. The link cannot be used again. */
 export const completeSetUp = (
   operator: NewOperator,
   proof: { readonly factor_id: string; readonly code?: string; readonly response?: Record<string, unknown> },

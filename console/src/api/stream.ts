@@ -3,7 +3,7 @@ import { send } from './client.js';
 import { textLines } from './ndjson.js';
 import { isTemporary, SignedOutError } from './problem.js';
 
-/** `waiting`: disconnected, the next attempt follows by itself. `ended`: it will not come back by itself. */
+/** `waiting`: disconnected, and the next attempt follows. `ended`: disconnected, and no attempt follows. */
 export type StreamState = 'connecting' | 'live' | 'waiting' | 'ended';
 
 export interface StreamEvent {
@@ -26,7 +26,7 @@ export interface StreamOptions {
   readonly onReset?: () => void;
 }
 
-/** Milliseconds before a new attempt: doubles from the first to the most. */
+/** Milliseconds before a new attempt. They double from the first value to the maximum. */
 const backOff = { first: 1000, most: 30_000 };
 
 /** Reads a stream of events with the session of the operator, and resumes it after its last event. */

@@ -43,7 +43,7 @@ export function useUsersOf(pages: readonly (readonly string[])[]): ReadonlyMap<s
   return new Map(answers.flatMap(({ data }) => data?.data ?? []).map((user) => [user.id, user]));
 }
 
-/** Whether the names of the users with these ids are still on their way for the first time. */
+/** Whether the names of the users with these ids are being loaded for the first time. */
 export function useAwaitsNames(ids: readonly string[]): boolean {
   const wanted = wantedOf(ids);
   const { data, isFetched } = useQuery(named(wanted));

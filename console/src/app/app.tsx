@@ -36,7 +36,7 @@ export function App() {
   );
 }
 
-/** The set-up, the sign-in page, or the console, whatever the session allows. */
+/** The set-up, the sign-in page or the console, depending on the session. */
 function Console() {
   const state = useStore(session.state);
   const [isSetUp, setSetUp] = useState(window.location.pathname === '/console/setup');
@@ -119,7 +119,7 @@ function useReadAgain(): void {
 
 function useTabs(): void {
   useEffect(() => {
-    // Requests that waited for a sign-in end without one. Nobody waits for them any more.
+    // Nothing waits any more for requests that waited for a sign-in.
     const onRejection = (event: PromiseRejectionEvent) => {
       if (event.reason instanceof SignedOutError) event.preventDefault();
     };

@@ -7,7 +7,7 @@ import { useText } from '../text/text.js';
 import styles from './entrance.module.css';
 import { entryQuery } from './operator.js';
 
-/** The frame of what is shown before a sign-in: the installation above, a promise and the other language below. */
+/** The frame of the pages before a sign-in: the installation above, a note about security and the other language below. */
 export function Entrance({ children, foot }: { children: ReactNode; foot?: string }) {
   const text = useText();
   const { data } = useQuery(entryQuery);

@@ -14,7 +14,7 @@ import { SignInForm } from '../pages/sign-in/form.js';
 import { useText } from '../text/text.js';
 import { operatorQuery } from './operator.js';
 
-/** The login ended in the middle of the work. The page stays as it is; requests wait for the new session. */
+/** Shown if the login ends during the work. The page stays as it is, and requests wait for the new session. */
 export function EndedGate({ reason }: { reason: ProblemError }) {
   const text = useText();
   const { data: operator } = useQuery({ ...operatorQuery, enabled: false });
@@ -39,7 +39,7 @@ export function EndedGate({ reason }: { reason: ProblemError }) {
   );
 }
 
-/** A sensitive change asks the operator to confirm who they are. Then the request goes on. */
+/** Asks the operator to re-authenticate before a sensitive change. Then the request continues. */
 export function ConfirmationGate() {
   const pending = useStore(confirmation);
   if (pending === undefined) return null;

@@ -11,7 +11,7 @@ export interface Shortcut {
   readonly run: () => void;
 }
 
-/** What the help shows: all shortcuts of the shell and of the open page. */
+/** The shortcuts of the shell and of the open page, for the help. */
 export const shortcuts = createStore<readonly Shortcut[]>([]);
 
 /** Adds shortcuts while the component is shown. */

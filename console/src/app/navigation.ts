@@ -11,9 +11,9 @@ export interface NavigationEntry {
   readonly icon: IconName;
   /** The letter after `g`. */
   readonly key: string;
-  /** Below the line: what is needed less often. */
+  /** Whether it is below the line, with the pages that are needed less often. */
   readonly second?: boolean;
-  /** The scope without which the API would refuse the page. */
+  /** The scope that the page needs. */
   readonly needs?: string;
   /** In the bar at the bottom of a phone. At most four; the others are behind "More". */
   readonly onPhone?: boolean;

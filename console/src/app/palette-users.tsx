@@ -20,12 +20,12 @@ export interface Entry {
   readonly user?: User;
 }
 
-/** Milliseconds after the last key before the users are searched. */
+/** The search starts this many milliseconds after the last key press. */
 const pause = 150;
-/** The API searches from this length. */
+/** The API does not search for shorter texts. */
 const shortest = 2;
 
-/** The users whom the text finds, and the way to all of them. */
+/** The first users that match the text, and a link to the whole list. */
 export function useUserEntries(query: string): Entry[] {
   const { shell } = useText();
   const navigate = useNavigate();
@@ -61,7 +61,7 @@ const iconOf = ({ lock, status }: User): IconName =>
 const identityOf = (user: User): string =>
   [user.email, user.username, user.phone].find((value) => value !== null && value !== nameOf(user)) ?? '';
 
-/** A value once it has not changed for a moment. */
+/** Returns a value after it has not changed for some milliseconds (debounce). */
 function useSettled(value: string): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -20,7 +20,7 @@ interface PaletteProps {
   readonly onClose: () => void;
 }
 
-/** Finds users, and pages and actions by parts of their names. Tab leads from a user to the actions on this user. */
+/** A dialog that finds users, pages and actions by a part of their name. Tab goes from a user to the actions for this user. */
 export function Palette({ pages, onHelp, onClose }: PaletteProps) {
   const text = useText();
   const [query, setQuery] = useState('');
@@ -222,7 +222,7 @@ function useEntries(pages: readonly NavigationEntry[], onHelp: () => void): Entr
   ];
 }
 
-/** Each word of the query begins a word of the name, or is part of one. Without regard to case and accents. */
+/** Whether the name contains each word of the query. Ignores case and accents. */
 function matches(name: string, query: string): boolean {
   const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
   const words = plain(query).split(/\s+/).filter(Boolean);

@@ -21,7 +21,7 @@ import { Palette } from './palette.js';
 import styles from './shell.module.css';
 import { signOut } from './sign-out.js';
 
-/** The frame of every page: sidebar, or bars on a phone, and what can open from everywhere. */
+/** The frame of every page: the sidebar, or bars on a phone, and the dialogs that every page can open. */
 export function Shell() {
   const text = useText();
   const navigate = useNavigate();

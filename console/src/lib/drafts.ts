@@ -32,7 +32,7 @@ function parse<T>(text: string | undefined): T | undefined {
 
 const forgetters = new Set<() => void>();
 
-/** Calls the function when the drafts are forgotten, for what an operator has begun and cannot be stored, such as a file. */
+/** Calls the function when the drafts are deleted: for data that cannot be stored in a draft, such as a file. */
 export const whenForgotten = (forget: () => void): unknown => forgetters.add(forget);
 
 /** Forgets all drafts: the operator signs out, or another one signs in. */

@@ -18,7 +18,7 @@ export function writeStored(area: Area, key: string, value: string | undefined):
     if (value === undefined) window[area].removeItem(`postern.${key}`);
     else window[area].setItem(`postern.${key}`, value);
   } catch {
-    // Not kept. The page works without.
+    // The value is not stored. The page works without it.
   }
 }
 

@@ -13,13 +13,13 @@ interface Loaded {
 
 const Context = createContext<Loaded | undefined>(undefined);
 
-/** Each language is a file of its own: a page loads one. */
+/** Each language is a separate file, so that a page loads only one. */
 async function load(chosen: Language): Promise<Loaded> {
   const { texts } = chosen === 'es' ? await import('./es/index.js') : await import('./en/index.js');
   return { language: chosen, texts, formats: createFormats(chosen, texts.common) };
 }
 
-/** Provides the texts of the chosen language. Shows nothing before the first language is here. */
+/** Provides the texts of the chosen language. Shows nothing until the first language is loaded. */
 export function TextProvider({ children }: { children: ReactNode }) {
   const chosen = useStore(language);
   const [loaded, setLoaded] = useState<Loaded>();

@@ -10,7 +10,7 @@ export interface Devices {
   readonly get: (id: string, options?: Abortable) => Promise<Device>;
   /** Replaces the whole description. */
   readonly describe: (id: string, description: DeviceDescription, options?: Abortable) => Promise<Device>;
-  /** Signs the device out, which takes effect with its next request. For the current device, use `postern.logOut`. */
+  /** Signs the device out: its next request is refused. For the current device, use `postern.logOut`. */
   readonly remove: (id: string, options?: Abortable) => Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function createDevices(postern: Postern): Devices {
     describe: (id, body, { signal } = {}) => core.call({ method: 'PUT', path: pathOf(id), body, signal }),
     async remove(id, { signal } = {}) {
       await core.call({ method: 'DELETE', path: pathOf(id), signal });
-      // If it was this device, the next session is refused, and the client learns it at once.
+      // If it was this device, the client finds out at once that it is signed out.
       await postern.getSession({ fresh: true });
     },
   };

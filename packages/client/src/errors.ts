@@ -8,11 +8,14 @@ export type ProblemCode = keyof ProblemStatuses;
 export interface Countdown {
   /** In the clock of the device. */
   readonly until: Date;
-  /** Yields at once and then each second. Ends after 0, or when the signal aborts. It uses a timer only while you iterate. */
+  /**
+   * Yields the remaining seconds at once and then each second. Ends after 0, or when the signal aborts.
+   * It uses a timer only while you iterate.
+   */
   readonly countdown: (options?: Abortable) => AsyncIterable<number>;
 }
 
-/** Makes a countdown of so many seconds from now. */
+/** Creates a countdown that ends in this many seconds. */
 function countdownOf(seconds: number): Countdown {
   const elapsed = stopwatch();
   return {
@@ -31,7 +34,7 @@ function countdownOf(seconds: number): Countdown {
 // The same symbol in each copy of this package, so that errors of one copy are recognised by another.
 const brand = Symbol.for('@postern/client.error');
 
-/** What all errors of this package have. Narrow by `kind`, not by `instanceof`: a page may load two copies of the package. */
+/** The members of all errors of this package. Narrow by `kind`, not by `instanceof`: a page may load two copies of the package. */
 class BaseError<K extends string> extends Error {
   readonly kind: K;
 
@@ -58,9 +61,9 @@ export class ProblemError<C extends ProblemCode = ProblemCode> extends BaseError
   readonly title: string;
   /** For people, in the language of the request. */
   readonly detail: string;
-  /** Quote it when you ask the operator. */
+  /** Give it to the operator when you report the problem. */
   readonly request_id: string | null;
-  /** The faulty fields of a `validation_failed`. */
+  /** The invalid fields of a `validation_failed`. */
   readonly errors: readonly FieldError[];
   /** When to try again, if the service said so. */
   readonly retry: Countdown | null;
@@ -127,7 +130,7 @@ export class UsageError extends BaseError<'usage'> {
   }
 }
 
-/** A problem of any code, or of one of these: its `code` narrows it. */
+/** A problem. With `C`, only of these codes; check `code` to narrow it. */
 export type Problem<C extends ProblemCode = ProblemCode> = C extends ProblemCode ? ProblemError<C> : never;
 
 export type PosternError =

@@ -1,5 +1,5 @@
 /**
- * Parts that the other packages of Postern share: how they send requests, classify answers, count time and read lists. They
+ * Parts that the other packages of Postern share: how they send requests, classify answers, measure time and read lists. They
  * may change in any version, so apps import from `@postern/client` only.
  *
  * @packageDocumentation
@@ -14,7 +14,7 @@ export { filterText } from './inbox/filter.js';
 // Lists that are read page by page.
 export { listOf } from './lists.js';
 
-// Waiting and measuring that end with a signal.
+// Waiting and measuring time. A signal ends both.
 export { forCaller, stopwatch, wait } from './platform.js';
 
 // Requests to Postern, with their repetitions.

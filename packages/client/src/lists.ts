@@ -9,7 +9,7 @@ export interface Page<T> {
   readonly page: PageInfo;
 }
 
-/** A list that is not read yet. Each iteration reads it from its start, page by page, as far as you go. */
+/** A list. Nothing is read until you iterate: each iteration reads from the start, page by page, until you stop. */
 export interface List<T> extends AsyncIterable<T> {
   /** The first page, or the one at a cursor or number. */
   readonly page: (at?: { readonly cursor: string } | { readonly number: number }) => Promise<Page<T>>;
@@ -19,9 +19,9 @@ export interface List<T> extends AsyncIterable<T> {
 export interface ListQuery extends Abortable {
   /** Items of a page, 1 to 100. 20 by default. */
   readonly limit?: number | undefined;
-  /** Such as `created_at:desc`, or several. */
+  /** One sort field or several, such as `created_at:desc`. */
   readonly sort?: string | readonly string[] | undefined;
-  /** Only what is newer than this. */
+  /** Only items that are newer than this. */
   readonly since?: string | Date | undefined;
   /** Conditions in the grammar of the service, such as `notification_type:eq:payment`. */
   readonly filter?: string | undefined;

@@ -2,7 +2,7 @@ import { isPosternError, isProblem } from '@postern/client';
 import { type Call, createTransport, type Transport, UsageError, wait } from '@postern/client/internal';
 import type { PosternServerOptions } from './options.js';
 
-/** What the parts of the package need of a client. */
+/** The part of a client that the functions of this package use. */
 export interface Connection {
   readonly base: string;
   readonly fetch: typeof globalThis.fetch;
@@ -45,7 +45,7 @@ export function createConnection(base: string, options: PosternServerOptions): C
     return `Bearer ${key}`;
   }
 
-  /** With the key of now, and once more if the key was replaced in the meantime. */
+  /** Sends a call with the current key, and again with the new key if the key was replaced in the meantime. */
   async function keyed<T>(call: Call, send: (call: Call) => Promise<T>): Promise<T> {
     const used = await authorization();
     try {
@@ -82,7 +82,7 @@ export function createConnection(base: string, options: PosternServerOptions): C
   };
 }
 
-/** Whether two requests have the effect of one. */
+/** Whether a repeated request has no further effect. */
 function isRepeatable({ method, headers }: Call): boolean {
   return method !== 'POST' || headers?.['idempotency-key'] !== undefined;
 }

@@ -9,8 +9,8 @@ export type { Administration } from './admin/administration.js';
 export type { ImportOptions, ImportResult, ImportUsers } from './admin/import-users.js';
 export type { Lock, NewUser, Users } from './admin/users.js';
 export type { CookieOptions } from './browser/cookies.js';
+export type { HandlerContext } from './browser/forwarder.js';
 export { expressHandler, fastifyHandler } from './browser/node.js';
-export type { HandlerContext } from './browser/passage.js';
 export {
   type BrowserSession,
   type BrowserSessionOptions,

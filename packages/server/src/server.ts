@@ -9,14 +9,14 @@ import { createVerify, type Verify } from './sessions/verify.js';
 export interface PosternServer extends Publishing, Administration {
   readonly url: URL;
   /**
-   * Whose request this is. Null means nobody: answer 401. It rejects if Postern cannot tell (no network, 503): answer 503, because
-   * this is no "no". Checks of one token at the same time share a request.
+   * Returns the session of a request. Null means that there is no valid session: answer 401. It rejects if Postern cannot check
+   * the session (no network, 503): answer 503. Checks of one token at the same time share a request.
    */
   readonly verify: Verify;
 }
 
 /**
- * Makes the client of a backend. It sends nothing until it is used.
+ * Creates the client of a backend. It sends nothing until it is used.
  *
  * @example
  * ```ts

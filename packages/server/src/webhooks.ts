@@ -4,7 +4,7 @@ import { type HeadersLike, headersOf } from './sessions/tokens.js';
 /** Why a webhook was refused. Answer 400. */
 export type WebhookErrorCode = 'missing_header' | 'wrong_signature' | 'too_old' | 'replayed' | 'malformed_body';
 
-/** A webhook that is not from Postern, or not from now. */
+/** A webhook that is not from Postern, or whose time is too far from now. */
 export class WebhookError extends Error {
   readonly kind = 'webhook';
 
@@ -58,7 +58,7 @@ export type WebhookVerifier = <T = unknown>(
   request: Request | { readonly headers: HeadersLike; readonly body: string | Uint8Array<ArrayBuffer> },
 ) => Promise<WebhookMessage<T>>;
 
-/** At most one look-up of the keys in this time, whatever strangers send. */
+/** Milliseconds between two look-ups of the keys, however many messages with a wrong signature arrive. */
 const keysPauseMs = 30_000;
 
 const utf8 = new TextEncoder();
@@ -66,7 +66,7 @@ const subtle = globalThis.crypto.subtle;
 type PublicKey = Awaited<ReturnType<typeof subtle.importKey>>;
 
 /**
- * Makes a function that checks the signature and the time of webhooks, as Standard Webhooks describes them: HMAC-SHA256 (`v1`) with
+ * Creates a function that checks the signature and the time of webhooks by Standard Webhooks: HMAC-SHA256 (`v1`) with
  * `secrets`, Ed25519 (`v1a`) with `jwks`.
  *
  * @example

@@ -16,8 +16,8 @@ export function totpCode(secret: Buffer, step: number, digits = 6): string {
 }
 
 /**
- * The step of a code: this one, or the one before for users who type slowly. Never a later one: with a clock that is ahead,
- * codes would be valid before an app shows them.
+ * The step of a code: the current one, or the previous one for users who type slowly. Never a later one, because a code
+ * must not be valid before an app shows it.
  */
 export function stepOfCode(secret: Buffer, code: string, now: number): number | undefined {
   const given = Buffer.from(code);

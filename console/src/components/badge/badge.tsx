@@ -3,7 +3,7 @@ import { cx } from '../../lib/cx.js';
 import { Icon, type IconName } from '../icon/icon.js';
 import styles from './badge.module.css';
 
-/** What is not normal: until a time, for good, switched off; and the outcomes of deliveries. */
+/** The icon and the tone of each unusual state, and of each result of a delivery. */
 const kinds = {
   until: { icon: 'clock', tone: 'warn' },
   forGood: { icon: 'lock', tone: 'bad' },
@@ -17,7 +17,7 @@ const kinds = {
 
 export type BadgeKind = keyof typeof kinds | 'label';
 
-/** A state as an icon and a word. What is normal needs no badge: write it in grey. */
+/** A state as an icon and a word. Normal states need no badge: write them in grey. */
 export function Badge({ kind, children }: { kind: BadgeKind; children: ReactNode }) {
   if (kind === 'label') return <span className={cx(styles.badge, styles.label)}>{children}</span>;
   const { icon, tone } = kinds[kind];
@@ -29,7 +29,7 @@ export function Badge({ kind, children }: { kind: BadgeKind; children: ReactNode
   );
 }
 
-/** A dot that says how something is, beside the word that says it too. */
+/** A dot in the colour of a state. The word beside it names the state. */
 export function Dot({ tone }: { tone: 'good' | 'warn' | 'bad' | 'idle' }) {
   return <span className={cx(styles.dot, styles[`${tone}Dot`])} aria-hidden="true" />;
 }

@@ -16,7 +16,7 @@ import { Loaded } from '../state/state.js';
 import { Cut, Time } from '../text/values.js';
 import styles from './delivery.module.css';
 
-/** What to call a device: its model and system. */
+/** The displayed name of a device: its model and system. */
 export function deviceName({ make, model, os_name }: UserDevice): string | undefined {
   const name = [make, model].filter(Boolean).join(' ');
   return name === '' ? (os_name ?? undefined) : name;
@@ -55,7 +55,7 @@ const looks: Readonly<Record<PushAttempt['state'], { readonly badge?: BadgeKind;
   none: { icon: 'phone' },
 };
 
-/** Where a notification got to: the inbox, the pushes by outcome, each device, and whether it was read. */
+/** The delivery status of a notification: the inbox, the pushes by outcome, each device, and whether it was read. */
 export function Delivery({ query }: { query: ReturnType<typeof useDelivery> }) {
   return <Loaded query={query}>{(trace) => <Steps trace={trace} />}</Loaded>;
 }

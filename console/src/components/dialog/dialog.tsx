@@ -65,7 +65,7 @@ export function Dialog(props: DialogProps) {
         if (modal === 'closable') onClose();
       }}
       onMouseDown={(event) => {
-        // The dialog covers its content: only the scrim is the dialog itself.
+        // A click whose target is the dialog itself is outside of its content.
         if (event.target === event.currentTarget && modal === 'closable') onClose();
       }}
     >
@@ -96,9 +96,9 @@ interface ConfirmProps {
   readonly action: string;
   /** It destroys something. */
   readonly destructive?: boolean;
-  /** What has to be typed first: the username, or the first 8 characters of the id. */
+  /** The text to type first: the username, or the first 8 characters of the id. */
   readonly typed?: string | undefined;
-  /** The milder way, as a link or a button. */
+  /** A less destructive alternative, as a link or a button. */
   readonly milder?: ReactNode;
   readonly error?: ReactNode;
   readonly busy?: boolean;
@@ -106,7 +106,7 @@ interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-/** Asks before an act that cannot be undone at once. */
+/** Asks before an action that cannot be undone at once. */
 export function ConfirmDialog(props: ConfirmProps) {
   const {
     title,

@@ -44,7 +44,7 @@ export function useVerb(): (type: string) => string {
   return (type) => events.types[type] ?? type;
 }
 
-/** How it happened: the way in, the cause, the address, who did it. */
+/** The details of an event: the authenticator, the cause, the address and the actor. */
 export function useDetail(): (event: AuditEvent) => string {
   const { events, messages } = useText();
   return ({ data, address, actor }) => {

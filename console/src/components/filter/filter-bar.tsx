@@ -18,7 +18,7 @@ export interface FilterField {
 }
 
 interface FilterBarProps {
-  /** What the page has in its URL. */
+  /** The values of the filters in the URL of the page. */
   readonly query: Readonly<Record<string, string | undefined>>;
   /** Changes members of the URL; `undefined` removes one. */
   readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;

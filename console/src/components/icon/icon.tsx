@@ -95,7 +95,7 @@ export function Mark() {
   );
 }
 
-/** Something takes a while that nobody can foresee. */
+/** Something runs for an unknown time. */
 export function Spinner() {
   return (
     <svg className={styles.spinner} width="14" height="14" viewBox="0 0 16 16" aria-hidden="true">

@@ -10,10 +10,11 @@ export interface MenuItem {
   readonly name: string;
   readonly icon?: IconName;
   readonly run: () => void;
-  /** It begins something destructive: red, after a line. */
+  /** A destructive action: red, after a line. */
   readonly destructive?: boolean;
+  /** The action changes data, so it is disabled while there is no connection. */
   readonly changes?: boolean;
-  /** It is the chosen one of several. */
+  /** Only for a choice of several items: whether this one is chosen. */
   readonly chosen?: boolean;
 }
 

@@ -2,10 +2,10 @@ import { cx } from '../../lib/cx.js';
 import styles from './plot.module.css';
 
 interface BarProps {
-  /** What the bar shows, for screen readers. Without it, the numbers beside it say the same. */
+  /** What the bar shows, for screen readers. Leave it out if the text beside the bar says the same. */
   readonly label?: string;
   readonly parts: readonly { readonly tone: 'accent' | 'idle' | 'warn' | 'bad'; readonly value: number }[];
-  /** What the whole length means. Without it, the parts fill the bar. */
+  /** The value of a full bar. The default is the sum of the parts. */
   readonly of?: number;
 }
 

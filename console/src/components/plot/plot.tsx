@@ -6,7 +6,7 @@ import styles from './plot.module.css';
 import { PlotTable } from './plot-table.js';
 import { roundEnd, timeMarks } from './scale.js';
 
-/** What one small plot shows. All have one time axis, and each has its own scale. */
+/** The data of one small plot. All plots share a time axis, and each has its own scale. */
 export interface Series {
   readonly key: string;
   readonly name: string;
@@ -20,7 +20,7 @@ export interface Series {
   readonly tone: 'accent' | 'warn' | 'bad';
   /** Of the drawing, in pixels. */
   readonly height?: number;
-  /** A dashed line with a name: from here on it is too much. */
+  /** A dashed line with a name: higher values are too high. */
   readonly limit?: { readonly at: number; readonly name: string };
   readonly unit?: string;
 }
@@ -200,7 +200,7 @@ function Drawing({ series, width, slot, cursor, isRunning }: DrawingProps) {
 
 type Point = readonly [index: number, value: number];
 
-/** The values without gaps: a line must not cross what is not known. */
+/** Splits the values at unknown ones, so that no line is drawn across them. */
 function runsOf(values: readonly (number | null)[]): Point[][] {
   const runs: Point[][] = [];
   for (const [index, value] of values.entries()) {

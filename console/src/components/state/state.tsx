@@ -30,7 +30,7 @@ export function Skeleton({ rows = 4, tall = false }: { rows?: number; tall?: boo
   );
 }
 
-/** There is nothing, why, and what to do next. */
+/** An empty list: says that there is nothing, why, and what to do next. */
 export function Empty({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
   return (
     <div className={styles.empty}>
@@ -49,7 +49,7 @@ const looks = {
   locked: 'lock',
 } as const satisfies Record<string, IconName>;
 
-/** A remark on a soft ground. `live`: it appears while the page is open, and is announced. */
+/** A note with a coloured background. `live`: it appears while the page is open, so screen readers announce it. */
 export function Notice(props: { kind: keyof typeof looks; children: ReactNode; action?: ReactNode; live?: boolean }) {
   const { kind, children, action, live = false } = props;
   return (
@@ -61,18 +61,18 @@ export function Notice(props: { kind: keyof typeof looks; children: ReactNode; a
   );
 }
 
-/** Seconds before a repeat: doubles with each. */
+/** Seconds before the next attempt. Each wait is twice as long as the one before. */
 const waits = { first: 5, most: 60 };
 
 interface ProblemProps {
-  /** What did not work: "The list could not be read." */
+  /** The failure, as a sentence: "The list could not be read." */
   readonly what?: string;
   readonly error: unknown;
-  /** Reads again. With it, a temporary problem is repeated by itself, with a countdown. */
+  /** Reads again. After a temporary problem, this runs automatically after a countdown. */
   readonly onRetry?: () => void;
 }
 
-/** What went wrong, in words, with the id of the request. */
+/** An error as text, with the id of the request. */
 export function Problem({ what, error, onRetry }: ProblemProps) {
   const text = useText();
   const left = useRetry(error, onRetry);
@@ -98,7 +98,7 @@ export function Problem({ what, error, onRetry }: ProblemProps) {
   );
 }
 
-/** An error in words: that of the service, or of the connection. */
+/** The text of an error from the service, or of a failed connection. */
 export function useMessageOf(error: unknown): string {
   const text = useText();
   if (error instanceof NetworkError) return text.common.notReachable;
@@ -107,7 +107,7 @@ export function useMessageOf(error: unknown): string {
   return text.common.unexpected;
 }
 
-/** @returns the seconds until the next repeat */
+/** @returns the seconds until the next attempt */
 function useRetry(error: unknown, onRetry: (() => void) | undefined): number | undefined {
   const [attempt, setAttempt] = useState(0);
   const [left, setLeft] = useState<number>();
@@ -157,7 +157,7 @@ interface LoadedProps<T> {
   readonly children: (data: T) => ReactNode;
 }
 
-/** What a query returned; bones while it runs for the first time; the problem above old data. */
+/** The data of a query. While it runs for the first time, a skeleton. After a failure, the problem above the old data. */
 export function Loaded<T>({ query: { data, error, refetch }, what, rows, children }: LoadedProps<T>) {
   return (
     <>

@@ -61,7 +61,7 @@ interface Named {
   readonly phone?: string | null;
 }
 
-/** What to call a user: the name, else an identity, else the first characters of the id. */
+/** The displayed name of a user: the name, else an identity, else the first characters of the id. */
 export function nameOf({ id, name, username, email, phone }: Named): string {
   return [name, username, email, phone].find((value) => value) ?? id.slice(0, 8);
 }

@@ -14,7 +14,7 @@ export interface TimelineEntry {
   readonly detail?: ReactNode;
 }
 
-/** What happened, newest first, with days as headings. Fold repeats before: "25 refusals in 31 minutes". */
+/** What happened, newest first, with days as headings. Pass repeated events as one entry, such as "25 refusals in 31 minutes". */
 export function Timeline({ entries }: { entries: readonly TimelineEntry[] }) {
   const { day } = useFormats();
   const days = new Map<string, TimelineEntry[]>();

@@ -81,7 +81,7 @@ function ToastLine({ toast: { id, kind, message, error, action, part } }: { toas
     const hold = () => clearTimeout(timer);
     const element = line.current;
     start();
-    // It stays while somebody reads or reaches for it.
+    // It stays while the pointer or the focus is on it.
     for (const event of ['pointerenter', 'focusin']) element?.addEventListener(event, hold);
     for (const event of ['pointerleave', 'focusout']) element?.addEventListener(event, start);
     return hold;

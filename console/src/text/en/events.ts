@@ -53,7 +53,7 @@ export const events = {
     'key.created': 'has a new API key',
     'key.revoked': 'revoked an API key',
   } as Readonly<Record<string, string>>,
-  /** What the service calls ways of logging in, and causes. Unknown ones are shown as they are. */
+  /** Names of authenticators and causes, by their codes. Unknown codes are shown as they are. */
   words: {
     password: 'password',
     sms: 'SMS code',

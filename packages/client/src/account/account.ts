@@ -28,7 +28,7 @@ import {
   type Prover,
 } from './proofs.js';
 
-/** A change that a second request completes. */
+/** A change that has started. A second request completes it. */
 export interface PendingChange {
   readonly id: string;
   /** In the clock of the device. */
@@ -64,13 +64,13 @@ type Proven<O extends AccountOperation, P extends boolean> = P extends true
 /** The account of the user. Changes need a fresh proof. The types show which proofs an operation takes. */
 export interface AccountClient<P extends boolean = boolean> {
   readonly get: (options?: Abortable) => Promise<AccountDetails>;
-  /** What needs no proof. */
+  /** Fields that you can change without a proof. */
   readonly update: (
     change: { readonly name?: string | undefined; readonly locale?: string | null | undefined },
     options?: Abortable,
   ) => Promise<Account>;
   readonly setUsername: (username: string | null, ...proof: Proven<'set_username', P>) => Promise<Account>;
-  /** Every other login of the account ends. This one continues. */
+  /** Ends all other logins of the account. This one continues. */
   readonly setPassword: (password: string, ...proof: Proven<'set_password', P>) => Promise<Account>;
   readonly setPin: (pin: string, ...proof: Proven<'set_pin', P>) => Promise<Account>;
   readonly removePin: (...proof: Proven<'remove_pin', P>) => Promise<Account>;
@@ -87,7 +87,7 @@ export interface AccountClient<P extends boolean = boolean> {
   /** The old recovery codes become invalid. */
   readonly renewRecoveryCodes: (...proof: Proven<'renew_recovery_codes', P>) => Promise<RecoveryCodes>;
   readonly listPasskeys: (options?: Abortable) => Promise<readonly Passkey[]>;
-  /** First asks for the proof, then shows the prompt of the platform. */
+  /** Asks for the proof first. Then the platform shows its prompt. */
   readonly addPasskey: (name: string, ...proof: Proven<'add_passkey', P>) => Promise<Passkey>;
   readonly renamePasskey: (id: string, name: string, options?: Abortable) => Promise<Passkey>;
   readonly removePasskey: (id: string, ...proof: Proven<'remove_passkey', P>) => Promise<void>;
@@ -102,9 +102,9 @@ export interface AccountClient<P extends boolean = boolean> {
   readonly activity: (query?: ListQuery) => List<ActivityEntry>;
   /** Everything that is stored about the user, as JSON. The file is complete if the stream ends without an error. */
   readonly export: (options?: Abortable) => Promise<ReadableStream<Uint8Array> | null>;
-  /** Cannot be undone. Signs out here. */
+  /** Deletes the account forever, and signs out in this client. */
   readonly deleteAccount: (...proof: Proven<'delete_account', P>) => Promise<void>;
-  /** What the user can prove with, such as to show it before the user starts an operation. */
+  /** The proofs that this user can give. You can show them before the user starts an operation. */
   readonly proofChoices: <O extends AccountOperation>(
     operation: O,
     options?: Abortable,

@@ -4,7 +4,7 @@ import { browserPasskeys } from '../login/passkeys.js';
 import type { Abortable } from '../platform.js';
 import type { AccountDetails, ProofOption, ProofStart, ProofType, StartedProof } from '../wire.js';
 
-// The same in each copy of this package. A symbol, so that a proof in a log shows no secret.
+// `Symbol.for`: all copies of this package share it. A member with a symbol is not in JSON, so a log shows no secret.
 const content = Symbol.for('@postern/client.proof');
 
 interface ProofBody {
@@ -13,7 +13,7 @@ interface ProofBody {
   readonly secret: string;
 }
 
-/** Shows that the user is the person at the device. It is good for one operation. Only functions of this package make proofs. */
+/** Proves that the user is present. Valid for one operation. Only functions of this package create proofs. */
 export interface Proof<T extends ProofType = ProofType> {
   readonly type: T;
   readonly [content]: ProofBody & { readonly type: T };
@@ -23,9 +23,9 @@ const proofOf = <T extends ProofType>(type: T, secret: string, id?: string): Pro
   type,
   [content]: { type, secret, ...(id !== undefined && { id }) },
 });
-/** What a request sends as `proof`. */
+/** The member `proof` of a request. */
 export const bodyOf = (proof: Proof): ProofBody => proof[content];
-/** Whether a value was made by a function of this package. */
+/** Whether a function of this package created the value. */
 export const isProof = (value: unknown): value is Proof =>
   typeof value === 'object' && value !== null && content in value;
 
@@ -120,10 +120,10 @@ interface ProofChoices {
 /** A way to prove that the operation takes and that this user has. */
 export type ProofChoice<T extends ProofType = ProofType> = T extends ProofType ? ProofChoices[T] : never;
 
-/** The question that your dialog answers. */
+/** What your dialog shows. */
 export interface ProofRequest<O extends AccountOperation = AccountOperation> {
   readonly operation: O;
-  /** Empty: this user can prove nothing that the operation takes. */
+  /** Empty if the operation takes none of the proofs that this user can give. */
   readonly choices: readonly ProofChoice<AccountOperations[O]>[];
   /** Why you are asked again: the last proof was wrong, or wrong secrets have locked the account for a time. */
   readonly problem: Problem<'proof_rejected' | 'account_temporarily_locked'> | null;
@@ -153,7 +153,7 @@ export async function choicesFor<O extends AccountOperation>(
     .filter(isTaken);
 }
 
-/** Undefined for a type of a newer service. */
+/** Undefined for a type that this version does not know. */
 function choiceOf(core: Core, { type, start, destination }: ProofOption): ProofChoice | undefined {
   const begin = (type: ProofStart, { signal }: Abortable = {}) =>
     core.call<StartedProof>({ method: 'POST', path: '/v1/account/proofs', body: { type }, signal });

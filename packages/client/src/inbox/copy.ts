@@ -9,7 +9,7 @@ import type { Notification } from './notification.js';
 /** Where a copy of an inbox is kept: a position, and the notifications by their id. */
 export interface CopyStore {
   readonly load: () => Promise<{ readonly after: string | null; readonly items: readonly Notification[] }>;
-  /** Makes all changes or none. `clear`: first removes everything. */
+  /** Makes all changes or none. With `clear`, it first removes everything. */
   readonly apply: (change: CopyChange) => Promise<void>;
 }
 export interface CopyChange {
@@ -82,7 +82,7 @@ export function indexedDbCopyStore(name = 'postern-inbox'): CopyStore {
 export interface InboxCopy {
   /** The notifications of the last synchronisation, newest first. */
   readonly items: () => Promise<readonly Notification[]>;
-  /** Brings the copy up to date. If it is cut off, the next one continues where it was. Any number of calls share one. */
+  /** Brings the copy up to date. If it is interrupted, the next call continues where it stopped. Parallel calls share one. */
   readonly sync: (options?: Abortable) => Promise<void>;
   /** Removes everything. */
   readonly erase: () => Promise<void>;
@@ -164,7 +164,7 @@ export function createInboxCopy(postern: Postern, options: InboxCopyOptions = {}
     }
   }
 
-  /** Retention deletes without a change for each notification: only the time of each type is sent. */
+  /** Retention causes no change for each notification. Postern only sends the time of the oldest one left, for each type. */
   async function forgetOld(store: CopyStore, { retained_from: times, after }: Changes): Promise<void> {
     const { items } = await store.load();
     const isOld = ({ notification_type: type, created_at }: Notification) => created_at < `${times[type] ?? ''}`;

@@ -7,7 +7,7 @@ import type { Notification } from './notification.js';
 import { emptyInbox, itemsOf } from './shown.js';
 import type { Inbox, InboxEvent, InboxSnapshot, InboxViewOptions } from './types.js';
 
-/** Keeps the store of a view up to date. A page loads it with the stream, because before that it shows nothing new. */
+/** Keeps the store of a view up to date. A page loads this code with the stream, because it needs both at the same time. */
 export function createViewUpdates(
   postern: Postern,
   inbox: Inbox,
@@ -64,7 +64,7 @@ export function createViewUpdates(
         if (event.type === 'connection') {
           show({ connection: event.connection });
           const isOpen = event.connection === 'live' || event.connection === 'polling';
-          // The stream is open before the list is read, so nothing falls between them.
+          // The stream is open before the list is read, so no change is missed.
           if (isOpen && !isListed) isListed = await read(signal);
         } else if (event.type === 'reset') {
           isListed = await read(signal);

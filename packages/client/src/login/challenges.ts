@@ -18,7 +18,7 @@ export interface Begin {
   readonly secret?: string | undefined;
   readonly pin?: string | undefined;
 }
-/** What a challenge of a provider or of a second factor can hold. */
+/** The members of the challenge of a provider or of a second factor. */
 interface Shown {
   readonly alternatives?: readonly string[];
   readonly passkey?: object;
@@ -36,7 +36,7 @@ export interface Open {
   readonly resendAt: number;
 }
 
-/** What the steps of a login use of it. */
+/** The parts of a login that its steps use. */
 export interface LoginTools {
   readonly core: Core;
   readonly restart: () => LoginStart;

@@ -4,7 +4,7 @@ import type { CustomAuthenticator, OidcProvider } from '../registered.js';
 import type { FieldError } from '../wire.js';
 import type { Identity, IdentityInput } from './identity.js';
 
-/** Why the last input did not lead on. You can show `message` as it is. */
+/** Why the last input did not lead to the next step. You can show `message` to the user. */
 export type LoginIssue = {
   readonly message: string;
 } /** The identity, the secret or the PIN is wrong. Postern does not say which. `lapsed`: the login is too old. */ & (
@@ -19,13 +19,13 @@ export type LoginIssue = {
 
 interface LoginStep<S extends string> {
   readonly step: S;
-  /** An answer is awaited. The same input joins it; another one is refused with a UsageError. */
+  /** Whether the client waits for an answer. The same input then waits for the same answer. Another input is a UsageError. */
   readonly busy: boolean;
   readonly issue: LoginIssue | null;
 }
 
 interface OpenStep<S extends string> extends LoginStep<S> {
-  /** When the login lapses, in the clock of the device. */
+  /** When the login expires, in the clock of the device. */
   readonly expiresAt: Date;
   /** Gives up and returns to `start`. */
   readonly cancel: () => LoginStart;
@@ -43,7 +43,7 @@ export interface PasskeyInput extends Abortable {
 
 type Next = Promise<LoginState>;
 
-/** Nothing is in progress. Choose a way to log in. */
+/** No login is in progress. Choose a way to log in. */
 export interface LoginStart extends LoginStep<'start'> {
   readonly password: (input: PinInput & { readonly identity: IdentityInput; readonly password: string }) => Next;
   /** Sends a code by SMS. */
@@ -102,10 +102,10 @@ export interface LoginSecret extends OpenStep<'secret'> {
   readonly submit: (input: PinInput & { readonly secret: string }) => Next;
 }
 
-/** Locked for a time. Until then Postern evaluates nothing, not even the right secret. */
+/** Locked for a time. Until then Postern refuses every secret, even the right one. */
 export interface LoginLocked extends LoginStep<'locked'>, Countdown {
   readonly permanent: false;
-  /** Returns to the step that was refused, or to `start` if it has lapsed. */
+  /** Returns to the step that was refused, or to `start` if the login has expired. */
   readonly back: () => LoginState;
 }
 
@@ -116,7 +116,7 @@ export interface LoginBlocked extends LoginStep<'locked'> {
   readonly restart: () => LoginStart;
 }
 
-/** Signed in. The client knows it already. */
+/** Signed in. You need not pass anything to the client. */
 export interface LoginDone extends LoginStep<'done'> {
   readonly user_id: string;
   readonly device_id: string;

@@ -5,7 +5,7 @@ import { type OnceOptions, onceHeader } from '../publishing/idempotency.js';
 import type { ApiKey, AuditEvent, IssuedApiKey, NewApiKey, OutboxMessage } from '../wire.js';
 import { createUsers, type Users } from './users.js';
 
-/** What operators do, with an API key of the right scopes. */
+/** The work of operators, with an API key that has the scopes. */
 export interface Administration {
   readonly users: Users;
   readonly keys: {
@@ -19,7 +19,7 @@ export interface Administration {
   };
   /** The audit events. */
   readonly events: (query?: ListQuery) => List<AuditEvent>;
-  /** Messages with codes and notices, and what became of them. */
+  /** Messages with codes and notices, and their states. */
   readonly outbox: (query?: ListQuery) => List<OutboxMessage>;
 }
 

@@ -2,24 +2,24 @@ import type { Abortable } from '@postern/client';
 import { NetworkError } from '@postern/client/internal';
 import type { Connection } from '../connection.js';
 import { chunksOf, type Line, type Source } from '../publishing/chunks.js';
-import { createPersistence } from '../publishing/interruption.js';
+import { createRetries } from '../publishing/interruption.js';
 import { exchange } from '../publishing/ndjson.js';
 import type { ImportResult as LineResult, UserToImport } from '../wire.js';
 
 /** Few lines, because plain passwords take the service a hundredth of a second each. */
 const limits = { lines: 200, bytes: 1024 * 1024, weight: 200, weightOf: () => 1 };
 
-type Fault = NonNullable<LineResult['errors']>[number];
+type LineError = NonNullable<LineResult['errors']>[number];
 
-/** What became of a line. After a cut connection, a user that the lost part of the answer created shows as `exists`. */
+/** The result of a line. If a connection breaks, a user may have been created although the result is `exists`. */
 export type ImportResult =
   | { readonly line: number; readonly result: 'created'; readonly id: string }
   | { readonly line: number; readonly result: 'exists'; readonly id: string | null }
   | { readonly line: number; readonly result: 'valid' }
-  | { readonly line: number; readonly result: 'failed'; readonly errors: readonly Fault[] };
+  | { readonly line: number; readonly result: 'failed'; readonly errors: readonly LineError[] };
 
 export interface ImportOptions extends Abortable {
-  /** Shows what would happen, and creates nothing. Lines are checked against the stored users, and in groups against each other. */
+  /** Checks the lines and creates nothing: against the stored users, and in groups against each other. */
   readonly dryRun?: boolean | undefined;
 }
 
@@ -29,7 +29,7 @@ export type ImportUsers = (source: Source<UserToImport>, options?: ImportOptions
 export function createImport(connection: Pick<Connection, 'raw' | 'retries'>): ImportUsers {
   return async function* importUsers(source, { dryRun = false, signal } = {}) {
     const path = `/admin/v1/users/import${dryRun ? '?dry_run=true' : ''}`;
-    const steady = createPersistence(connection.retries, signal);
+    const retry = createRetries(connection.retries, signal);
     for await (const chunk of chunksOf(source, limits)) {
       let left: readonly Line<UserToImport>[] = chunk;
       while (left.length > 0) {
@@ -38,10 +38,10 @@ export function createImport(connection: Pick<Connection, 'raw' | 'retries'>): I
         const done = results.filter(({ result }) => result !== undefined);
         for (const one of done) yield resultOf(one, sent);
         left = sent.slice(done.length);
-        if (done.length > 0) steady.progress();
+        if (done.length > 0) retry.progress();
         // The answer ended early: go on after the last result.
         if (left.length > 0) {
-          await steady.pause(error ?? new NetworkError(false, results.at(-1)), (left[0]?.number ?? 1) - 1);
+          await retry.pause(error ?? new NetworkError(false, results.at(-1)), (left[0]?.number ?? 1) - 1);
         }
       }
     }

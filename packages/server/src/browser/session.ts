@@ -12,7 +12,7 @@ import type { PosternServer } from '../server.js';
 import { headersOf, type RequestLike } from '../sessions/tokens.js';
 import type { Session } from '../wire.js';
 import { type CookieOptions, createCookie } from './cookies.js';
-import { createPassage, type HandlerContext } from './passage.js';
+import { createForwarder, type HandlerContext } from './forwarder.js';
 import { problemResponse } from './problems.js';
 
 export interface BrowserSessionOptions {
@@ -46,7 +46,7 @@ export interface BrowserSession {
   readonly routes: Readonly<
     Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', (request: Request) => Promise<Response>>
   >;
-  /** Who opens a page, by the cookie. Null for nobody. Only for reading: changes need a session token, which no other site can send. */
+  /** The session of a page's visitor, by the cookie. Null if there is none. Only to read: changes need a session token. */
   readonly session: (request: RequestLike) => Promise<Session | null>;
   /**
    * The same, with data for the first rendering of a page: JSON without tokens, such as for `PosternProvider` of `@postern/react`.
@@ -92,7 +92,7 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
   });
   const secure = cookiesOf(true);
   const plain = cookiesOf(false);
-  const pass = createPassage({
+  const forward = createForwarder({
     connection,
     basePath,
     addressOf: addressReader(options.clientAddress ?? 'socket'),
@@ -106,7 +106,10 @@ export function createBrowserSession(postern: PosternServer, options: BrowserSes
     if (!isFromOwnPage(request, [origin, ...allowed])) {
       return problemResponse(403, 'foreign_origin', 'This request came from another site.');
     }
-    return pass(request, context, { path: path + url.search, cookies: origin.startsWith('https:') ? secure : plain });
+    return forward(request, context, {
+      path: path + url.search,
+      cookies: origin.startsWith('https:') ? secure : plain,
+    });
   };
   const method = (request: Request) => handler(request);
 
@@ -171,7 +174,7 @@ function originOf(text: string): string {
 
 /**
  * Whether a page of the own origin sent a request. Browsers send cookies with requests of other sites too, but no site can choose
- * these headers. A request without them is not from a browser of today, and not trusted.
+ * these headers. A request without them does not come from a current browser, so it is refused.
  */
 function isFromOwnPage({ method, headers }: Request, origins: readonly string[]): boolean {
   if (method === 'GET' || method === 'HEAD') return true;

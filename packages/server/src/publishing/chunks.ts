@@ -18,7 +18,7 @@ export interface ChunkLimits<T> {
 
 const utf8 = new TextEncoder();
 
-/** Cuts a source into chunks. The same source always gives the same chunks, whatever its pace. */
+/** Cuts a source into chunks. The same source always gives the same chunks, even if its values arrive at other times. */
 export async function* chunksOf<T>(source: Source<T>, limits: ChunkLimits<T>): AsyncGenerator<Line<T>[]> {
   let chunk: Line<T>[] = [];
   let bytes = 0;

@@ -3,8 +3,8 @@ import { UsageError } from '@postern/client/internal';
 
 export interface OnceOptions extends Abortable {
   /**
-   * Names what happened, such as `payment-4711`. A repeat within 24 hours does nothing and gets the first answer. A key that is made
-   * for each call would not survive a restart, so there is no default. Up to 255 printable ASCII characters.
+   * Names the event, such as `payment-4711`. A repeat within 24 hours does nothing and gets the first answer. There is no default:
+   * after a restart, a random key would differ, and the event would be published twice. Up to 255 printable ASCII characters.
    */
   readonly idempotencyKey: string;
 }

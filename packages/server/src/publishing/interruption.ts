@@ -2,8 +2,8 @@ import { wait } from '@postern/client/internal';
 import { pauseBeforeRepeat } from '../connection.js';
 
 /**
- * Postern could not be reached for long, or refused to go on. Everything up to `committedLines` is done. Send the same source again
- * when Postern is back: nothing is done twice.
+ * Postern was unavailable for too long, or refused to continue. All lines up to `committedLines` are committed. Send the same source
+ * again later: nothing is done twice.
  *
  * @example
  * ```ts
@@ -34,14 +34,14 @@ export class InterruptedError extends Error {
   }
 }
 
-/** Repeats attempts that make no progress, with growing pauses. */
-export interface Persistence {
+/** Counts attempts without progress, and waits longer after each one. */
+export interface Retries {
   /** Waits before the next attempt. @throws InterruptedError after too many, or for an error that would come again */
   pause(error: unknown, committedLines: number): Promise<void>;
   progress(): void;
 }
 
-export function createPersistence(retries: number, signal: AbortSignal | undefined): Persistence {
+export function createRetries(retries: number, signal: AbortSignal | undefined): Retries {
   let attempts = 0;
   return {
     progress() {
@@ -52,7 +52,7 @@ export function createPersistence(retries: number, signal: AbortSignal | undefin
       attempts += 1;
       const pause = pauseBeforeRepeat(error, attempts);
       if (pause === undefined) throw error;
-      // A longer outage than for single calls, because the source is in the middle.
+      // More attempts than for single calls, because a part of the source is already committed.
       if (attempts > 2 * retries) throw new InterruptedError(committedLines, error);
       await wait(pause, signal);
       signal?.throwIfAborted();

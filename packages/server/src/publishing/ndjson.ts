@@ -5,7 +5,7 @@ import type { Line } from './chunks.js';
 /** Milliseconds without a byte of the answer after which the connection counts as lost. */
 const silenceMs = 60_000;
 
-/** The results that a request with one object on each line got. `error`: why the last lines have none. */
+/** The results of a request with one object on each line. `error`: why the last lines have no result. */
 export interface Exchange<R> {
   readonly results: R[];
   readonly error: unknown;
@@ -33,7 +33,7 @@ export async function exchange<R>(
   }
 }
 
-/** @throws NetworkError if the answer breaks off or falls silent */
+/** @throws NetworkError if the connection breaks, or nothing arrives for `silenceMs` */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

@@ -4,7 +4,7 @@ import type { Connection } from '../connection.js';
 import type { PublishResult as LineResult, Notification, NotificationInput } from '../wire.js';
 import { chunksOf, type Line, type Source } from './chunks.js';
 import { type OnceOptions, onceHeader } from './idempotency.js';
-import { createPersistence, type Persistence } from './interruption.js';
+import { createRetries, type Retries } from './interruption.js';
 import { exchange } from './ndjson.js';
 
 const path = '/admin/v1/notifications';
@@ -13,19 +13,19 @@ const limits = { lines: 500, bytes: 1024 * 1024, weight: 5000 };
 /** The number of the chunk's first line is added to the key of the caller. */
 const maxKeyLength = 200;
 
-type Fault = NonNullable<LineResult['errors']>[number];
+type LineError = NonNullable<LineResult['errors']>[number];
 
-/** What became of a line. */
+/** The result of a line. */
 export type PublishResult =
   | { readonly line: number; readonly ok: true; readonly ids: readonly string[] }
-  | { readonly line: number; readonly ok: false; readonly errors: readonly Fault[] };
+  | { readonly line: number; readonly ok: false; readonly errors: readonly LineError[] };
 
 /** Publishes any number of notifications, each once. */
 export type PublishAll = (source: Source<NotificationInput>, options: OnceOptions) => AsyncIterable<PublishResult>;
 
 /**
- * Lines go in chunks of one transaction, each with a key made of the caller's and the number of its first line. So a repeat, also by
- * another process, publishes no chunk twice. The NDJSON route takes no keys: after a cut connection nobody knows which lines are in.
+ * Lines are sent in chunks. Each chunk is one transaction, and its key is the caller's key with the number of its first line. So a
+ * repeat, also by another process, publishes no chunk twice. The NDJSON route has no keys, so a repeat could publish lines twice.
  */
 export function createPublishAll(connection: Pick<Connection, 'call' | 'raw' | 'retries'>): PublishAll {
   const { call, retries } = connection;
@@ -33,10 +33,10 @@ export function createPublishAll(connection: Pick<Connection, 'call' | 'raw' | '
   async function publishChunk(
     chunk: readonly Line<NotificationInput>[],
     key: string,
-    steady: Persistence,
+    retry: Retries,
     signal: Abortable['signal'],
   ) {
-    const refused = new Map<number, readonly Fault[]>();
+    const refused = new Map<number, readonly LineError[]>();
     const committed = (chunk[0]?.number ?? 1) - 1;
     for (;;) {
       const left = chunk.filter(({ number }) => !refused.has(number));
@@ -47,46 +47,46 @@ export function createPublishAll(connection: Pick<Connection, 'call' | 'raw' | '
           headers: { 'content-type': 'application/json', 'idempotency-key': key },
           body: `[${left.map(({ json }) => json).join(',')}]`,
         });
-        steady.progress();
+        retry.progress();
         return { refused, published };
       } catch (error) {
-        // `idempotency_key_reused`: an earlier run published this chunk without its faulty lines.
+        // `idempotency_key_reused`: an earlier run published this chunk without its invalid lines.
         if (!isProblem(error, 'validation_failed', 'idempotency_key_reused')) {
-          await steady.pause(error, committed);
+          await retry.pause(error, committed);
           continue;
         }
-        const faults = await faultsIn(left, steady, committed, signal);
-        // The chunk is faulty as a whole, or the source is not the one of the key.
-        if (faults.size === 0) throw error;
-        for (const [number, found] of faults) refused.set(number, found);
+        const errorsByLine = await errorsOfLines(left, retry, committed, signal);
+        // The whole chunk is invalid, or the key belongs to another source.
+        if (errorsByLine.size === 0) throw error;
+        for (const [number, found] of errorsByLine) refused.set(number, found);
       }
     }
   }
 
-  /** The faults of each line, by a trial that writes nothing. */
-  async function faultsIn(
+  /** The errors of each line, by a dry run. */
+  async function errorsOfLines(
     lines: readonly Line<NotificationInput>[],
-    steady: Persistence,
+    retry: Retries,
     committed: number,
     signal: Abortable['signal'],
-  ): Promise<Map<number, readonly Fault[]>> {
+  ): Promise<Map<number, readonly LineError[]>> {
     for (;;) {
       const { results, error } = await exchange<LineResult>(connection, `${path}/ndjson?dry_run=true`, lines, signal);
       if (error === undefined && results.length === lines.length) {
-        const faulty = results.filter(({ status, line }) => status >= 400 && line !== undefined);
-        return new Map(faulty.map(({ line = 0, errors = [] }) => [lines[line - 1]?.number ?? 0, errors]));
+        const invalid = results.filter(({ status, line }) => status >= 400 && line !== undefined);
+        return new Map(invalid.map(({ line = 0, errors = [] }) => [lines[line - 1]?.number ?? 0, errors]));
       }
-      await steady.pause(error ?? new NetworkError(false, results.at(-1)), committed);
+      await retry.pause(error ?? new NetworkError(false, results.at(-1)), committed);
     }
   }
 
   return async function* publishAll(source, options) {
     const { 'idempotency-key': key } = onceHeader(options, maxKeyLength);
     const { signal } = options;
-    const steady = createPersistence(retries, signal);
+    const retry = createRetries(retries, signal);
     const weightOf = ({ user_ids: users }: NotificationInput) => users?.length ?? 1;
     for await (const chunk of chunksOf(source, { ...limits, weightOf })) {
-      const { refused, published } = await publishChunk(chunk, `${key}:${chunk[0]?.number}`, steady, signal);
+      const { refused, published } = await publishChunk(chunk, `${key}:${chunk[0]?.number}`, retry, signal);
       let used = 0;
       for (const { number: line, value } of chunk) {
         const errors = refused.get(line);

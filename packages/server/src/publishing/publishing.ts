@@ -5,7 +5,7 @@ import type { DeliveryTrace, DryRun, Image, Notification, NotificationChange, No
 import { type OnceOptions, onceHeader } from './idempotency.js';
 import { createPublishAll, type PublishAll } from './publish-all.js';
 
-/** What a notification says. */
+/** The content of a notification. */
 export type NewNotification = Omit<NotificationInput, 'user_id' | 'user_ids'>;
 /** One user, or several who get the same notification. */
 export type Recipients =
@@ -16,7 +16,8 @@ export type Publication = NewNotification & Recipients;
 /** Publishing notifications, with an API key that has the scope `notifications:write`. */
 export interface Publishing {
   /**
-   * Publishes a notification to one user, to several, or up to 1000 notifications: all of them or none. Each key takes effect once.
+   * Publishes a notification to one user, to several, or up to 1000 notifications: all of them or none. A repeat with the same key
+   * publishes nothing.
    */
   readonly publish: {
     (
@@ -26,11 +27,11 @@ export interface Publishing {
     (notifications: Publication | readonly Publication[], options: OnceOptions): Promise<readonly Notification[]>;
   };
   /**
-   * Publishes any number of notifications, each once for the key, also after cut connections. Results come in the order of the source.
-   * A line that cannot be published does not affect the others. Iterate the result: it is what sends.
+   * Publishes any number of notifications. Repeats with the same key publish none twice. Results come in the order of the source.
+   * A line that cannot be published does not affect the others. Iterate the result: without an iteration, nothing is sent.
    */
   readonly publishAll: PublishAll;
-  /** Who would get it, and on which devices. Writes nothing. */
+  /** The users and devices that would get it. Writes nothing. */
   readonly tryPublish: (notifications: Publication | readonly Publication[], options?: Abortable) => Promise<DryRun>;
   readonly notifications: {
     /** Changes only the members that are present. */

@@ -1,6 +1,6 @@
 import { isPosternError } from '@postern/client';
 
-/** An answer that a middleware gives instead of the route. */
+/** The answer of a middleware instead of the route. */
 export interface Refusal {
   readonly status: 401 | 503;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ const refusal = (status: Refusal['status'], code: string, title: string, header:
   body: JSON.stringify({ type: `urn:postern:problem:${code}`, title, status, detail: title, errors: [{ code }] }),
 });
 
-/** Nobody is calling. The code is that of Postern, so `postern.fetch` of the client gets a new session and tries again. */
+/** There is no valid session. The code is that of Postern, so `postern.fetch` of the client gets a new session and retries. */
 export const nobody = refusal(401, 'invalid_session_token', 'This needs a valid session.', [
   'www-authenticate',
   'Bearer',
@@ -22,7 +22,7 @@ export const nobody = refusal(401, 'invalid_session_token', 'This needs a valid 
 
 const unknown = refusal(503, 'storage_unavailable', 'The session cannot be checked right now.', ['retry-after', '1']);
 
-/** The answer if Postern could not tell whose request this is. Undefined for other errors: they are bugs. */
+/** The answer if Postern could not check the session. Undefined for other errors, which are bugs. */
 export function refusalOf(error: unknown): Refusal | undefined {
   return isPosternError(error) && error.kind !== 'usage' ? unknown : undefined;
 }

@@ -7,11 +7,11 @@ import type { HeadersLike, RequestLike } from './tokens.js';
 import type { VerifyOptions } from './verify.js';
 
 export interface SessionMiddlewareOptions extends Omit<VerifyOptions, 'signal'> {
-  /** Let requests of nobody through: `findSession` is then null. False by default: they get 401. */
+  /** Whether requests without a valid session reach the route: `findSession` is then null. False by default: they get 401. */
   readonly optional?: boolean | undefined;
 }
 
-// Beside the requests, which stay as they are.
+// A separate map: the requests themselves are not changed.
 const sessions = new WeakMap<object, Session | null>();
 
 /** Checks a request. @returns what to answer instead of the route; undefined to go on */
@@ -43,7 +43,8 @@ interface NodeResponse {
 }
 
 /**
- * A middleware for Express, Connect and `node:http`. Requests of nobody get 401; if Postern cannot be asked, 503.
+ * A middleware for Express, Connect and `node:http`. Requests without a valid session get 401. If Postern is unavailable, they get
+ * 503.
  *
  * @example
  * ```ts
@@ -173,7 +174,7 @@ export function sessionOf(request: object): Session {
 }
 
 /**
- * As `sessionOf`, behind a middleware with `optional`. Null for a request of nobody.
+ * As `sessionOf`, behind a middleware with `optional`. Null for a request without a valid session.
  *
  * @example
  * ```ts

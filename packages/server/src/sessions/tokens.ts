@@ -27,8 +27,8 @@ export function headersOf(request: RequestLike): ReadHeader {
 }
 
 /**
- * The session token in `Authorization: Bearer`. Undefined if there is none. Nothing else leaves the backend: no API key and no
- * authentication token of a client that mixes them up.
+ * The session token in `Authorization: Bearer`. Undefined if there is none. Other tokens, which a client may send by mistake, never
+ * leave the backend.
  */
 export function sessionTokenOf(request: RequestLike | string): string | undefined {
   if (typeof request === 'string') return isSessionToken(request) ? request : undefined;

@@ -6,13 +6,13 @@ import { type RequestLike, sessionTokenOf } from './tokens.js';
 
 export interface VerifyOptions extends Abortable {
   /**
-   * The answer may be this old, in milliseconds. 0 by default: a session that has ended is refused from the next request on. With
-   * more, this process keeps the answers of valid sessions for so long.
+   * The maximum age of the answer, in milliseconds. 0 by default: a session that has ended is refused from the next request on.
+   * Otherwise this process caches valid sessions for this time.
    */
   readonly maxAge?: number | undefined;
 }
 
-/** @returns the session of a request; null for nobody @throws PosternError if Postern cannot tell */
+/** @returns the session of a request; null without a valid session @throws PosternError if Postern cannot check it */
 export type Verify = (request: RequestLike | `pss_${string}`, options?: VerifyOptions) => Promise<Session | null>;
 
 /** The checks of one token. */
@@ -30,13 +30,12 @@ interface Kept {
 
 /** Milliseconds for a check, if the options do not say. A request of a user waits for it. */
 const defaultTimeoutMs = 2000;
-/** Sessions that are kept for `maxAge`. The oldest go first. */
+/** The maximum number of sessions that are cached for `maxAge`. The oldest are removed first. */
 const maxKept = 10_000;
 
 /**
- * Makes the function that checks sessions. Callers in the same turn of the event loop share one request. A caller that comes
- * while a request for its token is under way must not get that answer, because the session may have ended since: it shares the
- * next request with all others that come later.
+ * Creates the function that checks sessions. Calls in the same turn of the event loop share one request. A later call must not get
+ * the answer of a request that is already sent, because the session may have ended since: later calls share the next request.
  */
 export function createVerify(base: string, options: PosternServerOptions): Verify {
   const { fetch, timeout = defaultTimeoutMs } = options;

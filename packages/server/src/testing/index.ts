@@ -18,7 +18,7 @@ export interface TestPosternOptions {
   readonly installation?: string | undefined;
 }
 
-/** A user with what is needed to log in. */
+/** A user with the secrets to log in. */
 export type TestUser = User & { readonly password: string; readonly pin: string | undefined };
 
 /** A running Postern. */
@@ -28,7 +28,7 @@ export interface TestPostern extends AsyncDisposable {
   readonly apiKey: string;
   /** The client of a backend, with that key. */
   readonly server: PosternServer;
-  /** A user with a password. What you leave out is made up. */
+  /** Creates a user with a password. Members that you leave out get random values. */
   readonly createUser: (user?: Partial<Omit<NewUser, 'password_hash'>>) => Promise<TestUser>;
   /** A client of a new device that is signed out, in memory. */
   readonly client: () => Postern;
@@ -36,7 +36,7 @@ export interface TestPostern extends AsyncDisposable {
   readonly signIn: (user: Pick<TestUser, 'username' | 'email' | 'phone' | 'password' | 'pin'>) => Promise<Postern>;
   /** The last code that was sent to a phone number or address. It waits until there is one. */
   readonly codeFor: (recipient: string) => Promise<string>;
-  /** Moves the clock of Postern: sessions expire, locks end. The clock of your process stays. */
+  /** Moves the clock of Postern: sessions expire, locks end. The clock of your process does not change. */
   readonly advance: (milliseconds: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 }

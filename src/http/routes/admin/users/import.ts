@@ -55,6 +55,6 @@ export function adminUserImportRoutes(app: App, { userImport, pacer }: { userImp
       demandFreshness(callerOf(request));
       await importLines(request, reply);
     },
-    handler: () => Promise.reject(new Error('lines are answered before they get here')),
+    handler: () => Promise.reject(new Error('preValidation answers every request')),
   });
 }

@@ -2,22 +2,22 @@ import type { Connection } from '../connection.js';
 import type { Cookie } from './cookies.js';
 import { problemResponse } from './problems.js';
 
-/** What an adapter knows beside the request. */
+/** What a handler knows about a request beyond the `Request` itself. */
 export interface HandlerContext {
   /** The address of the connection. */
   readonly address?: string | undefined;
 }
 export interface Target {
-  /** At Postern, with the query. */
+  /** The path at Postern, with the query. */
   readonly path: string;
   readonly cookies: { readonly login: Cookie; readonly device: Cookie };
 }
 
-/** Cookies, addresses and everything else stay in the backend. */
-const passedToPostern = [
+/** The handler forwards no other headers of the page. */
+const headersToPostern = [
   ...['accept', 'accept-language', 'content-type', 'idempotency-key', 'if-none-match', 'last-event-id', 'prefer'],
 ];
-const passedToPage = [
+const headersToPage = [
   ...[
     'cache-control',
     'content-type',
@@ -32,8 +32,8 @@ const passedToPage = [
 const maxLoginBytes = 65_536;
 const yearInSeconds = 31_536_000;
 
-/** Passes a request of a page to Postern, and keeps authentication tokens in the cookie. */
-export function createPassage({
+/** Forwards requests of a page to Postern, and keeps authentication tokens in the cookie. */
+export function createForwarder({
   connection: { base, fetch, timeout },
   basePath,
   addressOf,
@@ -42,7 +42,7 @@ export function createPassage({
   readonly basePath: string;
   readonly addressOf: (request: Request, context: HandlerContext) => string | undefined;
 }) {
-  /** With a time limit until the answer begins: streams have no end. */
+  /** The time limit ends when the answer begins, because streams have no end. */
   async function send(path: string, init: RequestInit & { duplex?: 'half' }, signal: AbortSignal): Promise<Response> {
     const controller = new AbortController();
     const abort = () => controller.abort();
@@ -56,7 +56,11 @@ export function createPassage({
     }
   }
 
-  return async function pass(request: Request, context: HandlerContext, { path, cookies }: Target): Promise<Response> {
+  return async function forward(
+    request: Request,
+    context: HandlerContext,
+    { path, cookies }: Target,
+  ): Promise<Response> {
     const { method } = request;
     const [route = ''] = path.split('?', 1);
     const cookieHeader = request.headers.get('cookie') ?? undefined;
@@ -69,7 +73,7 @@ export function createPassage({
     }
 
     const headers = new Headers();
-    for (const name of passedToPostern) {
+    for (const name of headersToPostern) {
       const value = request.headers.get(name);
       if (value !== null) headers.set(name, value);
     }
@@ -100,7 +104,7 @@ export function createPassage({
     }
 
     const shown = new Headers();
-    for (const name of passedToPage) {
+    for (const name of headersToPage) {
       const value = answer.headers.get(name);
       if (value !== null) shown.set(name, value);
     }
@@ -144,7 +148,7 @@ async function limitedText(request: Request): Promise<string | undefined> {
   }
 }
 
-/** A browser keeps its device, so a login on it is not one on a new device. */
+/** Adds the device of this browser, so that a login is not one on a new device. */
 function withDevice(text: string, id: string | undefined): string {
   if (id === undefined) return text;
   const body = parsed(text);
