@@ -1,8 +1,9 @@
 // Builds the package of the current folder into its dist/: the compiled sources with their types. `npm pack` runs it. Packages
 // that it depends on are built first, because their types are there.
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build as bundle } from 'esbuild';
 import { run } from './lib/run.mjs';
 
 const compiler = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url));
@@ -14,7 +15,16 @@ async function build(folder) {
     if (!(await build(resolve(folder, '..', name.replace('@postern/', ''))))) return false;
   }
   rmSync(join(folder, 'dist'), { recursive: true, force: true });
-  return run(process.execPath, [compiler, '-p', '.'], { cwd: folder });
+  if (!(await run(process.execPath, [compiler, '-p', '.'], { cwd: folder }))) return false;
+  await joinModules(join(folder, 'dist/inbox/shared/worker.js'));
+  return true;
+}
+
+/** Writes a worker and its modules into one file, because apps copy it. @param {string} file */
+async function joinModules(file) {
+  if (!existsSync(file)) return;
+  const options = { bundle: true, minify: true, allowOverwrite: true };
+  await bundle({ entryPoints: [file], outfile: file, format: 'esm', target: 'es2022', ...options });
 }
 
 process.exitCode = (await build(process.cwd())) ? 0 : 1;

@@ -1,7 +1,7 @@
 import { UsageError } from './errors.js';
 import type { Unsubscribe } from './platform.js';
 import type { PosternStorage } from './storage/storage.js';
-import type { Call } from './transport.js';
+import type { Call, TransportOptions } from './transport.js';
 import type { PasskeyAdapter, Postern } from './types.js';
 import type { DeviceInput } from './wire.js';
 
@@ -15,6 +15,8 @@ export interface StoredLogin {
 /** What the features need of a client. */
 export interface Core {
   readonly base: string;
+  /** How a worker can send requests as this client does. Undefined if only this client can, by a `fetch` of the app. */
+  readonly transport: Omit<TransportOptions, 'fetch'> | undefined;
   readonly passkeys: PasskeyAdapter | undefined;
   /** Without a session. */
   send<T>(call: Call): Promise<T>;

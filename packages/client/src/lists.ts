@@ -3,6 +3,19 @@ import { UsageError } from './errors.js';
 import type { Abortable } from './platform.js';
 import type { PageInfo } from './wire.js';
 
+/**
+ * A time of the service as a `Date`, such as to show it. A `Date` has milliseconds and the service microseconds, so sort and compare
+ * the texts.
+ *
+ * @example
+ * ```ts
+ * import { type Notification, toDate } from '@postern/client';
+ *
+ * export const textOf = ({ created_at }: Notification) => toDate(created_at).toLocaleString();
+ * ```
+ */
+export const toDate = (time: string): Date => new Date(time);
+
 /** A page of a list. */
 export interface Page<T> {
   readonly data: readonly T[];

@@ -50,13 +50,8 @@ export function createPostern(options: PosternOptions): Postern {
     );
   }
   if (!(timeout > 0)) throw new UsageError('`timeout` must be a number of milliseconds.');
-  const transport = createTransport({
-    base,
-    fetch: options.fetch,
-    locale: options.locale,
-    timeout,
-    cookies: inBackend,
-  });
+  const sending = { base, locale: options.locale, timeout, cookies: inBackend };
+  const transport = createTransport({ ...sending, fetch: options.fetch });
   const state = createStore<AuthState>({ status: 'starting' });
   const closers = new Set<Unsubscribe>();
   let isClosed = false;
@@ -277,6 +272,7 @@ export function createPostern(options: PosternOptions): Postern {
 
   const core: Core = {
     base,
+    transport: options.fetch === undefined ? sending : undefined,
     passkeys: options.passkeys,
     send: (asked) => transport.json(asked),
     call,

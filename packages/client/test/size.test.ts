@@ -39,10 +39,10 @@ test.each<[string, number]>([
   expect(compressed(await bundleOf(`export { ${names} } from './index.js';`, [withoutLaterParts]))).toBeLessThan(limit);
 });
 
-test('what the core loads later costs less than 4000 bytes', async () => {
+test('what the core loads later costs less than 4500 bytes', async () => {
   const all = compressed(await bundleOf(`export { ${core} } from './index.js';`));
   const first = compressed(await bundleOf(`export { ${core} } from './index.js';`, [withoutLaterParts]));
-  expect(all - first).toBeLessThan(4000);
+  expect(all - first).toBeLessThan(4500);
 });
 
 test('an import that is not used costs nothing', async () => {

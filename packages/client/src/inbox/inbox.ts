@@ -22,9 +22,9 @@ import type { Inbox, InboxOptions } from './types.js';
  * ```
  * @throws UsageError for something that is no client
  */
-export function createInbox(postern: Postern, { stream = 'tab' }: InboxOptions = {}): Inbox {
+export function createInbox(postern: Postern, { stream = 'shared', workerUrl }: InboxOptions = {}): Inbox {
   const core: Core = coreOf(postern);
-  if (stream !== 'tab' && stream !== 'poll') throw new UsageError("`stream` must be 'tab' or 'poll'.");
+  if (!['shared', 'tab', 'poll'].includes(stream)) throw new UsageError("`stream` must be 'shared', 'tab' or 'poll'.");
   const path = '/v1/notifications';
   return {
     list({ filter, ...query } = {}) {
@@ -33,8 +33,10 @@ export function createInbox(postern: Postern, { stream = 'tab' }: InboxOptions =
       return listOf({ call }, path, query);
     },
     async *live(query = {}) {
-      const { follow } = yield* whenLoaded(query.signal);
-      yield* follow(core, query, stream === 'poll');
+      const { follow, followShared } = yield* whenLoaded(query.signal);
+      const canShare = stream === 'shared' && 'SharedWorker' in globalThis;
+      if (canShare && core.transport) yield* followShared(postern, core, core.transport, query, workerUrl);
+      else yield* follow(core, query, stream === 'poll');
     },
     async *changes(query = {}) {
       yield* (await loadMore()).changesOf(core, query);

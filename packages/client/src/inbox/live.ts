@@ -11,18 +11,25 @@ const [firstPause, longestPause] = [1000, 30_000];
 /** Milliseconds between two questions where streams do not work. */
 const pollPause = 15_000;
 
-/** Follows an inbox. It connects again by itself, and ends with the signal, the loop or the login. */
+/** What a stream needs of a client. */
+export type StreamCore = Pick<Core, 'raw' | 'call' | 'onResume' | 'onClose'>;
+
+/**
+ * Follows an inbox. It connects again by itself, and ends with the signal, the loop or the login.
+ *
+ * @param at moves with the stream
+ */
 export async function* follow(
-  core: Core,
+  core: StreamCore,
   { after, filter, signal }: LiveQuery,
   polls: boolean,
+  at: { position: string | undefined } = { position: after },
 ): AsyncGenerator<InboxEvent> {
   const ended = new AbortController();
   const end = () => ended.abort();
   const offClose = core.onClose(end);
   signal?.addEventListener('abort', end);
   if (signal?.aborted) end();
-  const at = { position: after };
   let failures = 0;
   try {
     while (!ended.signal.aborted) {
@@ -82,7 +89,7 @@ export async function* follow(
 }
 
 /** Waits, but not longer than until the app comes to the foreground. */
-async function pauseFor(core: Core, milliseconds: number, signal: AbortSignal): Promise<void> {
+async function pauseFor(core: Pick<Core, 'onResume'>, milliseconds: number, signal: AbortSignal): Promise<void> {
   const woken = new AbortController();
   const wake = () => woken.abort();
   signal.addEventListener('abort', wake);
@@ -94,10 +101,10 @@ async function pauseFor(core: Core, milliseconds: number, signal: AbortSignal): 
 
 /** Undefined for events of a newer service, and for those that need no reaction. */
 function toInboxEvent({ event, data, id = '' }: ServerEvent): InboxEvent | undefined {
-  if (data === '') return undefined;
+  if (data === '' || !['message', 'deleted', 'marker', 'reset'].includes(event)) return undefined;
   const read = JSON.parse(data);
   if (event === 'message') return { type: 'put', notification: read, position: id };
   if (event === 'deleted') return { type: 'delete', id: read.id, sequence: read.sequence, position: id };
   if (event === 'marker') return { type: 'marker', marker: read };
-  return event === 'reset' ? { type: 'reset', position: id } : undefined;
+  return { type: 'reset', position: id };
 }

@@ -7,6 +7,7 @@ import { filterText, type NotificationFilter } from './filter.js';
 export { filterText } from './filter.js';
 export { follow } from './live.js';
 export { changesOf } from './polling.js';
+export { followShared } from './shared/follow-shared.js';
 export { createViewUpdates } from './view-updates.js';
 
 const path = '/v1/notifications';

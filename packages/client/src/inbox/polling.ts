@@ -6,7 +6,7 @@ import type { InboxEvent, LiveQuery } from './types.js';
 
 /** The changes after a position, up to now. @param limit changes of each request */
 export async function* changesOf(
-  core: Core,
+  core: Pick<Core, 'call'>,
   { after, filter, signal, limit }: LiveQuery & { readonly limit?: number | undefined },
 ): AsyncGenerator<InboxEvent & { readonly position: string }> {
   let position = after;
@@ -31,7 +31,7 @@ export async function* changesOf(
 
 /** Asks once for what changed since `at.position`, and moves it on. */
 export async function* poll(
-  core: Core,
+  core: Pick<Core, 'call'>,
   at: { position: string | undefined },
   { filter, signal }: { readonly filter: LiveQuery['filter']; readonly signal: AbortSignal },
 ): AsyncGenerator<InboxEvent> {
@@ -44,7 +44,7 @@ export async function* poll(
 }
 
 /** The newest position: where a client starts that polls from now on. */
-async function headOf(core: Core, signal: AbortSignal): Promise<string> {
+async function headOf(core: Pick<Core, 'call'>, signal: AbortSignal): Promise<string> {
   let position = '0';
   for await (const event of changesOf(core, { limit: 1000, signal })) position = event.position;
   return position;

@@ -60,9 +60,15 @@ export interface Inbox {
 
 export interface InboxOptions {
   /**
-   * `poll`: asks every 15 seconds, such as in a service worker, which cannot keep a stream. By default `tab`: a stream of its own.
+   * `shared`, the default: one stream for all tabs, in a SharedWorker. If there is none, and with a `fetch` of your own, it is `tab`: a
+   * stream for each tab. `poll`: asks every 15 seconds, such as in a service worker, which cannot keep a stream.
    */
-  readonly stream?: 'tab' | 'poll' | undefined;
+  readonly stream?: 'shared' | 'tab' | 'poll' | undefined;
+  /**
+   * Where your app serves the file of the worker, `@postern/client/worker`, if your bundler does not write it. It must be on the
+   * origin of the page.
+   */
+  readonly workerUrl?: string | URL | undefined;
 }
 
 export interface InboxItem extends Notification {

@@ -4,6 +4,28 @@ import type { MaybePromise } from '../platform.js';
 /**
  * Where the login is kept. Keys match `[A-Za-z0-9._-]+`, values are opaque text of up to 1 KiB. If a storage throws, the login
  * goes on in memory, and `onError` of the client gets the error.
+ *
+ * @example
+ * ```ts
+ * import { createPostern, type PosternStorage } from '@postern/client';
+ * // In a React Native app: import * as SecureStore from 'expo-secure-store';
+ * declare const SecureStore: {
+ *   getItemAsync(key: string): Promise<string | null>;
+ *   setItemAsync(key: string, value: string): Promise<void>;
+ *   deleteItemAsync(key: string): Promise<void>;
+ * };
+ *
+ * const storage: PosternStorage = {
+ *   get: (key) => SecureStore.getItemAsync(key),
+ *   set: (key, value) => SecureStore.setItemAsync(key, value),
+ *   delete: (key) => SecureStore.deleteItemAsync(key),
+ * };
+ * export const postern = createPostern({
+ *   url: 'https://auth.example.com',
+ *   storage,
+ *   device: { make: 'Google', model: 'Pixel 9', os_name: 'Android' },
+ * });
+ * ```
  */
 export interface PosternStorage {
   readonly get: (key: string) => MaybePromise<string | null>;

@@ -268,5 +268,5 @@ describe('a view', () => {
 test('a limit that no list takes is refused at once', async () => {
   const { postern } = await signedIn(app);
   expect(() => createInbox(postern).list({ limit: 0 })).toThrow(/from 1 to 100/);
-  expect(() => createInbox(postern, { stream: 'often' as never })).toThrow(/'tab' or 'poll'/);
+  expect(() => createInbox(postern, { stream: 'often' as never })).toThrow(/'shared', 'tab' or 'poll'/);
 });

@@ -1,0 +1,41 @@
+// Runs in a browser. Tests call its functions by `tab.` expressions, which work in every browser that a test can drive.
+import * as client from '../../packages/client/src/index.js';
+
+declare const location: { readonly origin: string };
+
+let postern: client.Postern;
+let inbox: client.Inbox;
+
+export const tab = {
+  /** What the live inbox has shown: texts of notifications, and states of the connection. */
+  texts: [] as string[],
+  connections: [] as string[],
+
+  /** Makes the client. `kind`: where the login is kept. */
+  async open(kind: 'tab' | 'all tabs', options: client.InboxOptions = {}) {
+    const storage = kind === 'tab' ? client.memoryStorage() : client.indexedDbStorage();
+    // A machine with many tests may take longer to answer than the default.
+    postern = client.createPostern({ url: location.origin, storage, timeout: 60_000 });
+    inbox = client.createInbox(postern, { workerUrl: '/worker.js', ...options });
+    return (await postern.ready()).status;
+  },
+  async logIn(identity: string, password: string) {
+    return (await client.createLogin(postern).start().password({ identity, password })).step;
+  },
+  logOut: () => postern.logOut(),
+
+  /** Follows the inbox in the background. */
+  follow() {
+    void (async () => {
+      for await (const event of inbox.live()) {
+        if (event.type === 'connection') tab.connections.push(event.connection);
+        if (event.type === 'put') tab.texts.push(event.notification.description);
+      }
+      tab.connections.push('ended');
+    })().catch((error: unknown) => tab.connections.push(`${error}`));
+    return true;
+  },
+  isLive: () => tab.connections.at(-1) === 'live',
+};
+
+(globalThis as { tab?: typeof tab }).tab = tab;
