@@ -77,7 +77,9 @@ export async function startElementPages(env: Readonly<Record<string, string>> = 
     },
   });
   const scripts = new Map<string, string>();
-  for (const name of await readdir(folder)) scripts.set(`/${name}`, await readFile(join(folder, name), 'utf8'));
+  const built = await readdir(folder, { recursive: true });
+  for (const name of built.filter((path) => path.endsWith('.js')))
+    scripts.set(`/${name}`, await readFile(join(folder, name), 'utf8'));
   await rm(folder, { recursive: true });
 
   let service = '';

@@ -8,6 +8,7 @@ export interface Texts extends InboxTexts {}
 export interface DefineOptions {
   /** The client of all elements. The `postern` property of an element goes first. */
   readonly postern: Postern;
+  /** By default each tab has a stream of its own, because policies with Trusted Types refuse shared workers. */
   readonly inbox?: InboxOptions | undefined;
   /** Your own texts and languages, by language, such as `es` or `es-MX`. A missing text is English. */
   readonly texts?: Readonly<Record<string, Partial<Texts>>> | undefined;

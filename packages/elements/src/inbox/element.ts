@@ -121,7 +121,7 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
 
   /** @internal */
   protected override start(postern: Postern, signal: AbortSignal): void {
-    const inbox = createInbox(postern, this.settings?.inbox);
+    const inbox = createInbox(postern, { stream: 'tab', ...this.settings?.inbox });
     const view = createInboxView(postern, inbox, { filter: this.filter ?? undefined, limit: this.limit });
     const isBell = this.layout === 'bell';
     const panel = this.#panel(postern, inbox, view, signal, isBell);
