@@ -13,6 +13,7 @@ export type EventType =
   | 'account.locked_by_guesses'
   | 'token.deleted'
   | 'token.misused'
+  | 'token.shared'
   | 'device.changed'
   | 'device.removed'
   | 'message.sent'

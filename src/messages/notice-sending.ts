@@ -98,6 +98,7 @@ const hourlyLimits: Readonly<Partial<Record<NoticeKind, number>>> = {
   account_locked: 1,
   new_device: 20,
   token_misused: 3,
+  token_shared: 3,
 };
 
 export interface NoticeSendingOptions {

@@ -15,6 +15,10 @@ const sentences: Readonly<Record<NoticeKind, Readonly<Record<TextLanguage, strin
     en: 'Somebody tried to use a copy of the login of one of your devices ({device}). It was refused.',
     es: 'Alguien ha intentado usar una copia del acceso de uno de sus dispositivos ({device}). Se ha rechazado.',
   },
+  token_shared: {
+    en: 'The login of one of your devices ({device}) is used by two clients in turn. Somebody may have copied it.',
+    es: 'Dos clientes usan por turnos el acceso de uno de sus dispositivos ({device}). Alguien puede haberlo copiado.',
+  },
   password_changed: {
     en: 'The password of your account was changed.',
     es: 'Se ha cambiado la contraseña de su cuenta.',

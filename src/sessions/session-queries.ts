@@ -17,6 +17,9 @@ export interface SessionRow {
 export type CreatedRow = ProofState & {
   /** Whether the proof is valid and was not used before. */
   readonly is_proven: boolean;
+  /** Whether this client takes turns with another one, which used the token in `client_network` last. */
+  readonly is_shared: boolean | null;
+  readonly client_network: string | null;
   readonly current: boolean;
   readonly active: boolean;
   readonly locked: boolean;
@@ -30,7 +33,33 @@ export interface CreateValues {
   readonly digest: Buffer;
   /** Milliseconds. */
   readonly lifetime: number;
+  readonly agent: string;
+  readonly network: string;
 }
+
+/**
+ * SQL: whether the User-Agent and the network of the last client differ from those of this one, whose User-Agent was there
+ * before. A phone that changes its network keeps its User-Agent, and an app that was updated does not return to its former
+ * one (decision 97).
+ */
+const isShared = (p: Parameters<CreateValues>): Sql => sql`
+  token.former_agent = ${p.agent}::bigint and token.client_agent <> ${p.agent}::bigint
+    and token.client_network <> ${p.network}::text`;
+
+/**
+ * SQL: the CTE `moved`, which writes that another client uses the token `accepted`. It reads no row if the client is the
+ * same as before.
+ */
+const noteClient = (p: Parameters<CreateValues>): Sql => sql`
+  moved as (
+    update authentications a
+    set client_agent = ${p.agent}, client_network = ${p.network},
+        former_agent = case when a.client_agent <> ${p.agent}::bigint and a.client_network <> ${p.network}::text
+                            then a.client_agent else a.former_agent end
+    from accepted t
+    where t.first_used_at is not null
+      and (t.client_agent, t.client_network) is distinct from (${p.agent}::bigint, ${p.network}::text)
+      and a.user_id = t.user_id and a.id = t.id and a.ended_at is null)`;
 
 /**
  * SQL: the CTE `token`, the token of the request.
@@ -39,7 +68,7 @@ export interface CreateValues {
 const tokenOfRequest = (p: Parameters<CreateValues>, proof: Sql): Sql => sql`
   token as materialized (
     select a.user_id, a.id, a.device_id, a.expires_at, a.first_used_at, a.epoch = u.epoch as current,
-           u.status = 'active' as active, ${lockHolds} as locked, ${proof}
+           u.status = 'active' as active, ${lockHolds} as locked, a.client_agent, a.client_network, a.former_agent, ${proof}
     from authentications a join users u on u.id = a.user_id
     where a.user_id = ${p.userId} and a.id = ${p.authenticationId} and a.token_digest = ${p.authenticationDigest}
       and a.status = 'approved' and a.ended_at is null and a.expires_at > db_now())`;
@@ -54,7 +83,8 @@ const tokenOfRequest = (p: Parameters<CreateValues>, proof: Sql): Sql => sql`
  */
 const sessionOfAccepted = (p: Parameters<CreateValues>, isProven: Sql): Sql => sql`
   first_use as (
-    update authentications a set first_used_at = coalesce(a.first_used_at, db_now())
+    update authentications a set first_used_at = coalesce(a.first_used_at, db_now()), client_agent = ${p.agent},
+      client_network = ${p.network}
     from accepted t
     where t.first_used_at is null and a.user_id = t.user_id and a.id = t.id
       and a.token_digest = ${p.authenticationDigest} and a.ended_at is null
@@ -77,7 +107,8 @@ const sessionOfAccepted = (p: Parameters<CreateValues>, isProven: Sql): Sql => s
     from usable cross join lateral (select db_now() as now) n
     returning id, user_id, device_id, created_at, expires_at)
   select token.current, token.active, token.locked, token.key_thumbprint, token.key_fits, token.nonce_fits, token.time_fits,
-         token.is_used, token.now, ${isProven} as is_proven, session.*
+         token.is_used, token.now, ${isProven} as is_proven, token.client_network,
+         ${isShared(p)} as is_shared, session.*
   from token left join session on true`;
 
 /** Creates a session of a token that is not bound to a key. One round trip. */
@@ -86,6 +117,7 @@ export const createSession = userStatement<CreateValues, CreatedRow>(
   (p) => sql`
   with ${tokenOfRequest(p, noProofState)},
   accepted as (select * from token where current and active and not locked and key_thumbprint is null),
+  ${noteClient(p)},
   ${sessionOfAccepted(p, sql`false`)}`,
 );
 

@@ -4,12 +4,15 @@ import { createWriteCoalescer } from '../database/batching/write-coalescer.js';
 import type { Database } from '../database/database.js';
 import { type Sql, type SqlPart, sql, userStatement } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
+import { sha256 } from '../lib/crypto/digests.js';
 import { newToken, type ParsedToken } from '../lib/crypto/token-strings.js';
 import { newId } from '../lib/ids.js';
 import { Problem } from '../lib/problem.js';
+import { describeNetwork } from '../messages/notice-values.js';
 import type { Counters } from '../statistics/counters.js';
 import type { Possession, TokenUse } from './possession/possession.js';
 import type { ReadProof } from './possession/presented-proof.js';
+import type { ReportToken } from './possession/token-reports.js';
 import {
   type CreatedRow,
   type CreateValues,
@@ -42,6 +45,8 @@ interface CreateManyValues {
   readonly authenticationDigests: string;
   readonly ids: string;
   readonly digests: string;
+  readonly agents: string;
+  readonly networks: string;
   /** Milliseconds. */
   readonly lifetime: number;
 }
@@ -57,14 +62,16 @@ const createFurtherSessions = userStatement<CreateManyValues, SessionRow>(
   select requested.user_id, requested.id, token.id, token.device_id, requested.digest, token.now,
          least(token.now + ${p.lifetime} * interval '1 ms', token.expires_at)
   from unnest((select ${p.userIds}::uuid[]), (select ${p.authenticationIds}::uuid[]),
-              (select ${p.authenticationDigests}::bytea[]), (select ${p.ids}::uuid[]), (select ${p.digests}::bytea[]))
-    requested (user_id, authentication_id, authentication_digest, id, digest)
+              (select ${p.authenticationDigests}::bytea[]), (select ${p.ids}::uuid[]), (select ${p.digests}::bytea[]),
+              (select ${p.agents}::bigint[]), (select ${p.networks}::text[]))
+    requested (user_id, authentication_id, authentication_digest, id, digest, agent, network)
   cross join lateral (
     select a.id, a.device_id, a.expires_at, db_now() as now
     from authentications a join users u on u.id = a.user_id
     where a.user_id = requested.user_id and a.id = requested.authentication_id
       and a.token_digest = requested.authentication_digest and a.status = 'approved' and a.ended_at is null
       and a.expires_at > db_now() and a.first_used_at is not null and a.key_thumbprint is null
+      and coalesce(a.client_agent = requested.agent and a.client_network = requested.network, true)
       and a.epoch = u.epoch and u.status = 'active' and not ${lockHolds}
     limit 1) token
   returning id, user_id, device_id, created_at, expires_at`,
@@ -85,16 +92,17 @@ export interface SessionOptions {
   readonly batching: boolean;
   readonly counters: Counters;
   readonly possession: Possession;
+  readonly report: ReportToken;
 }
 
 /** Creates session tokens. `batching` lets parallel requests share a statement. */
 export function createSessions(
   database: Database,
-  { lifetime, batching, counters, possession }: SessionOptions,
+  { lifetime, batching, counters, possession, report }: SessionOptions,
 ): Sessions {
-  const valuesOf = ({ token, id, digest }: RequestedSession): CreateValues => {
+  const valuesOf = ({ token, id, digest, agent, network }: RequestedSession): CreateValues => {
     const [userId = '', authenticationId = ''] = token.ids;
-    return { userId, authenticationId, authenticationDigest: token.digest, id, digest, lifetime };
+    return { userId, authenticationId, authenticationDigest: token.digest, id, digest, lifetime, agent, network };
   };
   const createAlone = async (requested: RequestedSession) => {
     const values = valuesOf(requested);
@@ -118,7 +126,7 @@ export function createSessions(
     async create(authenticationToken, use) {
       const id = newId();
       const { token, digest } = newToken('session', [authenticationToken.ids[0] ?? '', id]);
-      const requested = { token: authenticationToken, id, digest };
+      const requested = { token: authenticationToken, id, digest, ...clientOf(use) };
       const read = possession.read(authenticationToken, use.proof);
       const isWithoutProof = use.proof.headers.length === 0;
       const row = await (isWithoutProof ? createOne(requested) : createWithProof(requested, read));
@@ -131,6 +139,10 @@ export function createSessions(
       }
       // The token was superseded, deleted or re-issued while this request waited for it.
       if (row.id === null) throw new Problem('invalid_authentication_token');
+      if (row.is_shared === true) {
+        const data = { other_network: row.client_network };
+        await report(authenticationToken, use.origin, { type: 'token.shared', data, isNotified: true });
+      }
       counters.add('sessions.created');
       const nonce = row.key_thumbprint === null ? undefined : possession.nonceAt(row.now);
       return { session: { ...toSession(row), token }, nonce };
@@ -143,6 +155,7 @@ const furtherSession = {
   ...{ current: true, active: true, locked: false },
   ...{ key_thumbprint: null, key_fits: false, nonce_fits: false, time_fits: false, is_used: false, is_proven: false },
   now: 0,
+  ...{ is_shared: false, client_network: null },
 };
 
 async function createMany(
@@ -157,6 +170,8 @@ async function createMany(
       authenticationDigests: arrayText(requests.map(({ token }) => byteaText(token.sha256))),
       ids: arrayText(requests.map(({ id }) => id)),
       digests: arrayText(requests.map(({ digest }) => byteaText(digest.toString('hex')))),
+      agents: arrayText(requests.map(({ agent }) => agent)),
+      networks: arrayText(requests.map(({ network }) => network)),
       lifetime,
     }),
   );
@@ -169,6 +184,13 @@ interface RequestedSession {
   readonly token: ParsedToken;
   readonly id: string;
   readonly digest: Buffer;
+  /** The client: the first 8 bytes of the SHA-256 of its User-Agent as a number, and its network. */
+  readonly agent: string;
+  readonly network: string;
+}
+
+function clientOf({ userAgent = '', origin }: TokenUse): Pick<RequestedSession, 'agent' | 'network'> {
+  return { agent: String(sha256(userAgent).readBigInt64BE()), network: describeNetwork(origin.address) };
 }
 
 function toSession({ id, user_id, device_id, created_at, expires_at }: SessionRow): Session {

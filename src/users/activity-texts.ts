@@ -21,6 +21,10 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
     'A copy of the login of a device was used and refused.',
     'Se usó y se rechazó una copia del acceso de un dispositivo.',
   ),
+  'token.shared': text(
+    'The login of a device was used by two clients in turn.',
+    'Dos clientes usaron por turnos el acceso de un dispositivo.',
+  ),
   'device.changed': text('The description of a device was changed.', 'Cambió la descripción de un dispositivo.'),
   'device.removed': text('A device was removed.', 'Se quitó un dispositivo.'),
   'message.sent': text('A message was sent to you.', 'Se le envió un mensaje.'),

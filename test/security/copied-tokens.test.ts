@@ -7,8 +7,9 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { stepClock } from '../support/clock.js';
 import { type BoundLogin, bindLogin, newProofKey, proofFor, requestSession } from '../support/dpop.js';
 import { eventually } from '../support/eventually.js';
+import { queriesOf } from '../support/queries.js';
 import { testSql } from '../support/sql.js';
-import { createUser } from '../support/users.js';
+import { createUser, login } from '../support/users.js';
 
 let one: TestApp;
 let two: TestApp;
@@ -184,5 +185,108 @@ describe('parallel sessions of bound and other tokens', () => {
     expect(answers.map(({ status }) => status)).toEqual(
       Array.from({ length: 30 }, (_, index) => (index % 3 === 0 ? 401 : 201)),
     );
+  });
+});
+
+describe('a token without a key', () => {
+  const phone = { userAgent: 'App/1 (phone)', home: '203.0.113.7', train: '198.51.100.9' };
+
+  async function newToken(): Promise<{ user: User; token: string; id: string }> {
+    const user = await createUser(one);
+    const { body } = await login(one, user, { model: 'Fairphone' });
+    return { user, token: body.token ?? '', id: body.id };
+  }
+
+  /** Uses the token from an address, through a trusted proxy. */
+  const use = async (token: string, userAgent: string, address: string, app = proxied) =>
+    (
+      await app.api('POST', '/v1/sessions', {
+        basic: token,
+        headers: { 'user-agent': userAgent, 'x-forwarded-for': address },
+      })
+    ).status;
+  const reportsOf = async (user: User) => {
+    const query = `filter=user_id:${user.id},type:token.shared`;
+    return (await one.api<Event[]>('GET', `/admin/v1/events?${query}`, { bearer: one.adminKey })).body;
+  };
+
+  let proxied: TestApp;
+  let second: TestApp;
+  beforeAll(async () => {
+    proxied = await one.another({ TRUST_PROXY: '127.0.0.1' });
+    second = await one.another({ TRUST_PROXY: '127.0.0.1' });
+  });
+  afterAll(async () => {
+    await proxied.close();
+    await second.close();
+  });
+
+  test('that two clients use in turn is reported once a day, and both keep their sessions', async () => {
+    const { user, token, id } = await newToken();
+    const thief = () => use(token, 'curl/8', '192.0.2.44', second);
+    const owner = () => use(token, phone.userAgent, phone.home);
+    expect([await owner(), await thief()]).toEqual([201, 201]);
+    expect(await reportsOf(user)).toEqual([]);
+    expect(await owner()).toBe(201);
+    const [event, ...more] = await reportsOf(user);
+    expect(more).toEqual([]);
+    expect(event?.data).toMatchObject({ authentication_id: id, other_network: '192.0.2.0/24' });
+    const [notice] = await noticesOf(user);
+    expect(notice).toMatchObject({ notification_key: 'token_shared' });
+    expect(notice?.description).toContain('(Fairphone) is used by two clients in turn');
+    for (let round = 0; round < 3; round += 1) expect([await thief(), await owner()]).toEqual([201, 201]);
+    expect(await reportsOf(user)).toHaveLength(1);
+    expect(await noticesOf(user)).toHaveLength(1);
+  });
+
+  test('that one client uses in changing networks is not reported', async () => {
+    const { user, token } = await newToken();
+    for (const address of [phone.home, phone.train, phone.home, '2001:db8::7', phone.home, phone.train]) {
+      expect(await use(token, phone.userAgent, address)).toBe(201);
+    }
+    expect(await reportsOf(user)).toEqual([]);
+  });
+
+  test('whose app is updated, in the same or in another network, is not reported', async () => {
+    const { user, token } = await newToken();
+    for (const [version, address] of [
+      ['App/1', phone.home],
+      ['App/2', phone.train],
+      ['App/2', phone.home],
+      ['App/3', phone.home],
+      ['App/4', phone.train],
+      ['App/4', phone.home],
+    ] as const) {
+      expect(await use(token, version, address)).toBe(201);
+    }
+    expect(await reportsOf(user)).toEqual([]);
+  });
+
+  test('that two programs behind one address use in turn is not reported', async () => {
+    const { user, token } = await newToken();
+    for (const agent of ['App/1', 'Widget/1', 'App/1', 'Widget/1']) {
+      expect(await use(token, agent, phone.home)).toBe(201);
+    }
+    expect(await reportsOf(user)).toEqual([]);
+  });
+
+  test('is reported once if the client changes in many parallel requests', async () => {
+    const { user, token } = await newToken();
+    await use(token, phone.userAgent, phone.home);
+    await use(token, 'curl/8', '192.0.2.44');
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        use(token, phone.userAgent, phone.home, index % 2 === 0 ? proxied : second),
+      ),
+    );
+    expect(new Set(answers)).toEqual(new Set([201]));
+    expect(await reportsOf(user)).toHaveLength(1);
+  });
+
+  test('takes one statement while its client stays the same', async () => {
+    const { token } = await newToken();
+    const names = async (agent: string) =>
+      (await queriesOf(() => use(token, agent, phone.home))).map(({ name }) => name);
+    for (const agent of ['App/1', 'App/1', 'App/2', 'App/2']) expect(await names(agent)).toEqual(['session_create']);
   });
 });

@@ -53,6 +53,7 @@ export function signProof({ jwk, privateKey, alg }: ProofKey, { header, claims =
 export const useWithoutProof: TokenUse = {
   origin: { actor: 'user' },
   proof: { headers: [], method: 'POST', origin: 'http://127.0.0.1', path: '/v1/sessions' },
+  userAgent: undefined,
 };
 
 /** The checks of proofs for tests whose tokens are not bound. */
@@ -61,7 +62,7 @@ export const possessionOf = (database: Database): Possession =>
     database,
     nonces: { create: () => '', timeOf: () => undefined },
     publicUrl: undefined,
-    notices: { notify: async () => undefined },
+    report: async () => undefined,
   });
 
 type Context = Pick<TestApp, 'api' | 'url'>;

@@ -5,6 +5,7 @@ import { createSnapshotVerifier } from '../../sessions/fast-path/snapshot-verifi
 import { createVerifyOperator } from '../../sessions/operators.js';
 import { createProofNonces } from '../../sessions/possession/nonces.js';
 import { createPossession } from '../../sessions/possession/possession.js';
+import { createTokenReports } from '../../sessions/possession/token-reports.js';
 import { createSessions } from '../../sessions/sessions.js';
 import { createPlainVerifier } from '../../sessions/verifier.js';
 import type { Base } from '../base/base.js';
@@ -14,8 +15,9 @@ export function createSessionServices(
   { config, database, keys, statistics: { counters } }: Base,
   notices: Notices,
 ): Pick<Services, 'sessions' | 'possession' | 'apiKeys' | 'verifiers'> {
+  const report = createTokenReports(database, notices);
   const possession = createPossession({
-    ...{ database, notices },
+    ...{ database, report },
     nonces: createProofNonces(keys),
     publicUrl: config.PUBLIC_URL,
   });
@@ -24,6 +26,7 @@ export function createSessionServices(
     batching: config.DATABASE_BATCHING,
     counters,
     possession,
+    report,
   });
   const apiKeys = createApiKeys({
     database,

@@ -157,7 +157,7 @@ export function tokenUseOf(request: FastifyRequest): TokenUse {
   const { method, protocol, host, routeOptions } = request;
   const headers = headerValues(request.raw.rawHeaders, 'dpop');
   const proof = { headers, method, origin: `${protocol}://${host}`, path: routeOptions.url ?? '' };
-  return { origin: originOf(request), proof };
+  return { origin: originOf(request), proof, userAgent: request.headers['user-agent'] };
 }
 
 /**

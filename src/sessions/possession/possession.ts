@@ -1,18 +1,18 @@
-import { recordEvent } from '../../audit/events.js';
 import type { ProblemHint } from '../../contract/errors/hints.js';
 import type { Database } from '../../database/database.js';
 import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem } from '../../lib/problem.js';
-import type { Notices } from '../../messages/notices.js';
 import type { ProofNonces } from './nonces.js';
 import { type PresentedProof, type ReadProof, readPresentedProof } from './presented-proof.js';
-import { markReportedMisuse, type ProofState, readProofState } from './proof-queries.js';
+import { type ProofState, readProofState } from './proof-queries.js';
+import type { ReportToken } from './token-reports.js';
 
 /** How a request uses an authentication token. */
 export interface TokenUse {
   readonly origin: Origin;
   readonly proof: PresentedProof;
+  readonly userAgent: string | undefined;
 }
 
 /** Proof of possession: a token that is bound to a key works only with a DPoP proof that this key has signed (RFC 9449). */
@@ -48,21 +48,9 @@ export function createPossession(options: {
   readonly database: Database;
   readonly nonces: ProofNonces;
   readonly publicUrl: string | undefined;
-  readonly notices: Pick<Notices, 'notify'>;
+  readonly report: ReportToken;
 }): Possession {
-  const { database, nonces, notices } = options;
-
-  async function report(token: ParsedToken, { origin }: TokenUse, { cause }: Refused): Promise<void> {
-    const [userId = '', authenticationId = ''] = token.ids;
-    await database.user(userId).transaction(async (tx) => {
-      const deviceId = await markReportedMisuse(tx, { userId, authenticationId, authenticationDigest: token.digest });
-      if (deviceId === undefined) return;
-      const data = { authentication_id: authenticationId, device_id: deviceId, cause };
-      await recordEvent(tx, { userId, type: 'token.misused', origin, data });
-      if (!alarming.includes(cause)) return;
-      await notices.notify(tx, { userId, kind: 'token_misused', origin: { ...origin, deviceId } });
-    });
-  }
+  const { database, nonces, report } = options;
 
   const possession: Possession = {
     read: (token, proof) => readPresentedProof(options, token, proof),
@@ -79,7 +67,8 @@ export function createPossession(options: {
       const headers = { 'DPoP-Nonce': nonces.create(state.now) };
       const refused = refusedBy(read, state);
       if (refused === undefined) return new Problem('use_dpop_nonce', { headers });
-      await report(token, use, refused);
+      const { cause } = refused;
+      await report(token, use.origin, { type: 'token.misused', data: { cause }, isNotified: alarming.includes(cause) });
       const url = 'fault' in read ? read.fault.url : undefined;
       return new Problem('invalid_dpop_proof', {
         headers,

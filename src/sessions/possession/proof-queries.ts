@@ -1,6 +1,7 @@
 import type { Queryable } from '../../database/database.js';
 import { type Parameters, type Sql, sql, userStatement } from '../../database/sql.js';
 import type { ProofValues } from './presented-proof.js';
+import { isToken, type TokenKey } from './token-reports.js';
 
 /** The database's part of the check of a proof: the key of the token, the time, and whether the proof was used before. */
 
@@ -37,16 +38,6 @@ export const noProofState: Sql = sql`
   a.key_thumbprint, false as key_fits, false as nonce_fits, false as time_fits, false as is_used,
   extract(epoch from db_now())::float8 as now`;
 
-interface TokenKey {
-  readonly userId: string;
-  readonly authenticationId: string;
-  readonly authenticationDigest: Buffer;
-}
-
-const isToken = (p: Parameters<TokenKey>) => sql`
-  a.user_id = ${p.userId} and a.id = ${p.authenticationId} and a.token_digest = ${p.authenticationDigest}
-  and a.status = 'approved' and a.ended_at is null`;
-
 const readState = userStatement<TokenKey & ProofValues, ProofState>(
   'token_proof_state',
   (p) => sql`select ${proofState(p)} from authentications a where ${isToken(p)}`,
@@ -61,23 +52,4 @@ export async function readProofState(
   const none = { thumbprint: '', nonceTime: null, issuedAt: 0, proofDigest: Buffer.alloc(0) };
   const [row] = await handle.query(readState({ ...token, ...(values ?? none) }));
   return row;
-}
-
-const markMisuse = userStatement<TokenKey, { device_id: string }>(
-  'token_mark_misuse',
-  (p) => sql`
-  update authentications a set misuse_reported_at = n.now
-  from (select db_now() as now) n
-  where ${isToken(p)}
-    and (a.misuse_reported_at is null or a.misuse_reported_at not between n.now - interval '1 hour' and n.now)
-  returning a.device_id`,
-);
-
-/**
- * Notes that a misuse of a token is reported, at most once an hour for each token.
- * @returns the device of the token; undefined if a misuse was reported in the last hour
- */
-export async function markReportedMisuse(tx: Queryable<'user'>, token: TokenKey): Promise<string | undefined> {
-  const [row] = await tx.query(markMisuse(token));
-  return row?.device_id;
 }

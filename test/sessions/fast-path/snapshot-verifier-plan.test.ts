@@ -178,6 +178,7 @@ describe('the plan of session creation', () => {
     const { create } = createSessions(db.database, {
       ...{ lifetime: 1000, batching: true, counters: createCounters() },
       possession: possessionOf(db.database),
+      report: async () => undefined,
     });
     return queriesOf(() =>
       Promise.all(Array.from({ length: count }, (_, index) => create(heldBy(1 + index), useWithoutProof))),

@@ -270,6 +270,7 @@ describe('the session cache', () => {
     const { create } = createSessions(one.database, {
       ...{ lifetime: 400, batching: true, counters: createCounters() },
       possession: possessionOf(one.database),
+      report: async () => undefined,
     });
     const { verify } = createSnapshotVerifier(one.database);
     const held = parseToken('authentication', token);

@@ -8,6 +8,7 @@ export const events = {
     'account.locked_by_guesses': 'is locked by guesses',
     'token.deleted': 'logged out',
     'token.misused': 'had a copied login refused',
+    'token.shared': 'has a login that two clients use',
     'device.changed': 'changed a device',
     'device.removed': 'removed a device',
     'message.sent': 'got a message',

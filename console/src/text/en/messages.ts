@@ -10,6 +10,7 @@ const purposes: Readonly<Record<string, string>> = {
   registration_taken: 'Notice that an account exists',
   new_device: 'Notice of a new device',
   token_misused: 'Notice of a copied login',
+  token_shared: 'Notice of a login with two clients',
   account_locked: 'Notice of a lock',
   password_changed: 'Notice of a new password',
   pin_changed: 'Notice of a new PIN',

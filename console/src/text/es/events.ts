@@ -9,6 +9,7 @@ export const events: Texts['events'] = {
     'account.locked_by_guesses': 'quedó bloqueado por intentos fallidos',
     'token.deleted': 'cerró sesión',
     'token.misused': 'tuvo un inicio de sesión copiado, rechazado',
+    'token.shared': 'tiene un inicio de sesión que usan dos clientes',
     'device.changed': 'cambió un dispositivo',
     'device.removed': 'quitó un dispositivo',
     'message.sent': 'recibió un mensaje',

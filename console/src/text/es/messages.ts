@@ -10,6 +10,7 @@ const purposes: Readonly<Record<string, string>> = {
   registration_taken: 'Aviso de cuenta existente',
   new_device: 'Aviso de dispositivo nuevo',
   token_misused: 'Aviso de un acceso copiado',
+  token_shared: 'Aviso de un acceso con dos clientes',
   account_locked: 'Aviso de bloqueo',
   password_changed: 'Aviso de contraseña nueva',
   pin_changed: 'Aviso de PIN nuevo',
