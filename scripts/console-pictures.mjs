@@ -70,7 +70,7 @@ async function askToErase(page) {
 async function openAddresses(page) {
   await openGrace(page);
   await page.getByRole('button', { name: 'Addresses…' }).click();
-  await page.getByLabel('Phone').fill('');
+  await page.getByLabel('Phone', { exact: true }).fill('');
 }
 
 /** @param {import('playwright-core').Page} page */

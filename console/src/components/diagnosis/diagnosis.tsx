@@ -65,12 +65,12 @@ export function Diagnosis({ diagnosis, onRemedy }: DiagnosisProps) {
   );
 }
 
-function Verdict({ diagnosis: { verdict, until, checked_at } }: { diagnosis: LoginDiagnosis }) {
+function Verdict({ diagnosis: { user_id, verdict, until, checked_at, message } }: { diagnosis: LoginDiagnosis }) {
   const { login } = useText().user;
   const { time, duration } = useFormats();
   const { icon, tone } = looks[verdict];
   const ends = verdict === 'no' && until !== null;
-  const more = { yes: login.yesMore, maybe: login.maybeMore, no: login.noMore }[verdict];
+  const more = user_id === null ? message : { yes: login.yesMore, maybe: login.maybeMore, no: login.noMore }[verdict];
   return (
     <div className={styles.verdict}>
       <span className={tone}>

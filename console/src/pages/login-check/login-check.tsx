@@ -143,7 +143,7 @@ function Question({ start, errors, busy, onAsk }: QuestionProps) {
           value={form.address}
           onChange={(event) => setForm({ ...form, address: event.currentTarget.value })}
         />
-        <div>
+        <div className={styles.ask}>
           <Button type="submit" kind={start.value === '' ? 'main' : 'plain'} busy={busy} disabled={value === ''}>
             {text.ask}
           </Button>
@@ -172,7 +172,7 @@ function Answer({ value, diagnosis }: { value: string; diagnosis: LoginDiagnosis
       <div className={styles.who}>
         {id === null ? <Notice kind="info">{text.nobody(value)}</Notice> : <Owner id={id} />}
       </div>
-      <Diagnosis diagnosis={diagnosis} onRemedy={onRemedy} />
+      <Diagnosis diagnosis={id === null ? { ...diagnosis, ways: [] } : diagnosis} onRemedy={onRemedy} />
       {members !== undefined && (
         <CreateUser
           start={members}

@@ -12,7 +12,7 @@ import { useFormats, useText } from '../../text/text.js';
 import { devicesQuery, diagnosisQuery } from './queries.js';
 import styles from './user.module.css';
 
-/** As many devices have a tab. The others are in a list. */
+/** As many devices have a tab. Of more, the last tab makes place for a list of the others. */
 const tabs = 3;
 
 interface LoginProps {
@@ -83,8 +83,9 @@ function Views({ id, device, onChoose }: LoginProps) {
   const { user } = useText();
   const { data } = useQuery(devicesQuery(id));
   const devices = data?.data ?? [];
-  const first = devices.slice(0, tabs);
-  const others = devices.slice(tabs);
+  const shown = devices.length > tabs ? tabs - 1 : tabs;
+  const first = devices.slice(0, shown);
+  const others = devices.slice(shown);
   const answers = useQueries({
     queries: [undefined, ...first.map((each) => each.id)].map((each) => diagnosisQuery(id, each)),
   });
