@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import { faultsOf } from '../support/config.js';
+import { errorsOf } from '../support/config.js';
 
 const app = `android:apk-key-hash:${'A'.repeat(43)}`;
 
@@ -22,7 +22,7 @@ describe('SECOND_FACTOR_BY_ROLE', () => {
     '__proto__:off',
     'constructor:off',
   ])('cannot be %s', (text) => {
-    expect(faultsOf({ SECOND_FACTOR_BY_ROLE: text })).toEqual([
+    expect(errorsOf({ SECOND_FACTOR_BY_ROLE: text })).toEqual([
       'SECOND_FACTOR_BY_ROLE must be different roles (user, support, operator) with a policy each, such as operator:required',
     ]);
   });
@@ -33,26 +33,26 @@ describe('passkeys', () => {
     const env = { PASSKEY_RP_ID: 'example.com', PASSKEY_ORIGINS: `https://app.example.com, ${app}` };
     expect(readConfig(env).PASSKEY_ORIGINS).toEqual(['https://app.example.com', app]);
     for (const text of ['https://app.example.com/', 'app.example.com', `${app}=`, 'android:apk-key-hash:AAAA', '']) {
-      const faults = faultsOf({ PASSKEY_RP_ID: 'example.com', PASSKEY_ORIGINS: `${text},` });
-      expect(faults).toEqual([expect.stringContaining('PASSKEY_ORIGINS must be origins such as')]);
+      const errors = errorsOf({ PASSKEY_RP_ID: 'example.com', PASSKEY_ORIGINS: `${text},` });
+      expect(errors).toEqual([expect.stringContaining('PASSKEY_ORIGINS must be origins such as')]);
     }
   });
 
   test('require a domain that contains their origins', () => {
     const publicUrl = { PUBLIC_URL: 'https://auth.example.com' };
     for (const id of ['example.com', 'auth.example.com']) {
-      expect(faultsOf({ ...publicUrl, PASSKEY_RP_ID: id })).toEqual([]);
+      expect(errorsOf({ ...publicUrl, PASSKEY_RP_ID: id })).toEqual([]);
     }
     for (const id of ['example.org', 'h.example.com', 'ample.com']) {
-      expect(faultsOf({ ...publicUrl, PASSKEY_RP_ID: id })).toEqual([
+      expect(errorsOf({ ...publicUrl, PASSKEY_RP_ID: id })).toEqual([
         'PASSKEY_RP_ID must be the host of PUBLIC_URL or a domain above it, or PASSKEY_ORIGINS must be set',
       ]);
     }
-    expect(faultsOf({ PASSKEY_ORIGINS: app })).toEqual([
+    expect(errorsOf({ PASSKEY_ORIGINS: app })).toEqual([
       'PASSKEY_RP_ID or PUBLIC_URL is required with PASSKEY_ORIGINS',
     ]);
     for (const id of ['https://example.com', 'example.com:443', 'Example.com', '.example.com']) {
-      expect(faultsOf({ PASSKEY_RP_ID: id })[0]).toContain('PASSKEY_RP_ID must be a domain');
+      expect(errorsOf({ PASSKEY_RP_ID: id })[0]).toContain('PASSKEY_RP_ID must be a domain');
     }
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
 import { mailProvider } from '../../src/config/contradictions.js';
-import { faultsOf } from '../support/config.js';
+import { errorsOf } from '../support/config.js';
 
 const smtp = { SMTP_URL: 'smtps://relay:a-relay-password@mail.example.com', MAIL_FROM: 'no-reply@example.com' };
 const open = { HOST: '0.0.0.0', SMS_PROVIDER: 'none' };
@@ -19,15 +19,15 @@ describe('MAIL_PROVIDER', () => {
   });
 
   test('prints codes only on a loopback host, unless ALLOW_CONSOLE_CODES is set', () => {
-    expect(faultsOf({ ...open, MAIL_PROVIDER: 'console' })).toEqual([
+    expect(errorsOf({ ...open, MAIL_PROVIDER: 'console' })).toEqual([
       'MAIL_PROVIDER=console prints codes: it needs a loopback HOST, or ALLOW_CONSOLE_CODES=true',
     ]);
   });
 
   test('requires a server and a sender for smtp', () => {
     const missing = (name: string) => `${name} is required to send mail by SMTP`;
-    expect(faultsOf({ MAIL_PROVIDER: 'smtp' })).toEqual([missing('SMTP_URL'), missing('MAIL_FROM')]);
-    expect(faultsOf({ SMTP_URL: smtp.SMTP_URL })).toEqual([missing('MAIL_FROM')]);
+    expect(errorsOf({ MAIL_PROVIDER: 'smtp' })).toEqual([missing('SMTP_URL'), missing('MAIL_FROM')]);
+    expect(errorsOf({ SMTP_URL: smtp.SMTP_URL })).toEqual([missing('MAIL_FROM')]);
   });
 });
 
@@ -49,7 +49,7 @@ describe('MAIL_FROM', () => {
     '@b',
     'a@',
   ])('cannot be %j', (text) => {
-    expect(faultsOf({ MAIL_FROM: text })).toEqual([expect.stringMatching(/^MAIL_FROM must be an address/)]);
+    expect(errorsOf({ MAIL_FROM: text })).toEqual([expect.stringMatching(/^MAIL_FROM must be an address/)]);
   });
 });
 

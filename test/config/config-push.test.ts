@@ -23,7 +23,7 @@ const web = {
 };
 const apple = { APNS_KEY: pem('ec'), APNS_KEY_ID: 'ABCDE12345', APNS_TEAM_ID: 'TEAM123456', APNS_TOPIC: 'com.example' };
 
-function faultsOf(env: Record<string, string>): readonly string[] {
+function errorsOf(env: Record<string, string>): readonly string[] {
   try {
     readConfig(env);
     return [];
@@ -35,7 +35,7 @@ function faultsOf(env: Record<string, string>): readonly string[] {
 
 describe('the configuration of push', () => {
   test('is valid as texts', () => {
-    expect(faultsOf({ ...web, ...apple, FCM_SERVICE_ACCOUNT: JSON.stringify(account) })).toEqual([]);
+    expect(errorsOf({ ...web, ...apple, FCM_SERVICE_ACCOUNT: JSON.stringify(account) })).toEqual([]);
   });
 
   test('is valid as files, and keys may have their lines joined by \\n', async () => {
@@ -44,8 +44,8 @@ describe('the configuration of push', () => {
     await writeFile(join(folder, 'key.p8'), apple.APNS_KEY);
     await writeFile(join(folder, 'account.json'), JSON.stringify(account));
     const files = { APNS_KEY: join(folder, 'key.p8'), FCM_SERVICE_ACCOUNT: join(folder, 'account.json') };
-    expect(faultsOf({ ...apple, ...files })).toEqual([]);
-    expect(faultsOf({ ...apple, APNS_KEY: apple.APNS_KEY.replaceAll('\n', '\\n') })).toEqual([]);
+    expect(errorsOf({ ...apple, ...files })).toEqual([]);
+    expect(errorsOf({ ...apple, APNS_KEY: apple.APNS_KEY.replaceAll('\n', '\\n') })).toEqual([]);
   });
 
   test('does not reveal a key when it is printed', () => {
@@ -78,7 +78,7 @@ describe('the configuration of push', () => {
       'the token_uri of FCM_SERVICE_ACCOUNT must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)',
     ],
     [{ PUSH_TTL: '29d' }, 'PUSH_TTL must be a duration from 1m to 28d, such as 30s, 15m, 1h or 365d'],
-  ])('with an error says which: %#', (env, fault) => {
-    expect(faultsOf(env)).toContain(fault);
+  ])('with an error says which: %#', (env, expected) => {
+    expect(errorsOf(env)).toContain(expected);
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
-import { faultsOf } from '../support/config.js';
+import { errorsOf } from '../support/config.js';
 
 const day = 86_400_000;
 
@@ -19,29 +19,29 @@ describe('NOTIFICATION_RETENTION', () => {
   test.each(['pool', 'pool:', 'pool:90', 'pool:1h', 'pool:90d,', 'pool:90d,pool:91d', 'Pool:90d', '__proto__', ':90d'])(
     'cannot be %s',
     (text) => {
-      expect(faultsOf({ NOTIFICATION_RETENTION: text })).toEqual([
+      expect(errorsOf({ NOTIFICATION_RETENTION: text })).toEqual([
         'NOTIFICATION_RETENTION must be different types with durations from 1d to 36500d, such as pool:90d,*:365d',
       ]);
     },
   );
 
   test('accepts only types that can be published', () => {
-    expect(faultsOf({ NOTIFICATION_RETENTION: 'pool:90d,paymnet:90d' })).toEqual([
+    expect(errorsOf({ NOTIFICATION_RETENTION: 'pool:90d,paymnet:90d' })).toEqual([
       'NOTIFICATION_RETENTION names types that are not in NOTIFICATION_TYPES: paymnet',
     ]);
-    expect(faultsOf({ NOTIFICATION_RETENTION: 'party:90d', NOTIFICATION_TYPES: 'payment,party' })).toEqual([]);
+    expect(errorsOf({ NOTIFICATION_RETENTION: 'party:90d', NOTIFICATION_TYPES: 'payment,party' })).toEqual([]);
   });
 });
 
 describe('breached passwords', () => {
   test('come from a file in the order of its hashes, or from an https URL', () => {
     const [file, url] = ['BREACHED_PASSWORDS_FILE', 'BREACHED_PASSWORDS_URL'];
-    expect(faultsOf({ [url]: 'https://api.pwnedpasswords.com/range' })).toEqual([]);
-    expect(faultsOf({ [url]: 'http://127.0.0.1/range' })).toEqual([
+    expect(errorsOf({ [url]: 'https://api.pwnedpasswords.com/range' })).toEqual([]);
+    expect(errorsOf({ [url]: 'http://127.0.0.1/range' })).toEqual([
       `${url} must be https (http needs ALLOW_PRIVATE_NETWORK_TARGETS=true)`,
     ]);
     for (const path of ['package.json', '/nowhere']) {
-      expect(faultsOf({ [file]: path })).toEqual([
+      expect(errorsOf({ [file]: path })).toEqual([
         `${file} must be the path of a file of lines HASH:count, in the order of the SHA-1 hashes`,
       ]);
     }
@@ -53,8 +53,8 @@ describe('breached passwords', () => {
       const path = join(folder, 'breached.txt');
       writeFileSync(path, `${'A'.repeat(40)}:1\n`);
       const env = { BREACHED_PASSWORDS_FILE: path, BREACHED_PASSWORDS_URL: 'https://api.pwnedpasswords.com/range' };
-      expect(faultsOf({ BREACHED_PASSWORDS_FILE: path })).toEqual([]);
-      expect(faultsOf(env)).toEqual(['BREACHED_PASSWORDS_FILE and BREACHED_PASSWORDS_URL exclude each other']);
+      expect(errorsOf({ BREACHED_PASSWORDS_FILE: path })).toEqual([]);
+      expect(errorsOf(env)).toEqual(['BREACHED_PASSWORDS_FILE and BREACHED_PASSWORDS_URL exclude each other']);
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -63,8 +63,8 @@ describe('breached passwords', () => {
 
 describe('external authenticators', () => {
   const secret = `whsec_${Buffer.alloc(24).toString('base64')}`;
-  const custom = (value: unknown) => faultsOf({ CUSTOM_AUTHENTICATORS: JSON.stringify(value) });
-  const oidc = (value: unknown) => faultsOf({ OIDC_PROVIDERS: JSON.stringify(value) });
+  const custom = (value: unknown) => errorsOf({ CUSTOM_AUTHENTICATORS: JSON.stringify(value) });
+  const oidc = (value: unknown) => errorsOf({ OIDC_PROVIDERS: JSON.stringify(value) });
   const google = { issuer: 'https://accounts.google.com', client_ids: ['an-app'] };
 
   test('are read from JSON or a file, with one step and RS256 by default', () => {
@@ -86,7 +86,7 @@ describe('external authenticators', () => {
     expect(custom([])).toEqual([
       'CUSTOM_AUTHENTICATORS must be a JSON object, or the path of a file that contains one',
     ]);
-    expect(faultsOf({ CUSTOM_AUTHENTICATORS: './no-such-file.json' })).toHaveLength(1);
+    expect(errorsOf({ CUSTOM_AUTHENTICATORS: './no-such-file.json' })).toHaveLength(1);
     expect(custom({ Badge: {}, a: 1, b: { url: 'ftp://x', secret }, c: { url, secret: 'x' } })[0]).toMatch(
       /"Badge": the name must match .+; a: must be an object; b: url must be .+; c: secret must be whsec_/,
     );
@@ -115,12 +115,12 @@ describe('external authenticators', () => {
 describe('CONSOLE_PORT', () => {
   test('is a port of its own, on loopback by default', () => {
     expect(readConfig({ CONSOLE_PORT: '8090' })).toMatchObject({ CONSOLE_PORT: 8090, CONSOLE_HOST: '127.0.0.1' });
-    expect(faultsOf({ CONSOLE_PORT: '8080' })).toEqual(['CONSOLE_PORT must not be PORT']);
-    expect(faultsOf({ CONSOLE_PORT: '0', PORT: '0' })).toEqual([]);
+    expect(errorsOf({ CONSOLE_PORT: '8080' })).toEqual(['CONSOLE_PORT must not be PORT']);
+    expect(errorsOf({ CONSOLE_PORT: '0', PORT: '0' })).toEqual([]);
   });
 
   test('needs a console', () => {
-    expect(faultsOf({ CONSOLE_PORT: '8090', CONSOLE: 'off' })).toEqual(['CONSOLE_PORT needs CONSOLE=on']);
+    expect(errorsOf({ CONSOLE_PORT: '8090', CONSOLE: 'off' })).toEqual(['CONSOLE_PORT needs CONSOLE=on']);
   });
 });
 
@@ -129,7 +129,7 @@ describe('an unknown name', () => {
     ['POSTERN_PORT', 'POSTERN_PORT is not a variable of Postern: use PORT, without the prefix'],
     ['POSTERN_SMS_PROVDER', 'POSTERN_SMS_PROVDER is not a variable of Postern; did you mean SMS_PROVIDER?'],
   ])('%s is an error with a suggestion', (name, error) => {
-    expect(faultsOf({ [name]: '1' })).toEqual([error]);
+    expect(errorsOf({ [name]: '1' })).toEqual([error]);
   });
 
   test('that is nearly a setting is a warning, because it may belong to another program', () => {

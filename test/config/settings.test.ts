@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.js';
 import { formerNames, settings } from '../../src/config/settings.js';
-import { faultsOf } from '../support/config.js';
+import { errorsOf } from '../support/config.js';
 
 test('a former name of a setting is read with a warning', () => {
   const config = readConfig({ VERIFY_BATCHING: 'false', SMS_LIMIT_PER_ADDRESS: '7' });
@@ -24,13 +24,13 @@ test('both names of a setting may be set to the same value only', () => {
   const same = readConfig({ DATABASE_BATCHING: 'false', VERIFY_BATCHING: 'false' });
   expect(same.DATABASE_BATCHING).toBe(false);
   expect(same.warnings).toHaveLength(1);
-  expect(faultsOf({ DATABASE_BATCHING: 'true', VERIFY_BATCHING: 'false' })).toEqual([
+  expect(errorsOf({ DATABASE_BATCHING: 'true', VERIFY_BATCHING: 'false' })).toEqual([
     'DATABASE_BATCHING and its former name VERIFY_BATCHING differ',
   ]);
 });
 
 test('an invalid value under a former name is reported under the current name', () => {
-  expect(faultsOf({ SMS_LIMIT_PER_ADDRESS: '-1' })).toEqual([
+  expect(errorsOf({ SMS_LIMIT_PER_ADDRESS: '-1' })).toEqual([
     'CODE_LIMIT_PER_ADDRESS must be a whole number from 0 to 1000000',
   ]);
 });

@@ -23,9 +23,9 @@ describe('passwordFaults', () => {
   it('refuses the 3,000 most common passwords that are long enough', async () => {
     const commonest = dictionary['passwords-common'].filter((password) => password.length >= 8).slice(0, 3000);
     expect(commonest).toHaveLength(3000);
-    const faults = await Promise.all(commonest.map(codesOf));
-    expect(new Set(faults.flat())).toEqual(new Set(['password_too_common']));
-    expect(faults.every((codes) => codes.length === 1)).toBe(true);
+    const errors = await Promise.all(commonest.map(codesOf));
+    expect(new Set(errors.flat())).toEqual(new Set(['password_too_common']));
+    expect(errors.every((codes) => codes.length === 1)).toBe(true);
   });
 
   it('counts code points after normalization, with inclusive limits', async () => {

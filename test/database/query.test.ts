@@ -89,14 +89,14 @@ test('a value that cannot be sent fails its own query, and its connection is rel
       throw new Error('not a value');
     },
   };
-  const faults: Error[] = [];
-  const note = (error: Error) => void faults.push(error);
+  const errors: Error[] = [];
+  const note = (error: Error) => void errors.push(error);
   process.once('uncaughtException', note);
   const failing = db.database.everyone.query(testSql('select $1::text as a', [value], 'unsendable'));
   await expect(failing).rejects.toThrow();
   expect(await db.database.everyone.query(testSql('select 1 as one'))).toEqual([{ one: 1 }]);
   process.off('uncaughtException', note);
-  expect(faults).toEqual([]);
+  expect(errors).toEqual([]);
 });
 
 test('a result that arrives while the process is blocked counts, and a missing one times out', async () => {

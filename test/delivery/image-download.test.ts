@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createImageDownload } from '../../src/delivery/image-download.js';
 import { createOutbound, type OutboundOptions } from '../../src/delivery/outbound.js';
 import { checkTargetUrl } from '../../src/delivery/outbound-guard.js';
-import { faultsOf } from '../support/inbox.js';
+import { errorsOf } from '../support/inbox.js';
 import { startHttp } from './local-server.js';
 
 function downloadWith(options: Partial<OutboundOptions> = {}) {
@@ -24,7 +24,7 @@ describe('an image download', () => {
     const host = await startHttp((request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)))));
     const download = downloadWith({ allowPrivateNetworkTargets: true });
     expect((await download(`${host.url}/5242880`)).length).toBe(5_242_880);
-    expect(await faultsOf(download(`${host.url}/5242881`))).toEqual([
+    expect(await errorsOf(download(`${host.url}/5242881`))).toEqual([
       { field: 'url', code: 'too_many_bytes', params: { max: 5_242_880 } },
     ]);
   });
@@ -36,7 +36,7 @@ describe('an image download', () => {
     ['https://2130706433/', 'the address is not public'],
     ['https://images.example.com:22/', 'the port must be 443 or at least 1024'],
   ])('reports what is wrong with the URL %s', async (url, reason) => {
-    expect(await faultsOf(downloadWith()(url))).toEqual([{ field: 'url', code: 'invalid_url', params: { reason } }]);
+    expect(await errorsOf(downloadWith()(url))).toEqual([{ field: 'url', code: 'invalid_url', params: { reason } }]);
   });
 
   it('answers the same for a name with a private address, an unknown name and an unreachable host', async () => {
@@ -47,8 +47,8 @@ describe('an image download', () => {
       downloadWith({ resolve: () => new Promise(() => undefined), connectTimeoutMs: 50 }),
     ];
     for (const download of answers) {
-      const faults = await faultsOf(download('https://inner.example.com/a.jpg'));
-      expect(faults).toEqual([{ field: 'url', code: 'unreachable_url' }]);
+      const errors = await errorsOf(download('https://inner.example.com/a.jpg'));
+      expect(errors).toEqual([{ field: 'url', code: 'unreachable_url' }]);
     }
   });
 });

@@ -15,7 +15,7 @@ async function folderWith(files: Readonly<Record<string, string | Buffer>>): Pro
   return folder.path;
 }
 
-const faultsOf = async (files: Readonly<Record<string, string | Buffer>>) =>
+const errorsOf = async (files: Readonly<Record<string, string | Buffer>>) =>
   (await readCustomTemplates(await folderWith(files))).errors;
 
 const templates = createTemplates({ app: 'Example', own: new Map() });
@@ -29,7 +29,7 @@ describe('the built-in templates', () => {
       [...byLanguage].map(([language, text]) => [`${kind}.${language}.txt`, text] as const),
     );
     expect(files).toHaveLength(2 * textRules.size);
-    expect(await faultsOf(Object.fromEntries(files))).toEqual([]);
+    expect(await errorsOf(Object.fromEntries(files))).toEqual([]);
   });
 
   test.each([
@@ -71,8 +71,8 @@ describe('TEMPLATES_DIR', () => {
       'README.md': 'not a text',
       '.hidden.txt': 'neither',
     });
-    const { texts, errors: faults } = await readCustomTemplates(folder);
-    expect(faults).toEqual([]);
+    const { texts, errors } = await readCustomTemplates(folder);
+    expect(errors).toEqual([]);
     const own = createTemplates({ app: 'Example', own: texts });
     const say = (kind: string, locale: string) => own.render(kind, locale, code);
     expect(say('sms.code', 'en-US').text).toBe('Code: 482913');
@@ -85,7 +85,7 @@ describe('TEMPLATES_DIR', () => {
   });
 
   test('reports all errors at once', async () => {
-    const faults = await faultsOf({
+    const errors = await errorsOf({
       'sms.code.de.txt': 'Ihr Code',
       'sms.code.fr.txt': 'Votre code {code}, {cdoe} {name}',
       'sms.code.it.txt': '{code} { code } {{app}}',
@@ -99,7 +99,7 @@ describe('TEMPLATES_DIR', () => {
       'sms.code.nl.txt': Buffer.from([0x7b, 0xff, 0xfe]),
       'sms.code.pt.txt': 'x'.repeat(16_385),
     });
-    expect(faults).toEqual([
+    expect(errors).toEqual([
       'email.code.de.txt must start with the line "Subject: …", then an empty line, then the text',
       'email.code.fr.txt lacks {code}',
       'email.code.it.txt must start with the line "Subject: …", then an empty line, then the text',

@@ -54,7 +54,7 @@ const request = (
   to: to === undefined ? undefined : instant(to),
   step,
 });
-const faultOf = async (given: StatisticsRequest) => {
+const errorsOf = async (given: StatisticsRequest) => {
   const error: unknown = await statistics.read(given).then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -146,27 +146,27 @@ describe('without a step', () => {
 
 describe('refuses', () => {
   test('a step whose sums are no longer kept, and names those that fit', async () => {
-    const fault = await faultOf(
+    const expected = await errorsOf(
       request(['locks'], { from: '2026-06-08 12:00:00', to: '2026-06-08 13:00:00', step: '1m' }),
     );
-    expect(fault).toEqual([{ field: 'step', code: 'step_too_short', params: { max: 1500, allowed: '1h, 6h, 1d' } }]);
-    expect(await faultOf(request(['locks'], { from: '2026-03-01 00:00:00', step: '6h' }))).toMatchObject([
+    expect(expected).toEqual([{ field: 'step', code: 'step_too_short', params: { max: 1500, allowed: '1h, 6h, 1d' } }]);
+    expect(await errorsOf(request(['locks'], { from: '2026-03-01 00:00:00', step: '6h' }))).toMatchObject([
       { params: { allowed: '1d' } },
     ]);
   });
 
   test('more buckets than an answer may have', async () => {
-    expect(await faultOf(request(['locks'], { from: '2026-06-09 11:00:00', step: '1m' }))).toMatchObject([
+    expect(await errorsOf(request(['locks'], { from: '2026-06-09 11:00:00', step: '1m' }))).toMatchObject([
       { field: 'step', params: { allowed: '5m, 15m, 1h, 6h, 1d' } },
     ]);
-    expect(await faultOf(request(['locks'], { from: '2000-01-01 00:00:00' }))).toEqual([
+    expect(await errorsOf(request(['locks'], { from: '2000-01-01 00:00:00' }))).toEqual([
       { field: 'from', code: 'step_too_short', params: { max: 1500 } },
     ]);
   });
 
   test('a time span that does not end after its start', async () => {
-    const fault = [{ field: 'to', code: 'not_later', params: { field: 'from' } }];
-    expect(await faultOf(request(['locks'], { from: now, to: now }))).toEqual(fault);
-    expect(await faultOf(request(['locks'], { from: '2026-06-11 00:00:00' }))).toEqual(fault);
+    const expected = [{ field: 'to', code: 'not_later', params: { field: 'from' } }];
+    expect(await errorsOf(request(['locks'], { from: now, to: now }))).toEqual(expected);
+    expect(await errorsOf(request(['locks'], { from: '2026-06-11 00:00:00' }))).toEqual(expected);
   });
 });

@@ -1,7 +1,7 @@
 import { ConfigError, readConfig } from '../../src/config/config.js';
 
 /** The errors of a configuration. */
-export function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {
+export function errorsOf(env: Readonly<Record<string, string>>): readonly string[] {
   try {
     readConfig(env);
   } catch (error) {

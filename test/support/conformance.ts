@@ -78,11 +78,12 @@ export function createConformance(document: OpenApi): (answer: SeenAnswer) => vo
       return found === undefined ? [] : [found];
     });
     if (documented.length === 0) throw new Error(`${where} is not in the OpenAPI document: ${answer.text}`);
-    const faults = documented.map((one) => faultOf(one, answer));
-    if (faults.every((fault) => fault !== undefined)) throw new Error(`${where}: ${faults.join('; or ')}`);
+    const mismatches = documented.map((one) => mismatchOf(one, answer));
+    if (mismatches.every((mismatch) => mismatch !== undefined))
+      throw new Error(`${where}: ${mismatches.join('; or ')}`);
   };
 
-  function faultOf(documented: Answer, { headers, text }: SeenAnswer): string | undefined {
+  function mismatchOf(documented: Answer, { headers, text }: SeenAnswer): string | undefined {
     for (const name of Object.keys(headers)) {
       const known = Object.keys(documented.headers ?? {}).some((header) => header.toLowerCase() === name);
       if (!known && !ambient.has(name)) return `header ${name} is not in the OpenAPI document`;
@@ -94,8 +95,8 @@ export function createConformance(document: OpenApi): (answer: SeenAnswer) => vo
     if (!/\b(?:json|x-ndjson)$/.test(type)) return undefined;
     const values = type === 'application/x-ndjson' ? text.trimEnd().split('\n') : [text];
     for (const value of values) {
-      const fault = validate(schema, JSON.parse(value));
-      if (fault !== undefined) return `it does not match the OpenAPI document: ${fault}\n${value}`;
+      const mismatch = validate(schema, JSON.parse(value));
+      if (mismatch !== undefined) return `it does not match the OpenAPI document: ${mismatch}\n${value}`;
     }
     return undefined;
   }

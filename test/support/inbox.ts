@@ -106,7 +106,7 @@ export async function countedBlocksOf(database: Database, userId: string): Promi
 }
 
 /** The field errors of work that must fail with `validation_failed`. */
-export async function faultsOf(act: Promise<unknown>): Promise<readonly FieldError[]> {
+export async function errorsOf(act: Promise<unknown>): Promise<readonly FieldError[]> {
   const problem = await problemOf(act);
   if (problem.code !== 'validation_failed') throw problem;
   return problem.options.errors ?? [];

@@ -40,9 +40,9 @@ afterAll(() => test.drop());
 
 const newest: readonly SortColumn[] = [{ field: 'created_at', direction: 'desc' }];
 const filterOf = (text: string) => {
-  const faults: FieldError[] = [];
-  const filter = text === '' ? [] : collectFilter(text, userFilterFields, faults);
-  expect(faults).toEqual([]);
+  const errors: FieldError[] = [];
+  const filter = text === '' ? [] : collectFilter(text, userFilterFields, errors);
+  expect(errors).toEqual([]);
   return filter;
 };
 interface Query extends Partial<Omit<ListRequest, 'filter'>> {

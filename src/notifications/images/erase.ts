@@ -3,7 +3,7 @@ import { directoryStatement, everyoneStatement, literal, sql } from '../../datab
 import { Problem } from '../../lib/problem.js';
 import { deleteUnshown, type ImageCleanupOptions } from './cleanup.js';
 
-/** Rows that one step reads. */
+/** The number of rows that one step reads. */
 const batch = 100;
 
 const selectUploads = directoryStatement<{ userId: string }, { id: string }>(

@@ -73,7 +73,7 @@ export function createImages(options: ImagesOptions): Images {
     open: (id, rendition) => storage.open(id, rendition),
   };
 
-  /** Ends the time limit before the commit. Removes the files when it has passed: they will get no row. */
+  /** Ends the time limit before the commit. If the limit has passed, removes the files, because they will have no row. */
   async function endTimeLimit(limit: TimeLimit, id: string): Promise<void> {
     try {
       limit.lift();

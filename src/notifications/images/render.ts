@@ -11,7 +11,7 @@ import type { Renditions } from './storage.js';
  */
 export type Render = (file: Buffer, left: () => number) => Promise<Renditions>;
 
-/** The largest file: 25 megapixels. */
+/** The maximum size: 25 megapixels. */
 const maxPixels = 25_000_000;
 /** A running decoder takes up to 150 MB, a waiting file up to 5 MiB. `timeoutMs` is the longest wait. */
 const concurrency = { concurrency: 1, maxWaiting: 8, timeoutMs: 3000 };
@@ -47,15 +47,15 @@ export function createRender(): Render {
     });
 }
 
-/** Loads the library at the first image, because it takes 10 MB, and switches off all formats but ours. */
+/** Loads the library at the first image, because it takes 10 MB, and turns off all formats that Postern does not accept. */
 async function loadLibrary(): Promise<Library> {
   const { default: sharp } = await import('sharp');
   sharp.cache(false);
   // More threads would make one image faster and concurrent logins slower.
   sharp.concurrency(1);
-  const ours = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'];
+  const accepted = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'];
   sharp.block({ operation: ['VipsForeignLoad'] });
-  sharp.unblock({ operation: ours.map((name) => `VipsForeignLoad${name}`) });
+  sharp.unblock({ operation: accepted.map((name) => `VipsForeignLoad${name}`) });
   return sharp;
 }
 

@@ -2,7 +2,7 @@ import { imageFiles, type Rendition } from '../../contract/image.js';
 import type { Image } from '../../contract/notification.js';
 import type { FieldError } from '../../lib/problem.js';
 
-/** Explains to people why a URL may not be used; undefined when it may. */
+/** Returns why a URL may not be used, in words; undefined if it may. */
 export type CheckUrl = (url: string) => string | undefined;
 
 /** The URLs of an uploaded image, by its id. */

@@ -11,11 +11,11 @@ export interface CostlyReadLimitOptions {
   readonly now?: () => number;
 }
 
-/** Costly reads of one user: how many run at a time, how many may wait, and for how many milliseconds. */
+/** Limits for one user: costly reads that run at a time, reads that may wait, and the maximum wait in milliseconds. */
 const ofUser = { concurrency: 2, maxWaiting: 100, timeoutMs: 1000 };
-/** Costly reads of all users that may wait. They use half of the connections; the other half serves everything else. */
+/** Limits for all users together. Costly reads use half of the connections; the other half serves all other requests. */
 const ofAll = { maxWaiting: 400, timeoutMs: 2000 };
-/** The allowance of one user: the maximum in milliseconds, and the milliseconds that are refilled per millisecond. */
+/** The time that one user may use: the maximum in milliseconds, and the milliseconds that are refilled per millisecond. */
 const allowance = { max: 10_000, refill: 0.2 };
 /** After this many reads, users whose allowance is full again are removed from memory. */
 const cleanupInterval = 1000;

@@ -1,6 +1,6 @@
 /**
- * Finds JSON that may hold a number of 16 characters or more, or one with an exponent. A false match is harmless.
- * Searching for the member's name too is four times as fast, but the name may be written with escapes (`\u006f`).
+ * Finds JSON that may contain a number of 16 characters or more, or a number with an exponent. A false match is harmless.
+ * A search for the member's name too is four times as fast, but the name may contain escapes (`\u006f`).
  */
 const mayLoseDigits = /"object_data_number"\s*:\s*-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 const mayLoseDigitsUnnamed = /[\s:]-?(?:\d[\d.]{15}|[\d.]+[eE])/;
@@ -10,15 +10,12 @@ const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.]*[eE][-+]?\d+|-?\d[\d.
 
 /**
  * The text of `object_data_number` as the client wrote it, for each item of a JSON array, or for one object at index 0.
- * A parsed number loses digits beyond the 17th, and its value when it is too large. Numbers of more than 15 digits must
- * be refused, not rounded.
- *
- * The function puts such numbers into quotation marks and calls `JSON.parse`. That takes 60 ms for a body of 4 MiB; a
- * JSON parser in JavaScript takes 1.4 s. (`JSON.parse` gives the text itself only from Node 22 on.)
+ * Numbers of more than 15 digits must be refused, not rounded. The function puts such numbers into quotation marks and
+ * calls `JSON.parse`, which is twenty times as fast as a JSON parser in JavaScript.
  *
  * @param json valid JSON of bounded depth
- * @returns undefined for an item whose parsed number is exact or absent. An empty array if this is so for all items,
- * which is usual
+ * @returns undefined for an item whose parsed number is exact or absent. Usually this is so for all items, and the array
+ * is empty
  */
 export function exactNumbers(json: string | undefined): readonly (string | undefined)[] {
   if (json === undefined) return [];

@@ -8,11 +8,9 @@ import type { NotificationSort } from './cursor.js';
 export const placeColumns = { created_at: sql`sequence`, updated_at: sql`change_sequence` } as const;
 
 /**
- * SQL: a recursive CTE `bounds` that finds the place of a time. No row up to `low` is newer than the time, and every
- * row beyond `high` is newer. In the last step both are equal. It needs a CTE `head` before it.
- *
- * It bisects, with one index look-up for each step. Without it, a poll for new rows would need an index on the time, or
- * would scan all older rows.
+ * SQL: a recursive CTE `bounds` that finds the place of a time by bisection, with one index look-up for each step. No row
+ * up to `low` is newer than the time, and every row beyond `high` is newer. In the last step both are equal. Without it, a
+ * poll for new rows would need an index on the time. It needs a CTE `head` before it.
  */
 export function boundsOf(field: NotificationSort['field'], userId: SqlPart, since: SqlPart): Sql {
   const place = placeColumns[field];

@@ -62,7 +62,7 @@ function createInboxInsert(database: Database, pushes: boolean, batching: boolea
   };
 }
 
-/** A failure does no harm: the notifications are committed, and the next one counts the blocks. */
+/** Failures are ignored: the notifications are committed, and the next one counts the blocks. */
 async function tryToCount(database: Database, userId: string): Promise<void> {
   const count = database.user(userId).transaction((tx) => lockAndCountFullBlocks(tx, userId));
   await count.catch(() => undefined);

@@ -8,7 +8,7 @@ import { createOnePublisher } from './publish-one.js';
 import type { ExactNumbers, PublishRequest } from './validation.js';
 
 /**
- * Publishing, in all its forms: each validates a request, numbers and inserts its notifications, announces them after the
+ * Publishes notifications. Each method validates a request, numbers and inserts its notifications, signals them after the
  * commit, and returns them. Methods with `tx` must run in a transaction, which must fail when they throw.
  */
 export interface Publisher {

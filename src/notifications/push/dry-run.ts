@@ -5,7 +5,7 @@ import { notificationOf } from '../inbox/row.js';
 import type { PlannedNotification } from '../publishing/publish.js';
 import { type MuteSubject, type PushOptions, planPushes } from './plan.js';
 
-/** Items that a dry run shows. */
+/** The maximum number of items that a dry run shows. */
 const maxItems = 100;
 
 const readClock = everyoneStatement<Record<never, never>, { now: string }>('clock', () => sql`select db_now() as now`);
@@ -38,8 +38,8 @@ async function muteSubjects(
   const now = clock?.now ?? '';
   return new Map(
     items.map(({ id, userId, content }) => {
-      const made = { id, user_id: userId, sequence: 0, created_at: now, updated_at: now };
-      const { sequence: _, image: __, ...subject } = notificationOf(content, made, new Map());
+      const generated = { id, user_id: userId, sequence: 0, created_at: now, updated_at: now };
+      const { sequence: _, image: __, ...subject } = notificationOf(content, generated, new Map());
       return [id, subject];
     }),
   );

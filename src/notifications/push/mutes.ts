@@ -29,7 +29,7 @@ const selectMutes = userStatement<{ userId: string }, Mute>(
   (p) => sql`select id, filter, created_at from mutes where user_id = ${p.userId} order by created_at desc, id`,
 );
 
-/** Additions of a user run one after the other; otherwise two could exceed the limit. Without a head the user is being deleted. */
+/** Locks the head, so that parallel additions cannot exceed the limit. Without a head the user is being deleted. */
 const lockUser = userStatement<{ userId: string }, { user_id: string }>(
   'mutes_lock',
   (p) => sql`select user_id from inboxes where user_id = ${p.userId} for no key update`,
@@ -100,7 +100,7 @@ export function isMuted(
   return filters.some((filter) => {
     const errors: Parameters<typeof collectFilter>[2] = [];
     const clauses = collectFilter(filter, fields, errors);
-    // A filter on a type that the operator has removed since is invalid, and matches nothing.
+    // The operator may have removed a type in the meantime. A filter with that type is invalid and matches nothing.
     return errors.length === 0 && matches(clauses, notification);
   });
 }

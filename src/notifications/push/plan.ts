@@ -21,8 +21,8 @@ export interface PlannedPush extends PushDevice {
 export type MuteSubject = Parameters<typeof isMuted>[2];
 
 /**
- * Works out which devices get a push. `read` returns notifications of users who have mutes, by id: only these must be
- * read. A notification that it does not return was deleted, and is not pushed.
+ * Finds the devices that get a push. `read` returns the notifications of users who have mutes, by id. If it does not return
+ * a notification, the notification was deleted and is not pushed.
  *
  * @returns the pushes of each item, in order
  */

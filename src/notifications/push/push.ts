@@ -13,7 +13,7 @@ export interface Push {
   /** The VAPID public key; undefined when Web Push is not configured. */
   readonly publicKey: string | undefined;
   /** The recipients of these notifications and their devices. Writes nothing. */
-  dryRun(wouldBe: readonly PlannedNotification[]): Promise<DryRun>;
+  dryRun(planned: readonly PlannedNotification[]): Promise<DryRun>;
 }
 
 /** Creates mutes, delivery status and dry runs of push. */
@@ -28,6 +28,6 @@ export function createPush(
     mutes: createMutes(database, options.fields),
     traces: createDeliveryTraces(database, options),
     publicKey,
-    dryRun: (wouldBe) => dryRun(database, options, wouldBe),
+    dryRun: (planned) => dryRun(database, options, planned),
   };
 }

@@ -2,8 +2,8 @@ import type { Writable } from 'node:stream';
 import type { FilterClause } from '../../lib/filter/fields.js';
 
 /**
- * One open stream of a client. It holds no notifications: the database is the buffer (decision 20), and the stream holds
- * the position up to which they were written. Times are those of `performance.now()`.
+ * One open stream of a client. It stores no notifications, because the database is the buffer (decision 20), but the
+ * position up to which they were written. Times are those of `performance.now()`.
  */
 export interface Stream {
   readonly userId: string;

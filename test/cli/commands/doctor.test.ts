@@ -120,8 +120,8 @@ describe('doctor', () => {
     const modules = `${plugins('broken', 'password', 'unruly')},${plugins('../../../docs/examples/badge')},no-such-package`;
     const { code, stdout } = await runCommand(['doctor'], { ...env, AUTHENTICATORS: modules });
     expect(code).toBe(1);
-    const faults = stdout.split('\n').filter((line) => line.startsWith('FAIL'));
-    expect(faults.map((line) => line.replace(/file:\S+\//, '').slice('FAIL  authenticators: '.length))).toEqual([
+    const failures = stdout.split('\n').filter((line) => line.startsWith('FAIL'));
+    expect(failures.map((line) => line.replace(/file:\S+\//, '').slice('FAIL  authenticators: '.length))).toEqual([
       'AUTHENTICATORS names broken.js: name must match ^[a-z][a-z0-9_:-]{0,63}$',
       'AUTHENTICATORS names broken.js: steps must be 1 or 2',
       'AUTHENTICATORS names broken.js: namesUser must be true or false',

@@ -12,7 +12,7 @@ const spec: ListQuerySpec<'created_at' | 'updated_at'> = {
   defaultLimit: 20,
 };
 
-function faultsOf(query: QueryParameters): readonly FieldError[] {
+function errorsOf(query: QueryParameters): readonly FieldError[] {
   try {
     parseListQuery(query, spec);
   } catch (error) {
@@ -60,11 +60,11 @@ describe('parseListQuery', () => {
   const notWholeNumbers = ['', '0', '-1', '+1', '01', '1.0', '1e1', ' 1', '1 ', '0x1', '١', 'one', '9'.repeat(400)];
 
   it.each([...notWholeNumbers, String(maxPage + 1)])('refuses the page "%s"', (page) => {
-    expect(faultsOf({ page })).toEqual([invalidPage]);
+    expect(errorsOf({ page })).toEqual([invalidPage]);
   });
 
   it.each([...notWholeNumbers, '101'])('refuses the limit "%s"', (limit) => {
-    expect(faultsOf({ limit })).toEqual([invalidLimit]);
+    expect(errorsOf({ limit })).toEqual([invalidLimit]);
   });
 
   it('accepts pages and limits up to their maximum', () => {
@@ -73,7 +73,7 @@ describe('parseListQuery', () => {
   });
 
   it.each(['', '2020-02-30 00:00:00', '2020-01-01', 'yesterday'])('refuses the time "%s" in since', (since) => {
-    expect(faultsOf({ since })).toEqual([invalidSince]);
+    expect(errorsOf({ since })).toEqual([invalidSince]);
   });
 
   it('accepts an RFC 3339 time in since, also if the query string decoded its plus to a space', () => {
@@ -117,24 +117,24 @@ describe('parseListQuery', () => {
     ['created_at,created_at:asc', 'created_at:asc', 'created_at:desc'],
     ['-created_at', '-created_at', 'created_at:desc'],
   ])('refuses the sort "%s", reports "%s" and suggests "%s"', (sort, value, suggestion) => {
-    expect(faultsOf({ sort })).toEqual([
+    expect(errorsOf({ sort })).toEqual([
       { field: 'sort', code: 'invalid_sort', params: { value, suggestion, allowed } },
     ]);
   });
 
   it('refuses an empty filter', () => {
-    expect(faultsOf({ filter: '' })).toEqual([
+    expect(errorsOf({ filter: '' })).toEqual([
       { field: 'filter', code: 'invalid_filter_syntax', params: { position: 1, expected: 'field:operator:value' } },
     ]);
   });
 
   it.each(['page', 'limit', 'sort', 'since', 'filter'])('refuses a repeated %s, even with equal values', (field) => {
-    expect(faultsOf({ [field]: ['1', '1'] })).toEqual([{ field, code: 'repeated_parameter' }]);
+    expect(errorsOf({ [field]: ['1', '1'] })).toEqual([{ field, code: 'repeated_parameter' }]);
   });
 
   it('reports all invalid parameters', () => {
-    const faults = faultsOf({ page: '0', limit: '101', sort: 'x', since: 'x', filter: 'x:1,actor:x:1' });
-    expect(faults.map(({ field, code }) => [field, code])).toEqual([
+    const errors = errorsOf({ page: '0', limit: '101', sort: 'x', since: 'x', filter: 'x:1,actor:x:1' });
+    expect(errors.map(({ field, code }) => [field, code])).toEqual([
       ['page', 'invalid_page'],
       ['limit', 'invalid_limit'],
       ['sort', 'invalid_sort'],
@@ -150,8 +150,8 @@ describe('parseListQuery', () => {
     const queries = fc.record({ page: value, limit: value, sort: value, since: value, filter: value });
     fc.assert(
       fc.property(queries, (query) => {
-        const faults = faultsOf(query);
-        if (faults.length > 0) return;
+        const errors = errorsOf(query);
+        if (errors.length > 0) return;
         const list = parseListQuery(query, spec);
         expect(list.page).toSatisfy((page: number) => Number.isSafeInteger(page) && page >= 1 && page <= maxPage);
         expect(list.limit).toSatisfy((limit: number) => Number.isSafeInteger(limit) && limit >= 1 && limit <= 100);

@@ -18,7 +18,7 @@ afterAll(() => postern.close());
 
 const admin = <Body = ProblemAnswer>(method: string, path: string, body?: unknown, headers = {}) =>
   postern.api<Body>(method, path, { bearer: postern.adminKey, headers, ...(body !== undefined && { body }) });
-const faults = ({ body }: { body: ProblemAnswer }) => body.errors.map(({ field, code }) => [field, code]);
+const errors = ({ body }: { body: ProblemAnswer }) => body.errors.map(({ field, code }) => [field, code]);
 const newName = () => `user${randomInt(1e12)}`;
 const lines = async <Line>(path: string, ...sent: object[]) => {
   const body = sent.map((line) => JSON.stringify(line)).join('\n');
@@ -69,7 +69,7 @@ describe('every operation of the administration', () => {
       const headers = body === undefined ? {} : { 'content-type': type };
       const answer = await admin(method, `${path}?frobnicate=1`, body, headers);
       // An operation may also miss a required parameter.
-      const unknown = faults(answer).filter(([field]) => field === 'frobnicate');
+      const unknown = errors(answer).filter(([field]) => field === 'frobnicate');
       expect([name, answer.status, unknown]).toEqual([name, 422, [['frobnicate', 'unknown_parameter']]]);
     }
   });
@@ -83,7 +83,7 @@ describe('every operation of the administration', () => {
       const body = { ...Object(isArray ? example[0] : example), frobnicate: 1 };
       const answer = await admin(method, path, isArray ? [body] : body);
       const field = isArray ? '0.frobnicate' : 'frobnicate';
-      expect([name, answer.status, faults(answer)]).toEqual([name, 422, [[field, 'unknown_member']]]);
+      expect([name, answer.status, errors(answer)]).toEqual([name, 422, [[field, 'unknown_member']]]);
     }
   });
 
@@ -136,7 +136,7 @@ describe('an unknown member', () => {
       notification(),
       { ...notification(), descripton: 'x', actor: 7 },
     ]);
-    expect(faults(answer).sort()).toEqual([
+    expect(errors(answer).sort()).toEqual([
       ['1.actor', 'invalid_type'],
       ['1.descripton', 'unknown_member'],
       ['dry_run', 'invalid_choice'],
@@ -159,7 +159,7 @@ describe('an unknown member', () => {
 
   it.each(['toString', 'hasOwnProperty', 'constructor', 'valueOf'])('is refused with the name %s', async (name) => {
     const answer = await admin('POST', '/admin/v1/users', { username: newName(), [name]: 'x' });
-    expect([answer.status, faults(answer)]).toEqual([422, [[name, 'unknown_member']]]);
+    expect([answer.status, errors(answer)]).toEqual([422, [[name, 'unknown_member']]]);
   });
 
   it('with the name __proto__ is dropped, and has no effect', async () => {
@@ -206,7 +206,7 @@ describe('an unknown member of a line', () => {
   it('is refused together with invalid parameters and headers of the request', async () => {
     const headers = { 'content-type': 'application/x-ndjson', 'idempotency-key': 'x' };
     const answer = await admin('POST', '/admin/v1/users/import?dry_run=yes&dryrun=1', '{}', headers);
-    expect(faults(answer).sort()).toEqual([
+    expect(errors(answer).sort()).toEqual([
       ['Idempotency-Key', 'not_supported'],
       ['dry_run', 'invalid_choice'],
       ['dryrun', 'unknown_parameter'],
@@ -237,7 +237,7 @@ describe('an unknown parameter of a list', () => {
     '/admin/v1/users/:id/notifications',
   ])('of %s is reported together with the errors of other parameters', async (path) => {
     const answer = await admin('GET', `${path.replace(':id', user.id)}?q=1&limit=many&filter=nothing:1`);
-    expect(faults(answer).sort()).toEqual([
+    expect(errors(answer).sort()).toEqual([
       ['filter', 'unknown_filter_field'],
       ['limit', 'invalid_limit'],
       ['q', 'unknown_parameter'],

@@ -16,7 +16,7 @@ function parsed(text: string): string[][] {
   return parseFilter(text, fields).map((clause) => [clause.name, clause.operator, ...clause.values]);
 }
 
-function faultsOf(text: string): readonly FieldError[] {
+function errorsOf(text: string): readonly FieldError[] {
   try {
     parseFilter(text, fields);
   } catch (error) {
@@ -27,7 +27,7 @@ function faultsOf(text: string): readonly FieldError[] {
   return [];
 }
 
-function fault(code: FieldError['code'], position: number, params: FieldError['params'] = {}) {
+function expected(code: FieldError['code'], position: number, params: FieldError['params'] = {}) {
   return { field: 'filter', code, params: { position, ...params } };
 }
 
@@ -112,7 +112,7 @@ describe('parseFilter', () => {
   });
 
   it.each(['id', 'type', 'key', 'amount', 'sequence', 'created_at'])('refuses an empty value of %s', (name) => {
-    expect(faultsOf(`${name}:eq:`)).toMatchObject([
+    expect(errorsOf(`${name}:eq:`)).toMatchObject([
       { code: 'invalid_filter_value', params: { position: name.length + 5, value: '' } },
     ]);
   });
@@ -152,71 +152,71 @@ describe('parseFilter', () => {
     '--1',
   ])('refuses the number "%s"', (text) => {
     const params = { value: text, expected: '123.45' };
-    expect(faultsOf(`amount:${text}`)).toEqual([fault('invalid_filter_value', 8, params)]);
+    expect(errorsOf(`amount:${text}`)).toEqual([expected('invalid_filter_value', 8, params)]);
   });
 
   it('accepts only integers that a number holds exactly', () => {
     expect(parsed('sequence:9007199254740991')).toEqual([['sequence', 'eq', '9007199254740991']]);
     for (const value of ['9007199254740992', '99999999999999999999', '1.0', '1e3']) {
-      expect(faultsOf(`sequence:${value}`)).toEqual([fault('invalid_filter_value', 10, { value, expected: '123' })]);
+      expect(errorsOf(`sequence:${value}`)).toEqual([expected('invalid_filter_value', 10, { value, expected: '123' })]);
     }
   });
 
   it.each([
-    ['actr:eq:a', fault('unknown_filter_field', 1, { value: 'actr', suggestion: 'actor', allowed })],
+    ['actr:eq:a', expected('unknown_filter_field', 1, { value: 'actr', suggestion: 'actor', allowed })],
     [
       'type:pool,craeted_at:x',
-      fault('unknown_filter_field', 11, { value: 'craeted_at', suggestion: 'created_at', allowed }),
+      expected('unknown_filter_field', 11, { value: 'craeted_at', suggestion: 'created_at', allowed }),
     ],
-    ['constructor:x', fault('unknown_filter_field', 1, { value: 'constructor', suggestion: 'actor', allowed })],
-    ['__proto__:x', fault('unknown_filter_field', 1, { value: '__proto__', suggestion: 'actor', allowed })],
-    [' actor:x', fault('unknown_filter_field', 1, { value: ' actor', suggestion: 'actor', allowed })],
-    [':x', fault('unknown_filter_field', 1, { value: '', suggestion: 'id', allowed })],
-    ['type:ne:pool', fault('unknown_filter_op', 6, { value: 'ne', suggestion: 'neq', allowed: 'eq, neq, in' })],
-    ['type::pool', fault('unknown_filter_op', 6, { value: '', suggestion: 'eq', allowed: 'eq, neq, in' })],
-    ['id:gt:x', fault('unknown_filter_op', 4, { value: 'gt', suggestion: 'eq', allowed: 'eq, neq, in' })],
-    ['make:like:x', fault('unknown_filter_op', 6, { value: 'like', suggestion: 'in', allowed: 'eq, neq, in' })],
+    ['constructor:x', expected('unknown_filter_field', 1, { value: 'constructor', suggestion: 'actor', allowed })],
+    ['__proto__:x', expected('unknown_filter_field', 1, { value: '__proto__', suggestion: 'actor', allowed })],
+    [' actor:x', expected('unknown_filter_field', 1, { value: ' actor', suggestion: 'actor', allowed })],
+    [':x', expected('unknown_filter_field', 1, { value: '', suggestion: 'id', allowed })],
+    ['type:ne:pool', expected('unknown_filter_op', 6, { value: 'ne', suggestion: 'neq', allowed: 'eq, neq, in' })],
+    ['type::pool', expected('unknown_filter_op', 6, { value: '', suggestion: 'eq', allowed: 'eq, neq, in' })],
+    ['id:gt:x', expected('unknown_filter_op', 4, { value: 'gt', suggestion: 'eq', allowed: 'eq, neq, in' })],
+    ['make:like:x', expected('unknown_filter_op', 6, { value: 'like', suggestion: 'in', allowed: 'eq, neq, in' })],
     [
       'actor:LIKE:x',
-      fault('unknown_filter_op', 7, { value: 'LIKE', suggestion: 'like', allowed: 'eq, neq, in, like' }),
+      expected('unknown_filter_op', 7, { value: 'LIKE', suggestion: 'like', allowed: 'eq, neq, in, like' }),
     ],
     [
       'created_at:2020-01-01 10:00:00',
-      fault('unknown_filter_op', 12, {
+      expected('unknown_filter_op', 12, {
         value: '2020-01-01 10',
         suggestion: 'eq',
         allowed: 'eq, neq, gt, gte, lt, lte, in',
       }),
     ],
-    ['type:poll', fault('invalid_filter_value', 6, { value: 'poll', expected: types })],
-    ['type:eq:pool:paymnet', fault('invalid_filter_value', 14, { value: 'paymnet', expected: types })],
-    ['type:eq:toString', fault('invalid_filter_value', 9, { value: 'toString', expected: types })],
-    ['type:in:[pool;]', fault('invalid_filter_value', 15, { value: '', expected: types })],
-    ['id:1', fault('invalid_filter_value', 4, { value: '1', expected: 'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx' })],
-    ['amount:gt:1:2', fault('invalid_filter_value', 11, { value: '1:2', expected: '123.45' })],
+    ['type:poll', expected('invalid_filter_value', 6, { value: 'poll', expected: types })],
+    ['type:eq:pool:paymnet', expected('invalid_filter_value', 14, { value: 'paymnet', expected: types })],
+    ['type:eq:toString', expected('invalid_filter_value', 9, { value: 'toString', expected: types })],
+    ['type:in:[pool;]', expected('invalid_filter_value', 15, { value: '', expected: types })],
+    ['id:1', expected('invalid_filter_value', 4, { value: '1', expected: 'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx' })],
+    ['amount:gt:1:2', expected('invalid_filter_value', 11, { value: '1:2', expected: '123.45' })],
     [
       'created_at:gt:2020-02-30 10:00:00',
-      fault('invalid_filter_value', 15, { value: '2020-02-30 10:00:00', expected: 'YYYY-MM-DD HH:MM:SS' }),
+      expected('invalid_filter_value', 15, { value: '2020-02-30 10:00:00', expected: 'YYYY-MM-DD HH:MM:SS' }),
     ],
-    ['', fault('invalid_filter_syntax', 1, { expected: 'field:operator:value' })],
-    ['actor', fault('invalid_filter_syntax', 1, { expected: 'field:operator:value' })],
-    ['actor:x,', fault('invalid_filter_syntax', 9, { expected: 'field:operator:value' })],
-    ['actor:in:[a;b', fault('invalid_filter_syntax', 10, { expected: '[a;b]' })],
-    ['actor:in:a;b]', fault('invalid_filter_syntax', 13, { expected: '[a;b]' })],
-    ['actor:in:[[a]]', fault('invalid_filter_syntax', 10, { expected: '[a;b]' })],
-    ['actor:in:[a[', fault('invalid_filter_syntax', 10, { expected: '[a;b]' })],
-    ['actor:in:[]', fault('invalid_filter_syntax', 10, { expected: '[a;b]' })],
-    ['actor:a\\', fault('invalid_filter_syntax', 8, { expected: '\\, \\| \\: \\; \\[ \\] \\\\' })],
-    ['actor:a\\bc', fault('invalid_filter_syntax', 8, { expected: '\\, \\| \\: \\; \\[ \\] \\\\' })],
-    ['actor:a\0', fault('invalid_characters', 8)],
-    ['actor:\ud800', fault('invalid_characters', 7)],
-    ['actor:\udc00\ud800', fault('invalid_characters', 7)],
+    ['', expected('invalid_filter_syntax', 1, { expected: 'field:operator:value' })],
+    ['actor', expected('invalid_filter_syntax', 1, { expected: 'field:operator:value' })],
+    ['actor:x,', expected('invalid_filter_syntax', 9, { expected: 'field:operator:value' })],
+    ['actor:in:[a;b', expected('invalid_filter_syntax', 10, { expected: '[a;b]' })],
+    ['actor:in:a;b]', expected('invalid_filter_syntax', 13, { expected: '[a;b]' })],
+    ['actor:in:[[a]]', expected('invalid_filter_syntax', 10, { expected: '[a;b]' })],
+    ['actor:in:[a[', expected('invalid_filter_syntax', 10, { expected: '[a;b]' })],
+    ['actor:in:[]', expected('invalid_filter_syntax', 10, { expected: '[a;b]' })],
+    ['actor:a\\', expected('invalid_filter_syntax', 8, { expected: '\\, \\| \\: \\; \\[ \\] \\\\' })],
+    ['actor:a\\bc', expected('invalid_filter_syntax', 8, { expected: '\\, \\| \\: \\; \\[ \\] \\\\' })],
+    ['actor:a\0', expected('invalid_characters', 8)],
+    ['actor:\ud800', expected('invalid_characters', 7)],
+    ['actor:\udc00\ud800', expected('invalid_characters', 7)],
   ])('refuses %j, with the position and the expected form', (text, expected) => {
-    expect(faultsOf(text)).toEqual([expected]);
+    expect(errorsOf(text)).toEqual([expected]);
   });
 
   it('reports the first error of every clause', () => {
-    expect(faultsOf('actr:x,type:poll:x,actor:ok,type:eq:a:b').map(({ code }) => code)).toEqual([
+    expect(errorsOf('actr:x,type:poll:x,actor:ok,type:eq:a:b').map(({ code }) => code)).toEqual([
       'unknown_filter_field',
       'unknown_filter_op',
       'invalid_filter_value',
@@ -224,32 +224,32 @@ describe('parseFilter', () => {
   });
 
   it('repeats at most 60 characters of the input', () => {
-    const [first] = faultsOf(`type:${'x'.repeat(100)}`);
+    const [first] = errorsOf(`type:${'x'.repeat(100)}`);
     expect(first?.params?.value).toBe('x'.repeat(60));
   });
 
   it('accepts up to 20 clauses', () => {
     const clauseList = Array.from({ length: 20 }, () => 'actor:a');
     expect(parsed(clauseList.join(','))).toHaveLength(20);
-    expect(faultsOf([...clauseList, 'x'].join(','))).toEqual([fault('too_many_filters', 161, { max: 20 })]);
+    expect(errorsOf([...clauseList, 'x'].join(','))).toEqual([expected('too_many_filters', 161, { max: 20 })]);
   });
 
   it('accepts up to 100 values of a clause', () => {
     const many = Array.from({ length: 100 }, (_, index) => String(index));
     expect(parsed(`sequence:in:${many.join(';')}`)).toEqual([['sequence', 'eq', ...many]]);
-    expect(faultsOf(`sequence:eq:${many.join(':')}:x`)).toEqual([fault('too_many_items', 303, { max: 100 })]);
+    expect(errorsOf(`sequence:eq:${many.join(':')}:x`)).toEqual([expected('too_many_items', 303, { max: 100 })]);
   });
 
   it('accepts up to 2000 characters', () => {
     const longest = `actor:${'x'.repeat(1994)}`;
     expect(parsed(longest)).toEqual([['actor', 'eq', 'x'.repeat(1994)]]);
-    expect(faultsOf(`${longest}x`)).toEqual([fault('too_long', 2001, { max: 2000 })]);
+    expect(errorsOf(`${longest}x`)).toEqual([expected('too_long', 2001, { max: 2000 })]);
   });
 
   it('reports errors with the parameter of the caller', () => {
-    const faults: FieldError[] = [];
-    collectFilter('actr:x', fields, faults, 'mutes.0.filter');
-    expect(faults.map(({ field }) => field)).toEqual(['mutes.0.filter']);
+    const errors: FieldError[] = [];
+    collectFilter('actr:x', fields, errors, 'mutes.0.filter');
+    expect(errors.map(({ field }) => field)).toEqual(['mutes.0.filter']);
   });
 
   it('parses clauses in any of their forms', () => {
@@ -279,12 +279,12 @@ describe('parseFilter', () => {
     fc.assert(
       fc.property(hostile, (pieces) => {
         const text = pieces.join('');
-        const faults = faultsOf(text);
-        for (const { params } of faults) {
+        const errors = errorsOf(text);
+        for (const { params } of errors) {
           expect(params?.position).toBeGreaterThanOrEqual(1);
           expect(params?.position).toBeLessThanOrEqual(text.length + 1);
         }
-        if (faults.length > 0) return;
+        if (errors.length > 0) return;
         for (const clause of parseFilter(text, fields)) expect(clause.values.length).toBeGreaterThan(0);
       }),
       { numRuns: 1000 },
@@ -304,7 +304,7 @@ describe('parseFilter', () => {
         (head) => head + unit.repeat((length - 10) / unit.length),
       );
       const started = process.cpuUsage();
-      for (let round = 0; round < 20; round++) for (const text of texts) faultsOf(text);
+      for (let round = 0; round < 20; round++) for (const text of texts) errorsOf(text);
       const { user, system } = process.cpuUsage(started);
       return user + system;
     };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Notifications } from '../../../src/notifications/notifications.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
-import { createInbox, createTestNotifications, faultsOf, input, publishAll } from '../../support/inbox.js';
+import { createInbox, createTestNotifications, errorsOf, input, publishAll } from '../../support/inbox.js';
 
 let test: TestDatabase;
 let notifications: Notifications;
@@ -50,6 +50,6 @@ describe('an image by URL', () => {
     ['https://images.example.com/a|b', 'not a valid URL'],
     ['https://images.example.com/#a#b', 'not a valid URL'],
   ])('refuses %s: %s', async (url, reason) => {
-    expect(await faultsOf(create(url))).toEqual([{ field: '0.image', code: 'invalid_url', params: { reason } }]);
+    expect(await errorsOf(create(url))).toEqual([{ field: '0.image', code: 'invalid_url', params: { reason } }]);
   });
 });

@@ -8,7 +8,7 @@ import {
   createInbox,
   createInboxes,
   createTestNotifications,
-  faultsOf,
+  errorsOf,
   headOf,
   input,
   newestFirst,
@@ -172,7 +172,7 @@ describe('a refused request', () => {
       { notification_type: 'pool', description: 'x', image: 'https://bad.example/a.jpg' },
       { ...input(user), user_ids: [user], image: 'https://good.example/', image_id: unknown },
     ]);
-    expect(await faultsOf(act)).toEqual([
+    expect(await errorsOf(act)).toEqual([
       { field: '1.user_id', code: 'unknown_user' },
       { field: '1.notification_type', code: 'invalid_choice', params: { allowed: 'payment, pool, request' } },
       { field: '1.object_data_number', code: 'invalid_number' },
@@ -196,7 +196,7 @@ describe('a refused request', () => {
       { ...item, user_ids: [user, randomUUID(), randomUUID()] },
       { ...item, user_id: user },
     ]);
-    expect(await faultsOf(act)).toEqual([
+    expect(await errorsOf(act)).toEqual([
       { field: '0.user_ids.1', code: 'unknown_user' },
       { field: '0.user_ids.2', code: 'unknown_user' },
     ]);
@@ -209,7 +209,7 @@ describe('a refused request', () => {
 
   it('names fields without an index when the request is one object', async () => {
     const single = (request: NotificationInput) =>
-      faultsOf(test.database.everyone.transaction((tx) => notifications.publish(tx, request)));
+      errorsOf(test.database.everyone.transaction((tx) => notifications.publish(tx, request)));
     expect(await single(input(randomUUID()))).toEqual([{ field: 'user_id', code: 'unknown_user' }]);
     const user = await inboxOf();
     expect(await single({ user_ids: [user, randomUUID()], notification_type: 'pool', description: 'x' })).toEqual([
@@ -220,7 +220,7 @@ describe('a refused request', () => {
   it('names the limit when it has too many deliveries', async () => {
     const users = await createInboxes(test.database, maxDeliveries / 2);
     const item = { user_ids: users, notification_type: 'request', description: 'x' };
-    expect(await faultsOf(publish([item, item, input(users[0] ?? '')]))).toEqual([
+    expect(await errorsOf(publish([item, item, input(users[0] ?? '')]))).toEqual([
       { code: 'too_many_deliveries', params: { max: maxDeliveries } },
     ]);
   });

@@ -6,13 +6,13 @@ import { type Api, createApi } from '../app.js';
 import type { OpenApi } from '../conformance.js';
 import { type ServiceProcess, startProcess } from '../process.js';
 
-/** The short form runs with all tests. The long form (`npm run test:faults`) uses the durations of the promises. */
+/** The short form runs with all tests. The long form (`npm run test:faults`) waits as long as the docs promise. */
 export const isLong = process.env.FAULTS === 'long';
 
 /** The number of kills of a service. */
 export const killRounds = Number(process.env.FAULT_ROUNDS ?? (isLong ? 100 : 3));
 
-/** Limits of one client address that every test of faults would exceed. */
+/** Turns off the limits of a client address, because fault tests send too many requests from one address. */
 const noLimits = { GUESS_LIMIT: '1000', LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0' };
 
 /** A built service in its own process, and a client that checks its answers. */

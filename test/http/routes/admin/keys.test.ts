@@ -19,7 +19,7 @@ const admin = <Body>(method: string, path: string, body?: unknown, options: ApiO
 const createKey = async (body: object) => (await admin<IssuedApiKey>('POST', '/keys', body)).body;
 const statusWith = async (key: string, path = '/users') =>
   (await admin('GET', path, undefined, { bearer: key })).status;
-const faultsOf = async (body: unknown) => {
+const errorsOf = async (body: unknown) => {
   const answer = await admin<ProblemAnswer>('POST', '/keys', body);
   return [answer.status, ...answer.body.errors.map(({ field, code }) => [field, code])];
 };
@@ -47,12 +47,12 @@ describe('creating a key', () => {
   });
 
   test('reports all errors', async () => {
-    expect(await faultsOf({ name: '', scopes: [] })).toEqual([422, ['name', 'required'], ['scopes', 'too_few_items']]);
-    expect(await faultsOf({ name: 'x', scopes: ['everything'] })).toEqual([422, ['scopes.0', 'invalid_choice']]);
-    expect(await faultsOf({ name: 'x', scopes: ['admin', 'admin'] })).toEqual([422, ['scopes', 'duplicate_items']]);
+    expect(await errorsOf({ name: '', scopes: [] })).toEqual([422, ['name', 'required'], ['scopes', 'too_few_items']]);
+    expect(await errorsOf({ name: 'x', scopes: ['everything'] })).toEqual([422, ['scopes.0', 'invalid_choice']]);
+    expect(await errorsOf({ name: 'x', scopes: ['admin', 'admin'] })).toEqual([422, ['scopes', 'duplicate_items']]);
     const key = { name: 'x', scopes: ['admin'] };
-    expect(await faultsOf({ ...key, expires_at: 'tomorrow' })).toEqual([422, ['expires_at', 'invalid_time']]);
-    expect(await faultsOf({ ...key, expires_at: '2001-01-01T00:00:00Z' })).toEqual([
+    expect(await errorsOf({ ...key, expires_at: 'tomorrow' })).toEqual([422, ['expires_at', 'invalid_time']]);
+    expect(await errorsOf({ ...key, expires_at: '2001-01-01T00:00:00Z' })).toEqual([
       422,
       ['expires_at', 'time_in_past'],
     ]);

@@ -100,10 +100,10 @@ describe('POST /admin/v1/notifications', () => {
       ],
     ],
     ['nobody', '{"user_ids":[],"notification_type":"pool","description":"x"}', [['user_ids', 'too_few_items']]],
-  ])('refuses %s', async (_, body, faults) => {
+  ])('refuses %s', async (_, body, errors) => {
     const answer = await publish<ProblemAnswer>(body);
     expect(answer.status).toBe(422);
-    expect(codesOf(answer.body)).toEqual(faults);
+    expect(codesOf(answer.body)).toEqual(errors);
   });
 
   it('accepts 1000 items and 10,000 deliveries, and no more', async () => {
@@ -250,8 +250,13 @@ describe('PATCH and DELETE /admin/v1/notifications/{id}', () => {
 
   it('refuse changes that publishing would refuse', async () => {
     const { body: created } = await publish(valid());
-    const faults = { notification_type: 'party', image_id: randomUUID(), image: 'ftp://images.example.com/', actor: 7 };
-    const { actor, ...beyondSchema } = faults;
+    const invalid = {
+      notification_type: 'party',
+      image_id: randomUUID(),
+      image: 'ftp://images.example.com/',
+      actor: 7,
+    };
+    const { actor, ...beyondSchema } = invalid;
     const path = `/admin/v1/notifications/${created.id}`;
     const bySchema = await admin<ProblemAnswer>('PATCH', path, { actor });
     expect([bySchema.status, codesOf(bySchema.body)]).toEqual([422, [['actor', 'invalid_type']]]);

@@ -30,8 +30,8 @@ async function refusal(act: () => ReturnType<typeof upload>): Promise<[number, s
   const before = await count();
   const { status, body } = await act();
   expect(await count()).toBe(before);
-  const [fault] = body.errors;
-  return fault?.field === undefined ? [status, fault?.code] : [status, fault.code, fault.field];
+  const [error] = body.errors;
+  return error?.field === undefined ? [status, error?.code] : [status, error.code, error.field];
 }
 
 const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>';

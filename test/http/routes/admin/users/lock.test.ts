@@ -47,9 +47,9 @@ describe('locking a user', () => {
     [{ until: '2099-02-30T00:00:00Z' }, ['until', 'invalid_time']],
     [{ until: '2001-01-01T00:00:00Z' }, ['until', 'time_in_past']],
     [{ until: 5 }, ['until', 'invalid_type']],
-  ])('refuses %j', async (request, fault) => {
+  ])('refuses %j', async (request, error) => {
     const user = await createUser(postern);
-    expect(await refused('POST', `/users/${user.id}/lock`, request)).toEqual({ status: 422, errors: [fault] });
+    expect(await refused('POST', `/users/${user.id}/lock`, request)).toEqual({ status: 422, errors: [error] });
     expect((await admin('GET', `/users/${user.id}`)).body.lock).toBeNull();
   });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NotificationInput } from '../../../src/contract/notification.js';
 import type { Notifications } from '../../../src/notifications/notifications.js';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
-import { createInbox, createTestNotifications, faultsOf } from '../../support/inbox.js';
+import { createInbox, createTestNotifications, errorsOf } from '../../support/inbox.js';
 
 let db: TestDatabase;
 let notifications: Notifications;
@@ -23,10 +23,10 @@ test.each<[string, () => NotificationInput]>([
     'an unknown user and an unknown type',
     () => ({ user_id: randomUUID(), notification_type: 'gift', description: 'A gift' }),
   ],
-])('publishing one and publishing many refuse the same faults: %s', async (_, make) => {
+])('publishing one and publishing many refuse the same errors: %s', async (_, make) => {
   const input = make();
-  const one = await faultsOf(notifications.publishOne(input));
-  const many = await faultsOf(db.database.spanning.transaction((tx) => notifications.publish(tx, input)));
+  const one = await errorsOf(notifications.publishOne(input));
+  const many = await errorsOf(db.database.spanning.transaction((tx) => notifications.publish(tx, input)));
   expect(one).not.toEqual([]);
   expect(one).toEqual(many);
 });
