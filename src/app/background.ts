@@ -1,3 +1,4 @@
+import { eventFeedTask } from '../audit/stream/feed-retention.js';
 import { unusedSchemesTask } from '../credentials/password-schemes.js';
 import { startIndexBuild } from '../database/late-indexes.js';
 import { expiryTasks } from '../database/maintenance/expiry.js';
@@ -42,6 +43,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
   const tasks = [
     ...expiryTasks(config.EVENT_RETENTION),
     sessionChangesTask,
+    eventFeedTask,
     unusedSchemesTask,
     tombstoneTask,
     statisticsTask,

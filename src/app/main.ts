@@ -3,7 +3,7 @@ import type { Database } from '../database/database.js';
 import { countUnreadable, describeUnreadableValues } from '../database/unreadable.js';
 import type { App } from '../http/requests/route.js';
 import type { Services } from '../http/routes/routes.js';
-import type { StreamTimes } from '../notifications/stream/stream.js';
+import type { StreamTimes } from '../lib/event-stream/connections.js';
 import { ensureFirstKey } from '../sessions/api-keys.js';
 import type { RequestObserver } from '../statistics/meters.js';
 import { startBackgroundWork } from './background.js';

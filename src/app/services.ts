@@ -1,11 +1,12 @@
+import { createEventStreams } from '../audit/stream/event-streams.js';
 import { createPins } from '../credentials/pins/pins.js';
 import { createIdempotency } from '../database/idempotency.js';
 import { compose, sql } from '../database/sql.js';
 import { createDevices } from '../devices/devices.js';
 import { createIdempotent } from '../http/requests/idempotent.js';
 import type { Services } from '../http/routes/routes.js';
+import type { StreamTimes } from '../lib/event-stream/connections.js';
 import { Problem } from '../lib/problem.js';
-import type { StreamTimes } from '../notifications/stream/stream.js';
 import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
@@ -34,7 +35,7 @@ export async function createServices(
   base: Base,
   options: { readonly print: (line: string) => void; readonly streamTimes: Partial<StreamTimes> },
 ): Promise<Domains> {
-  const { config, outbound, plugins, database, keys, hasher, pacer } = base;
+  const { config, outbound, plugins, database, keys, hasher, pacer, log, lifecycle } = base;
   const push = await createPushDomain(base);
   const notifications = await createNotificationServices(base, push.published, options.streamTimes);
   const messaging = await createMessaging(base, { pushes: push.published !== undefined, print: options.print });
@@ -67,6 +68,9 @@ export async function createServices(
     account,
     possession: sessions.possession,
   });
+  const eventStreams = lifecycle.add(createEventStreams({ database, log, times: options.streamTimes }), (part) =>
+    part.close(),
+  );
   const statistics = createStatistics(database);
   const services: Services = {
     database,
@@ -83,6 +87,7 @@ export async function createServices(
     pushTokens: push.tokens,
     ...sessions,
     ...users,
+    eventStreams,
     ...account,
     ...login,
     ...notifications.services,

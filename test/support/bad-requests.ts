@@ -164,7 +164,7 @@ function createSnapshot(database: Database): () => Promise<unknown> {
       testSql(
         `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'public'
            and tablename not in ('guess_budgets', 'request_limits', 'message_limits', 'chores',
-             'session_changes', 'session_changes_floor', 'instances', 'statistics') order by 1`,
+             'session_changes', 'session_changes_floor', 'event_feed', 'event_feed_state', 'instances', 'statistics') order by 1`,
       ),
     );
     return tables

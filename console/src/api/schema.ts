@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: f49e1b7e7aec3b20efc24c2430e52003f30cdef6e20225423611239998bd353c
+// sha256 of the document: 3bc7f7196c69fd2cbbe2a2df3e16e58149ff8f0ea32e1694c2bdc3d22d1b93ab
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -9662,6 +9662,10 @@ export type ListEventsErrors = {
      */
     422: Problem;
     /**
+     * `too_many_requests`: Too many requests. `too_many_streams`: Too many streams are open.
+     */
+    429: Problem;
+    /**
      * `internal_error`: Something went wrong on the server.
      */
     500: Problem;
@@ -9765,6 +9769,74 @@ export type GetEventPageResponses = {
 };
 
 export type GetEventPageResponse = GetEventPageResponses[keyof GetEventPageResponses];
+
+export type StreamEventsData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator.
+         */
+        filter?: string;
+    };
+    url: '/admin/v1/events/stream';
+};
+
+export type StreamEventsErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `too_many_requests`: Too many requests. `too_many_streams`: Too many streams are open.
+     */
+    429: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type StreamEventsError = StreamEventsErrors[keyof StreamEventsErrors];
+
+export type StreamEventsResponses = {
+    /**
+     * Each `data` is an Event, without an event name. `reset`: events may be missing since the last id, so list again. Send the last `id` as Last-Event-ID to continue.
+     */
+    200: string;
+};
+
+export type StreamEventsResponse = StreamEventsResponses[keyof StreamEventsResponses];
 
 export type GetStatisticsData = {
     body?: never;

@@ -1,9 +1,11 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { ListQuery, PageOf } from '../../contract/common.js';
 import type { ErrorCode } from '../../contract/errors/problems.js';
 import type { Page } from '../../database/listing.js';
 import type { FilterFields } from '../../lib/filter/fields.js';
+import { prefersEventStream } from '../../lib/http-headers.js';
+import { addVary } from '../requests/event-stream.js';
 import { IdParams, pathId } from '../requests/parameters.js';
 import type { Access, App } from '../requests/route.js';
 import { type KeysetQuery, readListQuery, sendEnvelope, sendPage } from './keyset-list.js';
@@ -30,8 +32,11 @@ export interface ListRoute {
   /** For a list with the parameter `search`: its description and its reader. */
   readonly search?: { readonly description: string; readonly read: ReadSearch };
   readonly read: (query: KeysetQuery, request: FastifyRequest) => Promise<Page<object>>;
+  /** Answers `Accept: text/event-stream` at the path without `/page`. */
+  readonly stream?: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 }
 
+const streamProblems = ['too_many_streams', 'shutting_down'] as const;
 const order = 'Newest first unless sorted otherwise.';
 
 /** Registers a list as a bare array, and at `/page` below it with an envelope that has the next cursor. */
@@ -47,6 +52,7 @@ export function listRoutes(app: App, list: ListRoute): void {
       response: { 200: Type.Array(item, { description: order }) },
     },
     send: sendPage,
+    ...(list.stream !== undefined && { stream: list.stream }),
   });
   listRoute(app, list, {
     url: `${list.url}/page`,
@@ -76,9 +82,10 @@ interface ListForm {
     readonly response: { readonly 200: TSchema };
   };
   readonly send: typeof sendPage<object>;
+  readonly stream?: NonNullable<ListRoute['stream']>;
 }
 
-function listRoute(app: App, list: ListRoute, { url, schema, send }: ListForm): void {
+function listRoute(app: App, list: ListRoute, { url, schema, send, stream }: ListForm): void {
   const { sortable, filterFields, access, problems = [] } = list;
   const hasId = url.includes('/:id/');
   const readQuery = (query: QueryParameters) =>
@@ -92,8 +99,12 @@ function listRoute(app: App, list: ListRoute, { url, schema, send }: ListForm): 
       ...(hasId && { params: IdParams }),
       querystring: queryOf(list),
     },
-    config: { access, problems, checkQuery: readQuery },
+    config: { access, problems: [...problems, ...(stream === undefined ? [] : streamProblems)], checkQuery: readQuery },
     async handler(request, reply) {
+      if (stream !== undefined) {
+        addVary(reply, 'Accept');
+        if (request.method !== 'HEAD' && prefersEventStream(request.headers.accept)) return stream(request, reply);
+      }
       const path = hasId ? url.replace(':id', pathId(request.params as { readonly id: string })) : url;
       const query = readQuery(request.query as QueryParameters);
       return send(reply, path, query, await list.read(query, request));

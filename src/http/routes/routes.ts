@@ -8,6 +8,7 @@ import type { PinRecoveries } from '../../account/pin-recoveries.js';
 import type { Proofs } from '../../account/proofs.js';
 import type { Recoveries } from '../../account/recoveries.js';
 import type { Registrations } from '../../account/registrations.js';
+import type { EventStreams } from '../../audit/stream/event-streams.js';
 import type { LoginOptions } from '../../contract/authentication.js';
 import type { Database } from '../../database/database.js';
 import type { Devices } from '../../devices/devices.js';
@@ -133,6 +134,7 @@ export interface Services {
   readonly loginDiagnoses: LoginDiagnoses;
   readonly userDetails: UserDetails;
   readonly activity: Activity;
+  readonly eventStreams: EventStreams;
   readonly externalIdentities: ExternalIdentities;
   readonly apiKeys: ApiKeys;
   readonly outbox: Outbox;

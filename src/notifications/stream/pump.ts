@@ -2,13 +2,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Marker } from '../../contract/changes.js';
 import type { Notification } from '../../contract/notification.js';
 import type { Database, Queryable } from '../../database/database.js';
+import { write } from '../../lib/event-stream/connections.js';
+import { reset } from '../../lib/event-stream/frames.js';
 import { matches } from '../../lib/filter/match.js';
 import type { Pace, Pacer } from '../../lib/pacing.js';
 import type { ImageUrls } from '../images/url.js';
 import { type ChangeRow, type InboxChanges, notificationsOf, readChanges } from '../inbox/changes.js';
 import { findReadPositions } from '../inbox/read-position.js';
 import * as frames from './frames.js';
-import { type Stream, write } from './stream.js';
+import type { Stream } from './stream.js';
 
 /** Writes new changes to streams. */
 export interface Pump {
@@ -189,7 +191,7 @@ function writeChanges(stream: Stream, { head, changes, isAll }: Update): boolean
   if (stream.position > head) {
     stream.position = head;
     stream.sentPosition = head;
-    write(stream, frames.reset(head));
+    write(stream, reset(head));
     return true;
   }
   let text = '';

@@ -1,15 +1,16 @@
 import type { Writable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../../database/database.js';
+import { createConnections, defaultTimes, type StreamTimes, write } from '../../lib/event-stream/connections.js';
+import { closing, opening, reset } from '../../lib/event-stream/frames.js';
+import { createSlots } from '../../lib/event-stream/slots.js';
 import type { FilterClause } from '../../lib/filter/fields.js';
 import type { Pacer } from '../../lib/pacing.js';
 import { Problem } from '../../lib/problem.js';
-import { waitAtMost } from '../../lib/time-limit.js';
 import type { ImageUrls } from '../images/url.js';
 import * as frames from './frames.js';
 import { createPump } from './pump.js';
 import { createStreamQueries, type StreamStart, type ValidSession } from './queries.js';
-import { type Stream, type StreamTimes, write } from './stream.js';
+import type { Stream } from './stream.js';
 import { startWatch } from './watch.js';
 
 /** The streams of this instance, by which clients get the changes of their inboxes. */
@@ -49,11 +50,6 @@ export interface StreamsOptions {
   readonly times?: Partial<StreamTimes>;
 }
 
-const defaultTimes: StreamTimes = { check: 750, blocked: 30_000, unchecked: 15_000, heartbeat: 14_000 };
-/** Milliseconds until a connection that does not end is destroyed. */
-const endTimeout = 3000;
-/** Streams of one user on one instance: several devices, and connections that a phone leaves behind when it changes networks. */
-const maxPerUser = 20;
 /**
  * The client is warned before its session expires: by this part of the remaining time, and at most by this many
  * milliseconds.
@@ -68,49 +64,30 @@ export function createStreams(options: StreamsOptions): Streams {
   const queries = createStreamQueries(database, options.heldSession);
   const pump = createPump(database, options.imageUrlsOf, options.pacer, options.log);
   const byUser = new Map<string, Set<Stream>>();
-  const open = new Set<Stream>();
-  /** Streams that were ended, until their connections close. */
-  const ending = new Set<Stream>();
   const slots = createSlots();
+  const connections = createConnections<Stream>({
+    onDrain: pump.wake,
+    onEnd: forget,
+    onClose: ({ userId }) => slots.leave(userId),
+  });
   let isClosing = false;
 
-  function add(stream: Stream): void {
-    open.add(stream);
-    const others = byUser.get(stream.userId);
-    if (others === undefined) byUser.set(stream.userId, new Set([stream]));
-    else others.add(stream);
-    stream.sink.on('drain', () => {
-      stream.blockedAt = undefined;
-      pump.wake(stream);
-    });
-    // A `close` event follows.
-    stream.sink.on('error', () => undefined);
-    stream.sink.once('close', () => {
-      remove(stream);
-      ending.delete(stream);
-      slots.leave(stream.userId);
-    });
-  }
-
-  function remove(stream: Stream): void {
-    stream.hasEnded = true;
-    open.delete(stream);
+  function forget(stream: Stream): void {
     const others = byUser.get(stream.userId);
     others?.delete(stream);
     if (others?.size === 0) byUser.delete(stream.userId);
   }
 
-  /** Ends a stream. A client that does not read would not receive the end: its connection is destroyed. */
-  function end(stream: Stream, text = ''): void {
-    if (stream.hasEnded) return;
-    remove(stream);
-    ending.add(stream);
-    if (stream.blockedAt !== undefined) stream.sink.destroy();
-    else stream.sink.end(text);
-    void wait(endTimeout, undefined, { ref: false }).then(() => ending.has(stream) && stream.sink.destroy());
+  function add(stream: Stream): void {
+    connections.add(stream);
+    const others = byUser.get(stream.userId);
+    if (others === undefined) byUser.set(stream.userId, new Set([stream]));
+    else others.add(stream);
   }
 
-  const watch = startWatch({ streams: open, queries, pump, end, times, log: options.log });
+  const watch = startWatch({
+    ...{ streams: connections.open, queries, pump, end: connections.end, times, log: options.log },
+  });
 
   return {
     async open({ userId, sessionId, start, filter, connect }) {
@@ -120,8 +97,7 @@ export function createStreams(options: StreamsOptions): Streams {
         const checkedAt = performance.now();
         const { position, history, isReset, remaining } = await queries.begin({ userId, sessionId }, start);
         if (isClosing) throw new Problem('shutting_down', { retryAfter: 1 });
-        const text =
-          frames.opening(position) + (isReset ? frames.reset(position) : '') + frames.retainedFrom(retainedFrom());
+        const text = opening(position) + (isReset ? reset(position) : '') + frames.retainedFrom(retainedFrom());
         const sink = connect();
         if (sink.destroyed) return slots.leave(userId);
         const lead = Math.min(maxLead, remaining * leadPart);
@@ -154,35 +130,11 @@ export function createStreams(options: StreamsOptions): Streams {
     wake(userIds) {
       for (const id of userIds) for (const stream of byUser.get(id) ?? []) pump.wake(stream);
     },
-    count: () => open.size,
+    count: () => connections.open.size,
     async close() {
       isClosing = true;
-      for (const stream of [...open]) end(stream, frames.closing());
-      await waitAtMost(endTimeout + 1000, allClosed(ending));
+      await connections.close(closing);
       await watch.stop();
     },
   };
-}
-
-/** Counts the streams of each user, including those that are being opened. */
-function createSlots(): { take(userId: string): void; leave(userId: string): void } {
-  const taken = new Map<string, number>();
-  return {
-    take(userId) {
-      const count = taken.get(userId) ?? 0;
-      if (count >= maxPerUser) throw new Problem('too_many_streams', { retryAfter: 30 });
-      taken.set(userId, count + 1);
-    },
-    leave(userId) {
-      const count = taken.get(userId) ?? 0;
-      if (count > 1) taken.set(userId, count - 1);
-      else taken.delete(userId);
-    },
-  };
-}
-
-async function allClosed(ending: ReadonlySet<Stream>): Promise<void> {
-  await Promise.all(
-    [...ending].map(({ sink }) => sink.closed || new Promise((resolve) => sink.once('close', resolve))),
-  );
 }

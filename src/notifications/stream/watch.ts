@@ -1,7 +1,9 @@
+import { isLost, needsHeartbeat, type StreamTimes, write } from '../../lib/event-stream/connections.js';
+import { heartbeat } from '../../lib/event-stream/frames.js';
 import * as frames from './frames.js';
 import type { Pump } from './pump.js';
 import type { StreamQueries } from './queries.js';
-import { type Stream, type StreamTimes, write } from './stream.js';
+import type { Stream } from './stream.js';
 
 /** Checks all open streams. */
 export interface Watch {
@@ -50,9 +52,8 @@ export function startWatch({ streams, queries, pump, end, times, log }: WatchOpt
   function tick(): void {
     const now = performance.now();
     for (const stream of streams) {
-      const isStuck = stream.blockedAt !== undefined && now - stream.blockedAt > times.blocked;
-      if (isStuck || now - stream.checkedAt > times.unchecked) end(stream);
-      else if (stream.blockedAt === undefined && now - stream.writtenAt > times.heartbeat) sendHeartbeat(stream);
+      if (isLost(stream, now, times)) end(stream);
+      else if (needsHeartbeat(stream, now, times)) sendHeartbeat(stream);
     }
     checking ??= check()
       .then(
@@ -85,5 +86,5 @@ export function startWatch({ streams, queries, pump, end, times, log }: WatchOpt
 function sendHeartbeat(stream: Stream): void {
   const { position, sentPosition } = stream;
   stream.sentPosition = position;
-  write(stream, frames.heartbeat(position === sentPosition ? undefined : position));
+  write(stream, heartbeat(position === sentPosition ? undefined : position));
 }

@@ -4,6 +4,7 @@ import type { Notifications } from '../../../notifications/notifications.js';
 import type { StreamStart } from '../../../notifications/stream/queries.js';
 import type { Streams } from '../../../notifications/stream/streams.js';
 import { type ListQuery, parseListQuery, type QueryParameters } from '../../lists/list-query.js';
+import { connectEventStream } from '../../requests/event-stream.js';
 import { sessionOf } from '../../requests/route.js';
 
 /** Parses the list parameters that apply to a stream. All others are ignored, even if they are invalid. */
@@ -21,9 +22,6 @@ function readStreamQuery(query: QueryParameters, { filterFields }: Notifications
   );
 }
 
-/** The time without data, in milliseconds, after which the kernel sends TCP keep-alive probes. */
-const keepAliveMs = 30_000;
-
 /** Sends a stream of server-sent events. It ends with the session. */
 export async function sendStream(
   request: FastifyRequest,
@@ -33,22 +31,7 @@ export async function sendStream(
   const { id: sessionId, user_id: userId } = sessionOf(request);
   const { filter, ...query } = readStreamQuery(request.query as QueryParameters, notifications);
   const start = startOf(request.headers['last-event-id'], query);
-  const connect = () => {
-    reply.hijack();
-    const { raw } = reply;
-    // No chunked encoding: WHATWG HTML, 9.2.7, warns of it, and one write for each event costs a third less. The end of
-    // the connection ends the stream (RFC 9112, 6.3).
-    raw.useChunkedEncodingByDefault = false;
-    raw.writeHead(200, {
-      ...(reply.getHeaders() as Record<string, string>),
-      'content-type': 'text/event-stream; charset=utf-8',
-      // Proxies must neither transform nor buffer the stream; nginx reads x-accel-buffering.
-      'cache-control': 'no-store, no-transform',
-      'x-accel-buffering': 'no',
-    });
-    raw.socket?.setNoDelay(true).setKeepAlive(true, keepAliveMs).setTimeout(0);
-    return raw;
-  };
+  const connect = () => connectEventStream(reply);
   await streams.open({ userId, sessionId, start, filter, connect });
   return reply;
 }

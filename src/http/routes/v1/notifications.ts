@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { prefersEventStream } from '../../../lib/http-headers.js';
 import { Problem } from '../../../lib/problem.js';
@@ -11,6 +10,7 @@ import {
   notificationListResponses,
   type SendInbox,
 } from '../../lists/notification-list.js';
+import { addVary } from '../../requests/event-stream.js';
 import { type App, sessionOf } from '../../requests/route.js';
 import { sendStream } from './notification-stream.js';
 
@@ -122,10 +122,4 @@ export function notificationRoutes(
       return reply;
     },
   });
-}
-
-/** Adds a request header to `Vary`. */
-function addVary(reply: FastifyReply, header: string): void {
-  const others = reply.getHeader('vary');
-  reply.header('Vary', others === undefined ? header : `${String(others)}, ${header}`);
 }

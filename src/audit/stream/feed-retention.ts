@@ -1,0 +1,41 @@
+import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
+import { compose, literal, sql } from '../../database/sql.js';
+
+/** Rows that a step deletes at most. */
+const maxDeleted = 2000;
+const deleteLimit = literal(maxDeleted);
+
+/**
+ * Raises the floor to the value of the run before, so that a row stays for at least one rest. A state that no transaction
+ * of this server wrote stays invalid: the next stream starts a new run.
+ */
+const raiseFloor = compose<object, 'everyone'>(
+  'everyone',
+  sql`
+  update event_feed_state s
+  set floor = s.next_floor, next_floor = pg_snapshot_xmin(pg_current_snapshot()), written_by = pg_current_xact_id()
+  where xmin = written_by::xid`,
+);
+/** Without a state nobody can read the rows: it is missing after a crash, and a restore may have brought the rows. */
+const deleteBelowFloor = compose<{ deleted: number }, 'everyone'>(
+  'everyone',
+  sql`
+  delete from event_feed where (transaction, created_at, id) in (
+    select transaction, created_at, id from event_feed
+    where transaction < coalesce((select floor from event_feed_state where xmin = written_by::xid),
+                                 pg_snapshot_xmin(pg_current_snapshot()))
+       or transaction >= pg_snapshot_xmax(pg_current_snapshot())
+    limit ${deleteLimit} for update skip locked)
+  returning 1 as deleted`,
+);
+
+/** Deletes the rows of `event_feed` that streams have read. A client that resumes later than that must list again. */
+export const eventFeedTask: MaintenanceTask = {
+  name: 'expire event_feed',
+  restMs: 150_000,
+  async step(tx, from) {
+    if (from === undefined) await tx.query(raiseFloor);
+    const removed = (await tx.query(deleteBelowFloor)).length;
+    return removed < maxDeleted ? { removed } : { removed, next: {} };
+  },
+};

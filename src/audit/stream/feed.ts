@@ -1,0 +1,178 @@
+import { arrayText } from '../../database/arrays/array-text.js';
+import type { Database } from '../../database/database.js';
+import { everyoneStatement, sql, unprepared } from '../../database/sql.js';
+import { eventColumns, type StoredEvent } from '../event-list.js';
+import { type Position, parseSnapshot, positionAfter, type Snapshot, snapshotText } from './position.js';
+
+/** An event and the position after it. */
+export interface FedEvent {
+  readonly event: StoredEvent;
+  /** Made when it is needed: it may be long. */
+  position(): Position;
+}
+
+/** The events between two positions. */
+export interface FeedPage {
+  readonly events: readonly FedEvent[];
+  /** The position after this page. */
+  readonly next: Position;
+  readonly hasMore: boolean;
+  /** Events after the requested position may be missing. There are none in this page, and `next` is now. */
+  readonly isReset: boolean;
+  /** What the read has seen. */
+  readonly seen: Snapshot;
+}
+
+/** The audit events in the order in which they become visible. */
+export interface EventFeed {
+  /** The position after all events that are visible now. */
+  now(): Promise<Position>;
+  /** @param until what an earlier read has seen: the page ends there. Undefined: now */
+  read(from: Position, limit: number, until?: Snapshot): Promise<FeedPage>;
+}
+
+interface ReadValues {
+  readonly floor: number;
+  readonly xmax: number;
+  /** An array as text. */
+  readonly running: string;
+  readonly lastTransaction: number | null;
+  readonly lastId: string | null;
+  readonly until: string | null;
+  readonly limit: number;
+}
+
+/** In each row what the query has seen, and a row of the feed with its event. One row without an event if there is none. */
+interface ReadRow extends Omit<StoredEvent, 'id'> {
+  readonly run: string | null;
+  readonly is_complete: boolean;
+  readonly seen: string;
+  readonly transaction: string | null;
+  readonly fed_id: string;
+  /** Null: the event was deleted since. */
+  readonly id: string | null;
+}
+
+/**
+ * SQL: the valid state. The run has the start of the server in it: a copy of its files has the same rows, but its
+ * transaction numbers are not ours.
+ */
+const state = sql`(
+  select floor, left(md5(concat_ws(' ', extract(epoch from pg_postmaster_start_time()), tableoid, run)), 16) as run
+  from event_feed_state where xmin = written_by::xid)`;
+
+/**
+ * Reads the feed after a position. A transaction that the position has not seen was running, or has a later number. Both
+ * kinds are looked up by number, so a transaction that runs for hours costs nothing. The look-up of an event has a limit, so
+ * the planner cannot read the whole table instead, and names the columns of two indexes, of which either is enough. Rows that the snapshot does not see
+ * were copied from another server.
+ */
+const selectFeed = unprepared(
+  everyoneStatement<ReadValues, ReadRow>(
+    'event_feed_read',
+    (p) => sql`
+    select now.run, now.is_complete, now.seen::text as seen, fed.transaction, fed.id as fed_id, event.*
+    from (
+      select state.run, coalesce(state.floor <= ${p.floor}::text::xid8, false)
+               and ${p.xmax}::text::xid8 <= pg_snapshot_xmax(pg_current_snapshot()) as is_complete,
+             coalesce(${p.until}::text::pg_snapshot, pg_current_snapshot()) as seen
+      from (select) one left join ${state} state on true
+    ) now
+    left join lateral (
+      (select * from event_feed
+       where transaction >= ${p.xmax}::text::xid8 and pg_visible_in_snapshot(transaction, now.seen)
+       order by transaction, created_at, id limit ${p.limit}::bigint)
+      union all
+      (select found.* from unnest(${p.running}::xid8[]) as running (transaction) cross join lateral (
+         select * from event_feed
+         where transaction = running.transaction and pg_visible_in_snapshot(transaction, now.seen)
+           and (transaction is distinct from ${p.lastTransaction}::text::xid8 or (created_at, id) > (
+             select created_at, id from event_feed
+             where transaction = ${p.lastTransaction}::text::xid8 and id = ${p.lastId}::uuid))
+         order by created_at, id limit ${p.limit}::bigint) found)
+    ) fed on now.is_complete
+    left join lateral (select ${eventColumns} from events where user_id = fed.user_id and id = fed.id
+      and created_at = fed.created_at limit 1) event on true
+    order by fed.transaction is distinct from ${p.lastTransaction}::text::xid8, fed.transaction, fed.created_at, fed.id
+    limit ${p.limit}::bigint`,
+  ),
+);
+
+const selectNow = everyoneStatement<object, { run: string | null; seen: string }>(
+  'event_feed_now',
+  () => sql`
+  select state.run, pg_current_snapshot()::text as seen from (select) one left join ${state} state on true`,
+);
+
+/**
+ * Starts a new run if the state is missing, as after a crash, or if it is not the one that a transaction of this server
+ * wrote, as after a restore. The feed may then have rows of another server.
+ */
+const startRun = everyoneStatement<object>(
+  'event_feed_start',
+  () => sql`
+  with started as (
+    insert into event_feed_state as s (floor, next_floor)
+    select now.xmin, now.xmin from (select pg_snapshot_xmin(pg_current_snapshot()) as xmin) now
+    on conflict (only_one) do update
+      set floor = excluded.floor, next_floor = excluded.next_floor, run = excluded.run, written_by = excluded.written_by
+      where s.xmin <> s.written_by::xid
+    returning floor)
+  delete from event_feed using started`,
+);
+
+/** Creates the feed of a database. */
+export function createEventFeed(database: Pick<Database, 'everyone'>): EventFeed {
+  const { everyone } = database;
+
+  async function now(): Promise<Position> {
+    for (;;) {
+      const [row] = await everyone.query(selectNow({}));
+      if (row === undefined) throw new Error('the position of the feed is always one row');
+      if (row.run !== null) return { run: row.run, ...parseSnapshot(row.seen) };
+      await everyone.query(startRun({}));
+    }
+  }
+
+  return {
+    now,
+    async read(from, limit, until) {
+      const { xmax, running, last } = from;
+      const rows = await everyone.query(
+        selectFeed({
+          floor: running[0] ?? xmax,
+          xmax,
+          running: arrayText(running),
+          lastTransaction: last?.transaction ?? null,
+          lastId: last?.id ?? null,
+          until: until === undefined ? null : snapshotText(until),
+          limit,
+        }),
+      );
+      const [first] = rows;
+      if (first === undefined) throw new Error('a read of the feed always has a row');
+      if (!first.is_complete || first.run !== from.run) {
+        const next = await now();
+        return { events: [], next, hasMore: false, isReset: true, seen: next };
+      }
+      const seen = parseSnapshot(first.seen);
+      const fed = rows.flatMap((row) => (row.transaction === null ? [] : [placeOf(row)]));
+      const lastFed = fed.at(-1);
+      const hasMore = rows.length === limit && lastFed !== undefined;
+      return {
+        events: fed.flatMap(({ event, ...place }) =>
+          event === undefined ? [] : [{ event, position: () => positionAfter(from, seen, place) }],
+        ),
+        next: hasMore ? positionAfter(from, seen, lastFed) : { run: from.run, ...seen },
+        hasMore,
+        isReset: false,
+        seen,
+      };
+    },
+  };
+}
+
+function placeOf({ run: _, is_complete: __, seen: ___, transaction, fed_id, ...event }: ReadRow) {
+  const { id } = event;
+  return { transaction: Number(transaction), id: fed_id, event: id === null ? undefined : { ...event, id } };
+}

@@ -1,0 +1,72 @@
+/**
+ * The place of a client in the stream of events. Transactions do not commit in the order of their numbers, so a number is
+ * not enough: like a snapshot of PostgreSQL, a position has the numbers that were still running.
+ */
+export interface Position {
+  /** The time from one loss of feed rows to the next. Transaction numbers of different runs cannot be compared. */
+  readonly run: string;
+  /** Events of this transaction and later ones were not sent. */
+  readonly xmax: number;
+  /** Earlier transactions whose events were not sent either, ascending. */
+  readonly running: readonly number[];
+  /** One of `running` whose events were sent up to this one. */
+  readonly last?: { readonly transaction: number; readonly id: string };
+}
+
+/** The transactions that a query of PostgreSQL sees. */
+export type Snapshot = Pick<Position, 'xmax' | 'running'>;
+
+/** Reads the text of a `pg_snapshot`: `xmin:xmax:xip,xip`. */
+export function parseSnapshot(text: string): Snapshot {
+  const [, xmax = '', running = ''] = text.split(':');
+  return { xmax: Number(xmax), running: running === '' ? [] : running.split(',').map(Number) };
+}
+
+/** The `pg_snapshot` that sees exactly the transactions whose events were sent in full. */
+export function snapshotText({ xmax, running }: Snapshot): string {
+  return `${running[0] ?? xmax}:${xmax}:${running.join(',')}`;
+}
+
+/**
+ * The position after an event of a read. In a read, the events of the transaction `from.last` come first, and then those of ascending transactions.
+ * @param from the position before the read
+ * @param seen what the read has seen
+ */
+export function positionAfter(
+  from: Position,
+  seen: Snapshot,
+  { transaction, id }: { readonly transaction: number; readonly id: string },
+): Position {
+  if (transaction === from.last?.transaction) return { ...from, last: { transaction, id } };
+  // The transaction of `from.last` comes first. It has committed, so the read has seen all of it.
+  const unsent = from.running.filter((number) => number > transaction && number !== from.last?.transaction);
+  const running = [...seen.running.filter((number) => number < transaction), transaction, ...unsent];
+  return { run: from.run, xmax: Math.max(from.xmax, transaction + 1), running, last: { transaction, id } };
+}
+
+const number = '[0-9a-z]{1,11}';
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const pattern = new RegExp(`^([0-9a-f]{16})-(${number}(?:\\.${number})*)(?:_(${number})\\.(${uuid}))?$`);
+/** Transactions that can run at the same time: more than any server has connections. */
+const maxRunning = 10_000;
+
+/** The text of a position, as the id of a server-sent event. */
+export function positionText({ run, xmax, running, last }: Position): string {
+  // Distances from xmax are short.
+  const before = (transaction: number) => (xmax - transaction).toString(36);
+  const numbers = [xmax.toString(36), ...running.map(before)].join('.');
+  return `${run}-${numbers}${last === undefined ? '' : `_${before(last.transaction)}.${last.id}`}`;
+}
+
+/** Reads the text of a position. Undefined: `positionText` did not write it. */
+export function parsePosition(text: string): Position | undefined {
+  const [, run, numbers = '', lastDistance, id] = pattern.exec(text) ?? [];
+  if (run === undefined) return undefined;
+  const [xmax = 0, ...distances] = numbers.split('.').map((digits) => Number.parseInt(digits, 36));
+  const running = distances.map((distance) => xmax - distance);
+  const isAscending = running.every((each, index) => each > (running[index - 1] ?? 0) && each < xmax);
+  if (!Number.isSafeInteger(xmax) || xmax < 1 || !isAscending || running.length > maxRunning) return undefined;
+  if (lastDistance === undefined || id === undefined) return { run, xmax, running };
+  const transaction = xmax - Number.parseInt(lastDistance, 36);
+  return running.includes(transaction) ? { run, xmax, running, last: { transaction, id } } : undefined;
+}

