@@ -49,11 +49,11 @@ export function signProof({ jwk, privateKey, alg }: ProofKey, { header, claims =
   return `${signed}.${signature.toString('base64url')}`;
 }
 
-/** A request without a proof, for tests below HTTP. */
+/** A request without a proof, for tests below HTTP. Its client is the `fetch` of the tests. */
 export const useWithoutProof: TokenUse = {
-  origin: { actor: 'user' },
+  origin: { actor: 'user', address: '127.0.0.1' },
   proof: { headers: [], method: 'POST', origin: 'http://127.0.0.1', path: '/v1/sessions' },
-  userAgent: undefined,
+  userAgent: 'node',
 };
 
 /** The checks of proofs for tests whose tokens are not bound. */
