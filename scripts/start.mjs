@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 async function main() {
   const { prepare } = await import('./lib/prepare.mjs');
-  await prepare(fileURLToPath(new URL('..', import.meta.url)));
+  await prepare(fileURLToPath(new URL('..', import.meta.url)), { tools: false });
 
   const command = new URL('../dist/cli/bin.js', import.meta.url);
   process.argv = [process.execPath, fileURLToPath(command), 'serve', ...process.argv.slice(2)];

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 async function main() {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const { prepare } = await import('./lib/prepare.mjs');
-  await prepare(root);
+  await prepare(root, { tools: true });
 
   const vitest = new URL('../node_modules/vitest/vitest.mjs', import.meta.url);
   process.chdir(root);

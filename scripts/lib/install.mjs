@@ -5,7 +5,7 @@ import { hasCode, PrepareError } from './errors.mjs';
 import { run } from './run.mjs';
 import { replaceFolder } from './swap.mjs';
 
-/** @typedef {{ version?: string, integrity?: string, optional?: boolean, link?: boolean, os?: string[], cpu?: string[] }} LockedPackage */
+/** @typedef {{ version?: string, integrity?: string, optional?: boolean, dev?: boolean, devOptional?: boolean, link?: boolean, os?: string[], cpu?: string[] }} LockedPackage */
 
 /**
  * Installs the packages of package-lock.json. Not in place: `npm ci` deletes node_modules first, so a failure (no network, a
@@ -13,17 +13,18 @@ import { replaceFolder } from './swap.mjs';
  *
  * @param {string} root the project's folder
  * @param {string} side an empty folder on the same file system
+ * @param {boolean} tools whether to install the packages of developers too
  * @throws {PrepareError}
  */
-export async function install(root, side) {
-  if (installedMatchesLock(root)) return;
-  const reason = existsSync(join(root, 'node_modules')) ? 'packages changed' : 'first start, about 20 s';
+export async function install(root, side, tools) {
+  if (installedMatchesLock(root, tools)) return;
+  const reason = existsSync(join(root, 'node_modules')) ? 'packages changed' : 'first start, about 15 s';
   console.error(`Installing packages (${reason})…`);
   for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
     if (existsSync(join(root, name))) copyFileSync(join(root, name), join(side, name));
   }
   const npm = npmCommand();
-  const ok = await run(npm.command, [...npm.args, ...npmOptions(root, side)], { cwd: side, quiet: true });
+  const ok = await run(npm.command, [...npm.args, ...npmOptions(root, side, tools)], { cwd: side, quiet: true });
   if (!ok) {
     throw new PrepareError(
       'Installing the packages failed. See the message of npm above. It must be able to reach a package registry.',
@@ -37,17 +38,20 @@ export async function install(root, side) {
  * without a change of dependencies. Optional packages may be missing: the lock file lists those of all platforms.
  *
  * @param {string} root
+ * @param {boolean} tools
  */
-function installedMatchesLock(root) {
+function installedMatchesLock(root, tools) {
   const lock = readJson(join(root, 'package-lock.json')).packages;
   const installed = readJson(join(root, 'node_modules', '.package-lock.json')).packages;
   if (!lock || !installed || !manifestMatchesLock(root, lock[''])) return false;
   const isWorkspace = (/** @type {string} */ path) => path.startsWith('packages/') || lock[path]?.link === true;
   const same = Object.entries(installed).every(([path, found]) => agrees(found, lock[path]) && runsHere(found));
+  /** @param {LockedPackage} entry */
+  const mayBeMissing = ({ optional, dev, devOptional }) => optional || (!tools && (dev || devOptional));
   return (
     same &&
     Object.entries(lock).every(
-      ([path, entry]) => path === '' || entry.optional || isWorkspace(path) || path in installed,
+      ([path, entry]) => path === '' || mayBeMissing(entry) || isWorkspace(path) || path in installed,
     )
   );
 }
@@ -99,10 +103,17 @@ function npmCommand() {
 /**
  * @param {string} root
  * @param {string} side
+ * @param {boolean} tools
  */
-function npmOptions(root, side) {
+function npmOptions(root, side, tools) {
   // The packages for apps need nothing of their own, and their folders are not beside the copied manifests.
-  const options = ['ci', '--include=dev', '--workspaces=false', '--ignore-scripts', '--prefer-offline'];
+  const options = [
+    'ci',
+    tools ? '--include=dev' : '--omit=dev',
+    '--workspaces=false',
+    '--ignore-scripts',
+    '--prefer-offline',
+  ];
   options.push('--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error');
   // npm's default pauses before its retries, 10 s and 60 s, would delay the error without a network.
   options.push('--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=5000');

@@ -9,23 +9,27 @@ import { replaceFolder } from './swap.mjs';
 
 /**
  * A build product, its sources, and the file for the digest of the sources. `make` works in the empty folder `side`, which
- * then replaces the old product, so there is never a partial product.
- * @typedef {{ stamp: string, sources: string[], variant: string, make: (root: string, side: string) => Promise<void> }} Product
+ * then replaces the old product, so there is never a partial product. `make` makes the first of the variants. A product of any of
+ * them is fresh.
+ * @typedef {{ stamp: string, sources: string[], variants: string[], make: (root: string, side: string) => Promise<void> }} Product
  */
 
-/** @type {Product[]} */
-const products = [
+// Without the version of Node.js: the native packages use N-API, so one install works with all versions.
+const platform = `${process.platform} ${process.arch}`;
+
+/** @param {boolean} tools @returns {Product[]} */
+const productsWith = (tools) => [
   {
     stamp: 'node_modules/.postern-install',
     sources: ['package.json', 'package-lock.json'],
-    // Without the version of Node.js: the native packages use N-API, so one install works with all versions.
-    variant: `${process.platform} ${process.arch}`,
-    make: install,
+    // The packages of developers include those of the service.
+    variants: tools ? [`${platform} development`] : [`${platform} service`, `${platform} development`],
+    make: (root, side) => install(root, side, tools),
   },
   {
     stamp: 'dist/.postern-build',
     sources: ['src', 'migrations', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
-    variant: '',
+    variants: [''],
     make: build,
   },
 ];
@@ -35,8 +39,10 @@ const products = [
  * works and the others wait. It never prompts. On failure it prints the reason and ends the process.
  *
  * @param {string} root the project's folder
+ * @param {{ tools: boolean }} options `tools`: also the packages of developers, which the service does not need
  */
-export async function prepare(root) {
+export async function prepare(root, { tools }) {
+  const products = productsWith(tools);
   try {
     if (products.every((product) => isFresh(root, product))) return;
     /** @param {string} owner */
@@ -61,7 +67,7 @@ export async function prepare(root) {
 async function makeIfStale(root, product) {
   if (isFresh(root, product)) return;
   // Before the build: if a source changes during the build, the next start builds again.
-  const digest = digestOf(root, product);
+  const digest = digestOf(root, product, product.variants[0] ?? '');
   const side = join(root, `.prepare-${process.pid}`);
   mkdirSync(side);
   try {
@@ -90,7 +96,8 @@ async function build(root, side) {
  */
 function isFresh(root, product) {
   try {
-    return readFileSync(join(root, product.stamp), 'utf8') === digestOf(root, product);
+    const stamp = readFileSync(join(root, product.stamp), 'utf8');
+    return product.variants.some((variant) => digestOf(root, product, variant) === stamp);
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false;
     throw error;
@@ -103,8 +110,9 @@ function isFresh(root, product) {
  *
  * @param {string} root
  * @param {Product} product
+ * @param {string} variant
  */
-function digestOf(root, { sources, variant }) {
+function digestOf(root, { sources }, variant) {
   const hash = createHash('sha256').update(variant);
   for (const path of sources.flatMap((source) => filesAt(root, source))) {
     const content = readFileSync(join(root, path));

@@ -100,8 +100,13 @@ export class FakeProject {
     return this.starter(args, env).finished;
   }
 
-  starter(args: string[] = [], env: NodeJS.ProcessEnv = {}): Starter {
-    const child = spawn(process.execPath, [join(this.root, 'scripts', 'start.mjs'), ...args], {
+  /** What developers run, which needs their packages too. */
+  build(): Promise<Finished> {
+    return this.starter([], {}, 'build.mjs').finished;
+  }
+
+  starter(args: string[] = [], env: NodeJS.ProcessEnv = {}, script = 'start.mjs'): Starter {
+    const child = spawn(process.execPath, [join(this.root, 'scripts', script), ...args], {
       cwd: this.root,
       env: {
         PATH: process.env.PATH,

@@ -26,7 +26,7 @@ describe('the first start', () => {
   test('installs, builds and serves with the given arguments', async () => {
     const { code, stdout } = await project.start(['--port', '0']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'first serve --port 0\n' });
-    expect(project.installs).toEqual([expect.arrayContaining(['ci', '--include=dev', '--ignore-scripts'])]);
+    expect(project.installs).toEqual([expect.arrayContaining(['ci', '--omit=dev', '--ignore-scripts'])]);
     expect(project.builds).toBe(1);
   });
 });
@@ -66,6 +66,21 @@ describe('a later start', () => {
     project.write('node_modules/.package-lock.json', '{"packages":{"node_modules/a":{"version":"1"}}}');
     expect((await project.start()).code).toBe(0);
     expect(project.installs).toHaveLength(1);
+  });
+
+  test('needs no packages of developers', async () => {
+    project.write('package-lock.json', '{"packages":{"":{},"node_modules/a":{"version":"1","dev":true}}}');
+    project.write('node_modules/.package-lock.json', '{"packages":{}}');
+    expect((await project.start()).code).toBe(0);
+    expect(project.installs).toHaveLength(1);
+  });
+
+  test('keeps the packages of developers, which they install once', async () => {
+    expect((await project.build()).code).toBe(0);
+    expect(project.installs.slice(1)).toEqual([expect.arrayContaining(['ci', '--include=dev'])]);
+    expect((await project.start()).code).toBe(0);
+    expect((await project.build()).code).toBe(0);
+    expect(project.installs).toHaveLength(2);
   });
 
   test.each([
