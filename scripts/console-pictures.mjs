@@ -1,35 +1,36 @@
 // Takes screenshots of every page of the console, at 1280 and 390 px, light and dark, into console/pictures/ (not in git):
 //   npm run console:pictures
 //   npm run console:pictures -- overview sign-in    only these pages
+//   npm run console:pictures -- --docs              also the pictures of the documents, in docs/images/
 // Starts a service of its own with example data. Needs Chromium in the path.
 import { execFileSync, spawn } from 'node:child_process';
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import sharp from 'sharp';
 import { fillWithExamples } from './lib/console-examples.mjs';
 import { fillWithHistory } from './lib/console-history.mjs';
+import { launchBrowser, openSecondFactor, setUp } from './lib/console-operator.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, 'console/pictures');
 const key = 'admin-key-of-the-console-pictures-0123456789';
-const password = 'a battery of horses';
 const sizes = { 1280: 800, 390: 844 };
 
 /**
- * A picture. `entrance`: shown without a login. `prepare` brings the page into the state of the picture.
- * @typedef {{ name: string, path: string, entrance?: boolean, prepare?: (page: import('playwright-core').Page) => Promise<void> }} Picture
+ * A picture. `entrance`: shown without a login. `guide`: its name in the documents. `prepare` brings the page into the state
+ * of the picture.
+ * @typedef {{ name: string, path: string, entrance?: boolean, guide?: string, prepare?: (page: import('playwright-core').Page) => Promise<void> }} Picture
  * @param {string} link a set-up link that nobody has used
  * @returns {Picture[]}
  */
 const pictures = (link) => [
   { name: 'sign-in', path: '/console', entrance: true },
-  { name: 'set-up', path: link, entrance: true, prepare: openSecondFactor },
+  { name: 'set-up', path: link, entrance: true, guide: 'console-set-up', prepare: openSecondFactor },
   { name: 'set-up-used', path: '/console/setup#psu_', entrance: true },
-  { name: 'overview', path: '/console' },
+  { name: 'overview', path: '/console', guide: 'console-overview' },
   { name: 'palette', path: '/console', prepare: (page) => page.keyboard.press('Control+k') },
   { name: 'shortcuts', path: '/console', prepare: (page) => page.keyboard.press('?') },
   { name: 'users', path: '/console/users' },
@@ -128,16 +129,6 @@ async function checkFile(page) {
   await page.getByText('lines have errors').waitFor();
 }
 
-/** @param {import('playwright-core').Page} page */
-async function openSecondFactor(page) {
-  await page.getByLabel('Your name').fill('Inés Carrascosa');
-  await page.getByLabel('Mail address').fill(`ines${Math.random().toString().slice(2, 8)}@splitter.example`);
-  await page.getByRole('button', { name: 'Next' }).click();
-  await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Next' }).click();
-  await page.getByLabel('The 6 digits').fill('4820');
-}
-
 const program = join(root, 'dist/cli/bin.js');
 
 /** @param {string} data DATA_DIR */
@@ -172,46 +163,13 @@ function invite(data) {
   return pathname + hash;
 }
 
-/** The code of an authenticator app now (RFC 6238). @param {string} base32 */
-function totp(base32) {
-  const bits = [...base32].map((letter) =>
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
-  );
-  const bytes = Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-  const step = Buffer.alloc(8);
-  step.writeUInt32BE(Math.floor(Date.now() / 30_000), 4);
-  const mac = createHmac('sha1', bytes).update(step).digest();
-  const code = (mac.readUInt32BE((mac.at(-1) ?? 0) & 15) & 0x7fffffff) % 1e6;
-  return String(code).padStart(6, '0');
-}
-
-/**
- * Makes the first operator as a person does, and returns the cookies of the login.
- * @param {import('playwright-core').Browser} browser
- * @param {string} link
- */
-async function setUp(browser, link) {
-  const context = await browser.newContext({ locale: 'en' });
-  const page = await context.newPage();
-  await page.goto(link);
-  await openSecondFactor(page);
-  const secret = (await page.locator('code', { hasText: /^(?:[A-Z2-7]{4} ?){6,}$/ }).innerText()).replaceAll(' ', '');
-  await page.getByLabel('The 6 digits').fill(totp(secret));
-  await page.getByLabel('I have kept them').check();
-  await page.getByRole('button', { name: 'Open the console' }).click();
-  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-  const cookies = await context.cookies();
-  await context.close();
-  return cookies;
-}
-
 /**
  * @param {import('playwright-core').Browser} browser
  * @param {string} url
  * @param {Picture} picture
  * @param {Awaited<ReturnType<typeof setUp>>} cookies
  */
-async function take(browser, url, { name, path, entrance = false, prepare }, cookies) {
+async function take(browser, url, { name, path, entrance = false, guide, prepare }, cookies) {
   for (const [width, height] of Object.entries(sizes).map(([text, value]) => [Number(text), value])) {
     for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       const context = await browser.newContext({
@@ -227,27 +185,23 @@ async function take(browser, url, { name, path, entrance = false, prepare }, coo
       const isCovered = (await page.locator('dialog[open]').count()) > 0;
       const whole = await page.evaluate('document.documentElement.scrollHeight');
       if (!isCovered) await page.setViewportSize({ width: width ?? 0, height: Math.max(height ?? 0, Number(whole)) });
-      await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
+      const picture = await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
+      if (forDocs && guide !== undefined && width === 1280 && colorScheme === 'light') {
+        await sharp(picture)
+          .png({ palette: true, colours: 64 })
+          .toFile(join(root, 'docs/images', `${guide}.png`));
+      }
       await context.close();
     }
   }
 }
 
-function chromiumPath() {
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  const found = (process.env.PATH ?? '')
-    .split(delimiter)
-    .flatMap((path) => names.map((name) => join(path, name)))
-    .find((path) => existsSync(path));
-  if (found === undefined) throw new Error('there is no Chromium in the path');
-  return found;
-}
-
-const only = process.argv.slice(2);
+const only = process.argv.slice(2).filter((name) => name !== '--docs');
+const forDocs = process.argv.includes('--docs');
 const data = mkdtempSync(join(tmpdir(), 'postern-pictures-'));
 mkdirSync(folder, { recursive: true });
 const { child, url } = await startService(data);
-const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
+const browser = await launchBrowser();
 try {
   const cookies = await setUp(browser, new URL(invite(data), url).href);
   await fillWithExamples(url, key);

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
 import { createConsolePages } from '../../support/console-pages.js';
+import { createTestNotifications, input, publishAll } from '../../support/inbox.js';
 import { testSql } from '../../support/sql.js';
+import { createUser } from '../../support/users.js';
 
 let postern: TestApp;
 let browser: Browser;
@@ -108,5 +110,30 @@ test('a page that could not be read says so below the rows, and is read again', 
   await page.unroute(failing);
   await page.getByRole('button', { name: 'Try now' }).click();
   await row(page, 51).waitFor({ state: 'attached' });
+  await isClean();
+});
+
+test('the inbox of a user reads on in its own box, with only the rows near its view in the page', async () => {
+  const user = await createUser(postern);
+  const inputs = Array.from({ length: all }, (_, index) => input(user.id, { description: `Number ${index + 1}` }));
+  await publishAll({ database: postern.database, notifications: createTestNotifications(postern.database) }, inputs);
+  const { page, isClean } = await open(`/console/users/${user.id}`, { as: await operator() });
+  const list = page.getByRole('list', { name: 'Inbox' });
+  const newest = list.getByText(`Number ${all}`, { exact: true });
+  await newest.hover();
+  const oldest = list.getByText('Number 1', { exact: true });
+  await expect
+    .poll(
+      async () => {
+        await page.mouse.wheel(0, 3000);
+        return oldest.count();
+      },
+      { timeout: 30_000 },
+    )
+    .toBe(1);
+  expect(await list.getByRole('listitem').count()).toBeLessThan(60);
+  expect(await newest.count()).toBe(0);
+  await oldest.click();
+  await page.getByRole('heading', { name: 'Delivery' }).waitFor();
   await isClean();
 });

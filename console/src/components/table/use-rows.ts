@@ -31,13 +31,15 @@ export function useRows({ body, ids, active, more }: RowsOptions) {
     },
     [active],
   );
+  // A new function would measure the whole list again.
+  const getItemKey = useCallback((index: number) => ids[index] ?? index, [ids]);
   const virtualizer = useWindowVirtualizer<HTMLElement>({
     count: ids.length,
     estimateSize: () => height.current ?? usualHeight,
     overscan,
     rangeExtractor,
     scrollMargin: margin,
-    getItemKey: (index) => ids[index] ?? index,
+    getItemKey,
     initialMeasurementsCache: kept<VirtualItem[]>('heights') ?? [],
     initialRect: { width: window.innerWidth, height: window.innerHeight },
     initialOffset: () => window.scrollY,

@@ -105,7 +105,9 @@ export function Audit() {
                 <Id key="request" of={opened.request_id} name={audit.request} />
               ),
             ],
-            ...Object.entries(opened.data).map(([name, value]) => [name, <Value key={name} of={value} />] as const),
+            ...Object.entries(opened.data).map(
+              ([name, value]) => [name, <Value key={name} of={value} name={name} />] as const,
+            ),
             [text.common.id, <Id key="id" of={opened.id} name={audit.event} />],
           ]}
         />
@@ -191,7 +193,9 @@ export function Audit() {
 const actorId = (actor: string) => (actor.startsWith('user:') ? [actor.slice(5)] : []);
 
 /** A detail of an event. It may hold text of users. */
-function Value({ of }: { of: unknown }) {
+function Value({ of, name }: { of: unknown; name: string }) {
   if (of === null || of === undefined) return <None />;
+  if (typeof of === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(of))
+    return <Id of={of} name={name} />;
   return <bdi className={styles.value}>{typeof of === 'object' ? JSON.stringify(of) : String(of)}</bdi>;
 }

@@ -8,6 +8,7 @@ import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Page, Panel } from '../../components/panel/panel.js';
 import { Empty, Loaded } from '../../components/state/state.js';
 import { ListFoot } from '../../components/table/bars.js';
+import { ExportMenu } from '../../components/table/export-menu.js';
 import type { Column } from '../../components/table/row.js';
 import { Table } from '../../components/table/table.js';
 import { Cut, Time } from '../../components/text/values.js';
@@ -16,7 +17,8 @@ import { Expiry, KeyDetails } from './key-details.js';
 import styles from './keys.module.css';
 import { NewKey } from './new-key.js';
 
-const limit = 50;
+/** The columns of a CSV file. */
+const exported = ['name', 'scopes', 'last_used_at', 'expires_at', 'created_at', 'id'] as const;
 
 /** The filter for a part of a name. Separators of the grammar are escaped. */
 const nameFilter = (part: string) => `name:like:${part.replace(/[\\:,|;[\]]/g, '\\$&')}`;
@@ -29,27 +31,31 @@ export function Keys() {
   const [opened, setOpened] = useState<ApiKey | 'new'>();
   const change = (next: Readonly<Record<string, string | undefined>>) =>
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
+  const read = (limit: number) => (cursor: string | undefined, signal: AbortSignal) =>
+    request<GetKeyPageData, GetKeyPageResponse>('GET', '/admin/v1/keys/page', {
+      query: {
+        limit,
+        ...(cursor !== undefined && { cursor }),
+        ...(query.q !== undefined && { filter: nameFilter(query.q) }),
+      },
+      signal,
+    });
   const list = useList<ApiKey, GetKeyPageResponse>({
     key: ['keys', query.q ?? ''],
-    read: (cursor, signal) =>
-      request<GetKeyPageData, GetKeyPageResponse>('GET', '/admin/v1/keys/page', {
-        query: {
-          limit,
-          ...(cursor !== undefined && { cursor }),
-          ...(query.q !== undefined && { filter: nameFilter(query.q) }),
-        },
-        signal,
-      }),
+    read: read(50),
     // Another operator may create or revoke one.
     every: 15_000,
   });
-  const newKey = (
-    <Button kind="main" icon="plus" onClick={() => setOpened('new')}>
-      {text.create}
-    </Button>
+  const actions = (
+    <>
+      <ExportMenu name="keys" columns={exported} read={read(100)} />
+      <Button kind="main" icon="plus" onClick={() => setOpened('new')}>
+        {text.create}
+      </Button>
+    </>
   );
   return (
-    <Page title={text.title} actions={newKey}>
+    <Page title={text.title} actions={actions}>
       <FilterBar query={query} onChange={change} fields={[]} search={{ name: 'q', label: text.search }} />
       <Panel flush>
         <Loaded query={list} what={text.failed} rows={4}>

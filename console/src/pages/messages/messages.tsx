@@ -18,6 +18,7 @@ import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Facts, MasterDetail, Page, Panel } from '../../components/panel/panel.js';
 import { Empty, Loaded } from '../../components/state/state.js';
 import { ListFoot } from '../../components/table/bars.js';
+import { ExportMenu } from '../../components/table/export-menu.js';
 import type { Column } from '../../components/table/row.js';
 import { CompactHead, Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
@@ -33,6 +34,12 @@ const badges: Readonly<Record<OutboxMessage['state'], BadgeKind | undefined>> = 
   expired: 'off',
   dropped: 'off',
 };
+
+/** The columns of a CSV file. */
+const exported = [
+  ...(['updated_at', 'state', 'channel', 'kind', 'recipient', 'last_error', 'attempts'] as const),
+  ...(['user_id', 'id', 'created_at', 'expires_at'] as const),
+];
 
 /** What is shown: what failed first, because it may need a person. */
 const views = { failed: 'state:in:failed;expired', queued: 'state:queued', sent: 'state:sent', all: '' } as const;
@@ -60,13 +67,14 @@ export function Messages() {
   ]
     .filter((part) => part !== '')
     .join(',');
+  const read = (limit: number) => (cursor: string | undefined, signal: AbortSignal) => {
+    const given = { sort: 'updated_at:desc', limit, ...(filter !== '' && { filter }) };
+    const call = { query: { ...given, ...(cursor !== undefined && { cursor }) }, signal };
+    return request<GetOutboxPageData, GetOutboxPageResponse>('GET', '/admin/v1/outbox/page', call);
+  };
   const query = useList<OutboxMessage, GetOutboxPageResponse>({
     key: ['outbox', 'page', filter],
-    read: (cursor, signal) => {
-      const given = { sort: 'updated_at:desc', limit: 50, ...(filter !== '' && { filter }) };
-      const call = { query: { ...given, ...(cursor !== undefined && { cursor }) }, signal };
-      return request<GetOutboxPageData, GetOutboxPageResponse>('GET', '/admin/v1/outbox/page', call);
-    },
+    read: read(50),
     every: 10_000,
   });
   const users = useUsersOf(query.near.map((page) => page.map(({ user_id }) => user_id)));
@@ -121,17 +129,20 @@ export function Messages() {
     <Page
       title={messages.title}
       actions={
-        <Segments<View>
-          label={messages.show}
-          value={view}
-          options={[
-            ['failed', messages.views.failed],
-            ['queued', messages.views.queued],
-            ['sent', messages.views.sent],
-            ['all', messages.views.all],
-          ]}
-          onChoose={(state) => set({ state })}
-        />
+        <>
+          <Segments<View>
+            label={messages.show}
+            value={view}
+            options={[
+              ['failed', messages.views.failed],
+              ['queued', messages.views.queued],
+              ['sent', messages.views.sent],
+              ['all', messages.views.all],
+            ]}
+            onChoose={(state) => set({ state })}
+          />
+          <ExportMenu name="messages" columns={exported} read={read(100)} />
+        </>
       }
     >
       <FilterBar

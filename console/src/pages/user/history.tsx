@@ -1,7 +1,14 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
-import type { AuditEvent, OutboxMessage, RetryMessageData } from '../../api/schema.js';
+import { useList } from '../../api/pages.js';
+import type {
+  AuditEvent,
+  GetUserNotificationPageResponse,
+  Notification,
+  OutboxMessage,
+  RetryMessageData,
+} from '../../api/schema.js';
 import { Badge } from '../../components/badge/badge.js';
 import { Button, ButtonLink } from '../../components/button/button.js';
 import { Delivery, useDelivery } from '../../components/delivery/delivery.js';
@@ -9,12 +16,13 @@ import { lookOf, useDetail, useVerb } from '../../components/event/event.js';
 import { Segments } from '../../components/field/field.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Panel, Rows } from '../../components/panel/panel.js';
-import { Loaded } from '../../components/state/state.js';
+import { Loaded, Problem } from '../../components/state/state.js';
+import { ScrollList } from '../../components/table/scroll-list.js';
 import { Cut, Num, Time } from '../../components/text/values.js';
 import { Timeline, type TimelineEntry } from '../../components/timeline/timeline.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useFormats, useText } from '../../text/text.js';
-import { activityQuery, inboxQuery, type Kind, kinds, messagesQuery, refresh } from './queries.js';
+import { activityQuery, inboxList, type Kind, kinds, messagesQuery, refresh } from './queries.js';
 import styles from './user.module.css';
 
 interface InboxProps {
@@ -24,21 +32,21 @@ interface InboxProps {
   readonly onOpen: (notification: string | undefined) => void;
 }
 
-/** The newest notifications, and the delivery of the open one. */
+/** The notifications, newest first, and the delivery of the open one. */
 export function Inbox({ id, open, onOpen }: InboxProps) {
   const { inbox } = useText().user;
-  const query = useQuery(inboxQuery(id));
+  const list = useList<Notification, GetUserNotificationPageResponse>(inboxList(id));
   return (
-    <Panel anchor="inbox" title={inbox.title} note={query.data && <Num of={query.data.page.total} />} flush>
-      <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
+    <Panel anchor="inbox" title={inbox.title} note={list.data && <Num of={list.data.first.total} />} flush>
+      <Loaded query={list}>
+        {({ rows }) =>
+          rows.length === 0 ? (
             <p className={styles.empty}>{inbox.none}</p>
           ) : (
             <div className={styles.inbox}>
-              <ul className={styles.entries}>
-                {data.map((one) => (
-                  <li key={one.id}>
+              <div className={styles.entries}>
+                <ScrollList label={inbox.title} rows={rows} idOf={(one) => one.id} more={list.more}>
+                  {(one) => (
                     <button
                       type="button"
                       className={styles.entry}
@@ -49,9 +57,10 @@ export function Inbox({ id, open, onOpen }: InboxProps) {
                       <Time at={one.created_at} />
                       <span className={styles.quiet}>{one.notification_type}</span>
                     </button>
-                  </li>
-                ))}
-              </ul>
+                  )}
+                </ScrollList>
+                {list.more.error ? <Problem error={list.more.error} onRetry={() => list.more.next?.()} /> : null}
+              </div>
               {open === undefined ? (
                 <p className={styles.empty}>{inbox.choose}</p>
               ) : (

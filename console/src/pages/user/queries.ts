@@ -90,6 +90,17 @@ export const inboxQuery = (id: string) =>
       ),
   });
 
+/** How the list of the user's notifications is read. */
+export const inboxList = (id: string) => ({
+  key: [...keyOfUser(id), 'inbox', 'list'],
+  read: (cursor: string | undefined, signal: AbortSignal) =>
+    request<GetUserNotificationPageData, GetUserNotificationPageResponse>(
+      'GET',
+      '/admin/v1/users/{id}/notifications/page',
+      { path: { id }, query: { limit: 50, ...(cursor !== undefined && { cursor }) }, signal },
+    ),
+});
+
 export const messagesQuery = (id: string) =>
   queryOptions({
     queryKey: [...keyOfUser(id), 'messages'],

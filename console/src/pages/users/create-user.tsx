@@ -9,24 +9,30 @@ import { Field } from '../../components/field/field.js';
 import { Problem } from '../../components/state/state.js';
 import { nameOf } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
+import { useDraft } from '../../lib/drafts.js';
 import { useText } from '../../text/text.js';
 import styles from './users.module.css';
 
-const empty = { name: '', username: '', email: '', phone: '', password: '' };
+const noDraft = { name: '', username: '', email: '', phone: '' };
+const empty = { ...noDraft, password: '' };
 type Form = typeof empty;
 /** Members of the new user that are known. */
 export type NewMembers = Readonly<Record<string, unknown>>;
 
-const formOf = (start: NewMembers): Form => {
-  const known = Object.keys(empty).map((name) => [name, typeof start[name] === 'string' ? start[name] : '']);
-  return { ...empty, ...Object.fromEntries(known) };
+const formOf = (start: NewMembers): typeof noDraft => {
+  const known = Object.keys(noDraft).map((name) => [name, typeof start[name] === 'string' ? start[name] : '']);
+  return { ...noDraft, ...Object.fromEntries(known) };
 };
 
 /** A new user. Errors stand at their fields. */
 export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClose: () => void }) {
   const { users, common } = useText();
   const queries = useQueryClient();
-  const [form, setForm] = useState<Form>(() => formOf(start));
+  // What is known has a draft of its own.
+  const [draft, setDraft, forget] = useDraft(`user ${JSON.stringify(start)}`, formOf(start));
+  // A draft is stored, and a password must not be.
+  const [password, setPassword] = useState('');
+  const form: Form = { ...draft, password };
   // A repeat after a lost answer must not make a second user.
   const key = useRef(crypto.randomUUID());
   const create = useMutation({
@@ -38,6 +44,7 @@ export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClos
     onSuccess(user) {
       toast.done(users.madeUser(nameOf(user)));
       void queries.invalidateQueries({ queryKey: ['users'] });
+      forget();
       onClose();
     },
   });
@@ -55,7 +62,8 @@ export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClos
       error={error?.messageFor(name)}
       onChange={(event) => {
         const { value } = event.currentTarget;
-        setForm((before) => ({ ...before, [name]: value }));
+        if (name === 'password') setPassword(value);
+        else setDraft((before) => ({ ...before, [name]: value }));
         key.current = crypto.randomUUID();
       }}
     />

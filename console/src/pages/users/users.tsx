@@ -37,7 +37,8 @@ function useUsers(query: UsersQuery) {
         ...(sort !== undefined && { sort }),
         ...(cursor !== undefined && { cursor }),
       };
-      const call = { query: { ...given, limit: 50 }, signal };
+      // The first page arrives soon, and the others keep ahead of the reader.
+      const call = { query: { ...given, limit: cursor === undefined ? 50 : 100 }, signal };
       return request<GetUserPageData, GetUserPageResponse>('GET', '/admin/v1/users/page', call);
     },
   });

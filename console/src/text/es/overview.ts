@@ -2,7 +2,7 @@ import type { Texts } from '../en/index.js';
 
 export const overview: Texts['overview'] = {
   title: 'Resumen',
-  warnings: 'Avisos',
+  warnings: 'Advertencias',
   allWell: 'Nada le necesita ahora.',
   checked: 'Comprobado',
   failedMessages: (n, capped) =>

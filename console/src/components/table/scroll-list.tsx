@@ -1,0 +1,63 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
+import type { More } from '../../api/pages.js';
+import styles from './scroll-list.module.css';
+
+interface ScrollListProps<Row> {
+  readonly label: string;
+  readonly rows: readonly Row[];
+  readonly idOf: (row: Row) => string;
+  readonly more: More;
+  readonly children: (row: Row) => ReactNode;
+}
+
+/** The height of a row that was never shown. */
+const usualHeight = 52;
+/** Rows before the end at which the next ones are read. */
+const ahead = 10;
+
+/** A list that scrolls in a box of its own. Of a long one, only the rows near the view of the box are in the page. */
+export function ScrollList<Row>({ label, rows, idOf, more, children }: ScrollListProps<Row>) {
+  const box = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the id of a row is always read in the same way
+  const ids = useMemo(() => rows.map(idOf), [rows]);
+  const getItemKey = useCallback((index: number) => ids[index] ?? index, [ids]);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => usualHeight,
+    overscan: ahead,
+    getItemKey,
+  });
+  const items = virtualizer.getVirtualItems();
+  const { see, next, total, error } = more;
+  const first = virtualizer.range?.startIndex ?? 0;
+  useEffect(() => see(first), [see, first]);
+  const isNearEnd = (items.at(-1)?.index ?? 0) >= rows.length - ahead;
+  useEffect(() => {
+    if (isNearEnd && !error) next?.();
+  }, [isNearEnd, error, next]);
+  return (
+    <div ref={box} className={styles.box}>
+      <ul className={styles.list} aria-label={label} style={{ height: virtualizer.getTotalSize() }}>
+        {items.map(({ index, key, start }) => {
+          const row = rows[index];
+          return (
+            row !== undefined && (
+              <li
+                key={key}
+                ref={virtualizer.measureElement}
+                data-index={index}
+                aria-setsize={total ?? -1}
+                aria-posinset={index + 1}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                {children(row)}
+              </li>
+            )
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
