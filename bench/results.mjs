@@ -6,7 +6,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
 
 const page = new URL('RESULTS.md', import.meta.url);
-const titles = { bench: '`npm run bench`', growth: '`npm run bench:growth`', search: '`node bench/search.mjs`' };
+const titles = {
+  ...{ bench: '`npm run bench`', growth: '`npm run bench:growth`' },
+  ...{ search: '`node bench/search.mjs`', console: '`node bench/console.mjs`' },
+};
 const loadAtStart = loadavg();
 
 const intro = `Each benchmark writes its section of this page. Other machines give other figures, and some other ratios. An example is

@@ -303,7 +303,7 @@ test('support opens the pages that the role may see, without a refusal, and the 
   const hidden = ['/console/audit', '/console/keys', '/console/system'];
   const links = page.getByRole('navigation', { name: 'Pages' }).first().getByRole('link');
   await links.nth(2).waitFor();
-  const targets = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+  const targets = await Promise.all((await links.all()).map((link) => link.getAttribute('href')));
   expect(targets.filter((target) => hidden.includes(target ?? ''))).toEqual([]);
   for (const [path, shown] of pages.filter(([path]) => path !== '/console' && !hidden.includes(path))) {
     await page.goto(`${postern.url}${path}`);
