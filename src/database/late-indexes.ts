@@ -36,8 +36,8 @@ const lateIndexes: readonly LateIndex[] = [
 
 /** A table with at most this many rows gets its indexes at once: writes wait for less than a second. */
 const smallTableRows = 20_000;
-/** The key of an advisory lock: any fixed number. One instance builds indexes at a time. */
-const buildLock = 7_203_415_002;
+/** The key of an advisory lock: one instance builds indexes at a time. No other lock uses this number. */
+const buildLock = 7_203_415_025;
 
 /** The result of an attempt to build the missing indexes. */
 export interface IndexBuildResult {

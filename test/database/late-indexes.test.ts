@@ -1,7 +1,9 @@
+import { tmpdir } from 'node:os';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connectionFields } from '../../src/database/database.js';
 import { buildIndexes, indexState, searchIndex, startIndexBuild } from '../../src/database/late-indexes.js';
+import { ensureFirstKey } from '../../src/sessions/api-keys.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { testSql } from '../support/sql.js';
@@ -46,6 +48,9 @@ describe('the indexes that are built late', () => {
       return waiting[0];
     });
     await run('insert into users (id, created_at, updated_at) values (gen_random_uuid(), now(), now())');
+    // Another instance that starts meanwhile creates the first key under a lock of its own.
+    const firstKey = await ensureFirstKey({ database: test.database, dataDir: tmpdir(), isTerminal: true });
+    expect(firstKey.token).toMatch(/^psk_/);
     await writer.query('commit');
     await writer.end();
     expect((await building).built).toEqual(['users_with_lock']);
