@@ -18,18 +18,20 @@ import type { PinRecoveries } from './pin-recoveries.js';
 import type { SessionlessDependencies, VerifiedCode } from './sessionless-codes.js';
 
 /**
- * Recovery of a forgotten password or PIN by a code to an address of the account. It does not log in: the user then logs
- * in as usual, with the second factor if there is one (OWASP Forgot Password Cheat Sheet).
+ * Recovery of a forgotten password or PIN by a code that is sent to an address of the account. A recovery is not a
+ * login: the user logs in afterwards, with the second factor if there is one (OWASP Forgot Password Cheat Sheet).
  */
 export interface Recoveries {
   /**
-   * Response, rows and work are the same whether or not an account has the address, and has the secret to recover.
+   * Sends a code. The response, the rows and the work are the same if no account has the address, or if the account
+   * does not have the secret to recover, so they do not reveal this.
    * @throws Problem `validation_failed`, `too_many_requests`
    */
   begin(request: RecoveryRequest, origin: Origin): Promise<StartedChallenge>;
   /**
-   * Sets the new secret, ends every login of the user, and resets the guess budget. An operator's lock stays. A new PIN
-   * has these effects after its delay.
+   * Sets the new secret and ends every login of the user. Also ends the locks after wrong guesses, but only those that
+   * `forgiveGuesses` may end. An operator's lock stays. A new PIN has all these effects after the delay of its
+   * recovery.
    * @throws Problem `code_rejected`, `validation_failed`, `account_temporarily_locked`, `too_many_requests`
    */
   complete(id: string, answer: RecoveryAnswer, origin: Origin): Promise<Recovered>;
@@ -55,8 +57,8 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
     const knownDevice = await findKnownDevice(database.user(userId), userId, device?.id ?? newId());
     await limits.countLoginByAccount(userId, knownDevice);
     // Only an existing secret can be recovered. A code alone must not add a way to log in.
-    const forgotten = purpose === 'password' ? user?.passwordHash : user?.pinHash;
-    const recipient = forgotten === undefined ? undefined : address.canonical;
+    const existingHash = purpose === 'password' ? user?.passwordHash : user?.pinHash;
+    const recipient = existingHash === undefined ? undefined : address.canonical;
     const counted = await codes.countRequest({
       userId,
       address,
@@ -104,14 +106,14 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
     const { userId } = checked;
     const prepared = await users.prepareChange(userId, change);
     const effectiveAt = await database.spanningFor(userId).transaction(async (tx) => {
-      await lockRecovered(tx, checked);
+      await lockAndCheckCode(tx, checked);
       const { pin_hash: pinHash } = prepared.values;
       if (typeof pinHash === 'string' && pinRecoveries.isOn) {
-        const by = addressTypes.find((type) => type === checked.kept.type);
-        return pinRecoveries.start(tx, { userId, pinHash, codeSentTo: by, origin });
+        const addressType = addressTypes.find((type) => type === checked.kept.type);
+        return pinRecoveries.start(tx, { userId, pinHash, codeSentTo: addressType, origin });
       }
       await users.change(tx, userId, prepared, origin, 'account_recovered');
-      // A new password has ended every login already. A new PIN does it here.
+      // `users.change` ends every login if the password changes, but not if the PIN changes.
       if (recovers === 'pin') await users.logout(tx, userId, origin);
       await forgiveGuesses(tx, userId, recovers);
       await recordEvent(tx, { userId, type: 'recovery.completed', origin, data: { recovers } });
@@ -125,10 +127,14 @@ export function createRecoveries(options: RecoveriesOptions): Recoveries {
 }
 
 /**
- * Locks the user's row and checks that the code is still valid: the address still belongs to the user, the password has
- * not changed since (also not by another recovery), and the code was not used.
+ * Locks the user's row, checks that the code is still valid, and ends its challenge, so that the code cannot be used
+ * again. The code is valid if the address still belongs to the user, if the password has not changed since the request
+ * (also not by another recovery), and if the code was not used.
  */
-async function lockRecovered(tx: Queryable<'user' | 'directory'>, { userId, id, kept }: VerifiedCode): Promise<void> {
+async function lockAndCheckCode(
+  tx: Queryable<'user' | 'directory'>,
+  { userId, id, kept }: VerifiedCode,
+): Promise<void> {
   const epoch = await findEpochForUpdate(tx, userId);
   const digest = Buffer.from(kept.identity ?? '', 'hex');
   const found = await tx.query(findIdentity({ digest, userId }));
@@ -136,7 +142,7 @@ async function lockRecovered(tx: Queryable<'user' | 'directory'>, { userId, id, 
   if (!(await endChallenge(tx, { userId, id }))) throw new Problem('code_rejected');
 }
 
-/** @throws Problem `validation_failed` unless there is exactly one new secret with a valid form */
+/** Reads the new secret. @throws Problem `validation_failed` unless there is exactly one with a valid form */
 async function readAnswer({ password, pin }: RecoveryAnswer, rules: UserRules) {
   const errors: FieldError[] = [];
   const params = { fields: 'password, pin' };

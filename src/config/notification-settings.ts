@@ -17,12 +17,12 @@ export const notificationSettings = {
   NOTIFICATION_TYPES: {
     parse: notificationTypes,
     fallback: 'payment,pool,request',
-    about: 'The notification types that can be published. Clients of the published interface know the first three.',
+    about: 'The notification types that you can publish. Existing clients know only payment, pool and request.',
   },
   NOTIFICATION_RETENTION: {
     parse: retention,
     about:
-      'How long notifications are kept, by type, such as pool:90d,*:365d. * is every other type. When unset, notifications are kept without limit.',
+      'How long notifications of each type are kept, such as pool:90d,*:365d. * means all types that the list does not name. When unset, notifications are kept without limit.',
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -38,14 +38,14 @@ export const pushSettings = {
   },
   FCM_SERVICE_ACCOUNT: {
     parse: serviceAccount,
-    about: 'FCM: the JSON of a service account that may send messages, or the path of its file.',
+    about: 'FCM: the JSON of a service account that may send messages, or the path of a file with this JSON.',
   },
   FCM_URL: {
     parse: url('http:', 'https:'),
     fallback: 'https://fcm.googleapis.com',
     about: 'FCM: the URL of the API. For tests and proxies.',
   },
-  APNS_KEY: { parse: apnsKey, about: 'APNs: the signing key (.p8) as PEM, or the path of its file.' },
+  APNS_KEY: { parse: apnsKey, about: 'APNs: the signing key (.p8) as PEM, or the path of a file with this key.' },
   APNS_KEY_ID: {
     parse: pattern(/^[A-Za-z0-9]{10}$/, 'must be the ten characters of a key id'),
     about: 'APNs: the id of the signing key.',
@@ -61,20 +61,22 @@ export const pushSettings = {
   APNS_PRODUCTION: {
     parse: flag,
     fallback: 'true',
-    about: "APNs: false for apps of Apple's development environment.",
+    about: "APNs: true for Apple's production environment, false for its development environment.",
   },
   APNS_URL: {
     parse: url('http:', 'https:'),
-    about: "APNs: the URL of the API, in place of Apple's. For tests and proxies. http is HTTP/2 without TLS.",
+    about:
+      "APNs: the URL of the API, instead of Apple's URL. For tests and proxies. An http URL means HTTP/2 without TLS.",
   },
   PUSH_TTL: {
     parse: duration('1m', '28d'),
     fallback: '1d',
-    about: 'How long after its publication a notification is still pushed, by Postern and by the push service.',
+    about:
+      'How long Postern and the push service try to deliver a push. The time starts when the notification is published.',
   },
   PUSH_URGENCY: {
     parse: choice('normal', 'high'),
     fallback: 'high',
-    about: 'high: a push wakes a sleeping phone. normal: it may wait until the phone wakes.',
+    about: 'high: a push wakes a phone that sleeps. normal: a push may wait until the phone wakes for another reason.',
   },
 } as const satisfies Record<string, Setting<unknown>>;

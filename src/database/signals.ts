@@ -5,11 +5,12 @@ import { connectionFields, type DatabaseTarget, type Queryable } from './databas
 import { bound, compose, sql } from './sql.js';
 
 /**
- * Notifies all instances on this database that something of a user has changed (LISTEN and NOTIFY). A signal only saves
- * time. It may get lost with a connection, so each receiver must also poll from time to time.
+ * Signals notify all instances on this database that the inbox of a user has changed (LISTEN and NOTIFY). A signal only
+ * makes an instance notice the change sooner. It can get lost when a connection breaks, so each receiver must also poll
+ * from time to time.
  */
 export interface Signals {
-  /** Never fails and never waits. The ids of a few milliseconds are sent together. */
+  /** Collects ids for a few milliseconds, and then sends them together. Never fails and never waits. */
   send(userIds: Iterable<string>): void;
   /** `listener` is called with the ids that any instance has sent, including this one. */
   onSignal(listener: (userIds: readonly string[]) => void): void;
@@ -17,23 +18,24 @@ export interface Signals {
 }
 
 export interface SignalsOptions {
-  /** For a connection of its own that only listens. */
+  /** The database to which the listening connection connects. This connection does nothing else. */
   readonly target: DatabaseTarget;
-  /** Sends the signals. */
+  /** The handle that sends the signals. */
   readonly database: Queryable<'everyone'>;
   readonly channel: string;
   readonly log: { warn(fields: object, message: string): void };
 }
 
 /**
- * Milliseconds. A transaction with NOTIFY takes a lock of the whole server when it commits, hence `pause` between two.
- * `ping`: how often the listening connection is checked while it receives nothing.
+ * Milliseconds. `pause`: between two statements with NOTIFY, because each commit takes a lock of the whole server.
+ * `ping`: how often the listening connection is checked. `connect`, `answer`: the time limits of a connection attempt
+ * and of a statement. `stop`: how long `stop` waits. `maxRetry`: the longest pause before another connection attempt.
  */
 const times = { pause: 10, ping: 15_000, connect: 3000, answer: 5500, stop: 2000, maxRetry: 5000 };
-/** Bytes. PostgreSQL accepts less than 8000. */
+/** Bytes of one payload. PostgreSQL accepts fewer than 8000. */
 const maxPayload = 7900;
 
-/** Not prepared: it runs rarely, and not on the path of a request. */
+/** The statement that sends signals. It is not prepared, because it is rare and no request waits for it. */
 const notify = (channel: string, payloads: readonly string[]) =>
   compose(
     'everyone',
@@ -71,7 +73,7 @@ function createSender({ database, channel }: SignalsOptions): Pick<Signals, 'sen
     if (pending.size === 0) return;
     const payloads = payloadsOf(pending);
     pending.clear();
-    // A failure loses these signals. The receivers' polling finds the changes.
+    // After a failure, these signals are lost. The receivers find the changes when they poll.
     sending = database.query(notify(channel, payloads)).then(
       () => undefined,
       () => undefined,
@@ -88,7 +90,7 @@ function createSender({ database, channel }: SignalsOptions): Pick<Signals, 'sen
   };
 }
 
-/** Ids joined by commas, as many as fit into one notification. */
+/** Payloads of ids joined by commas. Each payload has as many ids as fit into one NOTIFY. */
 function payloadsOf(userIds: Iterable<string>): string[] {
   const payloads: string[] = [];
   let payload = '';
@@ -103,7 +105,7 @@ function payloadsOf(userIds: Iterable<string>): string[] {
   return payloads;
 }
 
-/** Listens until `stopping` aborts. Opens a new connection when one breaks. */
+/** Listens until `stopping` aborts. When the connection breaks, it opens a new one. */
 async function keepListening(
   { target, channel, log }: SignalsOptions,
   stopping: AbortSignal,

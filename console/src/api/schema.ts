@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 3bc7f7196c69fd2cbbe2a2df3e16e58149ff8f0ea32e1694c2bdc3d22d1b93ab
+// sha256 of the document: bcc8c36f13e1fb12a76706474e3792a50318e354414981d2555d6afe005178d4
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -77,7 +77,7 @@ export type AccountDetails = {
     created_at: string;
     updated_at: string;
     /**
-     * Every way to re-authenticate, and what it counts for now.
+     * Every way to re-authenticate, and the changes for which it is accepted now.
      */
     proofs: Array<ProofOption>;
 };
@@ -1496,7 +1496,7 @@ export type Problem = {
 export type Proof = {
     type: ProofType;
     /**
-     * The id of the started proof, for a code or a passkey.
+     * For a code or a passkey: the `id` that POST /v1/account/proofs returned.
      */
     id?: string;
     /**
@@ -1508,16 +1508,16 @@ export type Proof = {
 export type ProofOption = {
     type: ProofType;
     /**
-     * The type to send to POST /v1/account/proofs first. null: the secret alone proves.
+     * The `type` to send to POST /v1/account/proofs first. null: the proof needs only a secret, and no such request.
      */
     start: ProofStart | null;
     /**
-     * Where a code goes, in part, such as `+15…67`. null if the account has no such address.
+     * For a code: a part of the address to which it goes, such as `+15…67`. null if the account has no such address, and for other proofs.
      */
     destination: string | null;
     accepted_for: Array<'account' | 'pin'>;
     /**
-     * Why it counts for nothing. not_set: the account does not have it. not_offered: this service cannot send such codes. second_factor_required: the account has a second factor, so only totp and passkey count.
+     * Why it is not accepted for any change. null: it is accepted. not_set: the account does not have it. not_offered: this service cannot send such codes. second_factor_required: the account has a second factor, so only totp and passkey are accepted.
      */
     reason: ProofRefusal | null;
 };
@@ -1639,7 +1639,7 @@ export type QueueState = {
 export type RecordedProof = {
     proven_at: string;
     /**
-     * Until then the session counts as re-authenticated.
+     * The session counts as re-authenticated until this time.
      */
     expires_at: string;
 };
@@ -1937,7 +1937,7 @@ export type StartedExternalIdentity = {
 export type StartedProof = {
     id: string;
     /**
-     * The `type` of the proof that completes it.
+     * The `type` of the proof to send.
      */
     type: ProofType;
     /**
@@ -1947,11 +1947,11 @@ export type StartedProof = {
         [key: string]: unknown;
     };
     /**
-     * For a code: where it was sent, in part, such as `+15…67` or `a…@example.com`.
+     * For a code: a part of the address to which it was sent, such as `+15…67` or `a…@example.com`.
      */
     destination?: string;
     /**
-     * For a code: when the next one may be requested.
+     * For a code: the time from which the next code can be requested.
      */
     resend_at?: string;
     expires_at: string;

@@ -101,7 +101,7 @@ export type AccountDetails = {
   readonly second_factors: readonly SecondFactor[];
   readonly created_at: string;
   readonly updated_at: string;
-  /** Every way to re-authenticate, and what it counts for now. */
+  /** Every way to re-authenticate, and the changes for which it is accepted now. */
   readonly proofs: readonly ProofOption[];
 };
 
@@ -424,12 +424,12 @@ export type PinRules = {
 
 export type ProofOption = {
   readonly type: ProofType;
-  /** The type to send to POST /v1/account/proofs first. null: the secret alone proves. */
+  /** The `type` to send to POST /v1/account/proofs first. null: the proof needs only a secret, and no such request. */
   readonly start: ProofStart | null;
-  /** Where a code goes, in part, such as `+15…67`. null if the account has no such address. */
+  /** For a code: a part of the address to which it goes, such as `+15…67`. null if the account has no such address, and for other proofs. */
   readonly destination: string | null;
   readonly accepted_for: readonly ('account' | 'pin')[];
-  /** Why it counts for nothing. not_set: the account does not have it. not_offered: this service cannot send such codes. second_factor_required: the account has a second factor, so only totp and passkey count. */
+  /** Why it is not accepted for any change. null: it is accepted. not_set: the account does not have it. not_offered: this service cannot send such codes. second_factor_required: the account has a second factor, so only totp and passkey are accepted. */
   readonly reason: ProofRefusal | null;
 };
 
@@ -546,13 +546,13 @@ export type StartedExternalIdentity = {
 
 export type StartedProof = {
   readonly id: string;
-  /** The `type` of the proof that completes it. */
+  /** The `type` of the proof to send. */
   readonly type: ProofType;
   /** For a passkey: the browser's request options. */
   readonly challenge?: Readonly<Record<string, unknown>> | undefined;
-  /** For a code: where it was sent, in part, such as `+15…67` or `a…@example.com`. */
+  /** For a code: a part of the address to which it was sent, such as `+15…67` or `a…@example.com`. */
   readonly destination?: string | undefined;
-  /** For a code: when the next one may be requested. */
+  /** For a code: the time from which the next code can be requested. */
   readonly resend_at?: string | undefined;
   readonly expires_at: string;
 };

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Scope } from '../administration.js';
 import { Id, NullableString, pinPattern, Text, Time } from '../common.js';
 import { PinRecovery, Role, RoleActive, SecondFactors, UserChange } from '../user.js';
-import { Address } from './code.js';
+import { IdentityText } from './code.js';
 import { Proof, ProofOption, proofExample } from './proof.js';
 
 const Capabilities = Type.Array(Scope, {
@@ -58,7 +58,9 @@ export type Account = Static<typeof Account>;
 export const AccountDetails = Type.Object(
   {
     ...Account.properties,
-    proofs: Type.Array(ProofOption, { description: 'Every way to re-authenticate, and what it counts for now.' }),
+    proofs: Type.Array(ProofOption, {
+      description: 'Every way to re-authenticate, and the changes for which it is accepted now.',
+    }),
   },
   { title: 'AccountDetails' },
 );
@@ -109,10 +111,10 @@ export const PinChange = Type.Object(
 export type PinChange = Static<typeof PinChange>;
 
 export const EmailChange = Type.Object(
-  { email: Address, proof: Proof },
+  { email: IdentityText, proof: Proof },
   { title: 'EmailChange', examples: [{ email: 'ada@example.com', proof: proofExample }] },
 );
 export const PhoneChange = Type.Object(
-  { phone: Address, proof: Proof },
+  { phone: IdentityText, proof: Proof },
   { title: 'PhoneChange', examples: [{ phone: '+15551234567', proof: proofExample }] },
 );

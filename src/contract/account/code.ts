@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Id, Time } from '../common.js';
 
-/** A started operation, which a code completes. */
+/** An operation that has started. A code completes it. */
 export const StartedChallenge = Type.Object(
   { id: Id, expires_at: Type.Unsafe<string>({ ...Time, description: 'When the code expires.' }) },
   {
@@ -10,8 +10,8 @@ export const StartedChallenge = Type.Object(
   },
 );
 
-/** A mail address or phone number as a user types it. */
-export const Address = Type.String({ minLength: 1, maxLength: 320 });
+/** A mail address, phone number or username, as a user types it. */
+export const IdentityText = Type.String({ minLength: 1, maxLength: 320 });
 
 export const CodeAnswer = Type.Object(
   { secret: Type.String({ minLength: 1, maxLength: 64, description: 'The code.' }) },
@@ -21,7 +21,7 @@ export const CodeAnswer = Type.Object(
 export const ContactAddress = Type.Object(
   {
     type: Type.Enum(['email', 'phone']),
-    value: Address,
+    value: IdentityText,
   },
   { title: 'ContactAddress' },
 );

@@ -5,12 +5,15 @@ export const proofTypes = ['password', 'code', 'passkey', 'totp', 'pin'] as cons
 export type ProofType = (typeof proofTypes)[number];
 const ProofType = Type.Enum(proofTypes, { title: 'ProofType' });
 
-/** Re-authentication within a session: the session alone does not show that the user is the person at the device. */
+/** Re-authentication in a session. The session alone does not prove that the person at the device is the user. */
 export const Proof = Type.Object(
   {
     type: ProofType,
     id: Type.Optional(
-      Type.Unsafe<string>({ ...IdInput, description: 'The id of the started proof, for a code or a passkey.' }),
+      Type.Unsafe<string>({
+        ...IdInput,
+        description: 'For a code or a passkey: the `id` that POST /v1/account/proofs returned.',
+      }),
     ),
     secret: Type.String({
       minLength: 1,
@@ -43,13 +46,15 @@ export const ProofRequest = Type.Object(
 export const StartedProof = Type.Object(
   {
     id: Id,
-    type: { ...ProofType, description: 'The `type` of the proof that completes it.' },
+    type: { ...ProofType, description: 'The `type` of the proof to send.' },
     challenge: Type.Optional(AnyObject("For a passkey: the browser's request options.")),
     destination: Type.Optional(
-      Type.String({ description: 'For a code: where it was sent, in part, such as `+15…67` or `a…@example.com`.' }),
+      Type.String({
+        description: 'For a code: a part of the address to which it was sent, such as `+15…67` or `a…@example.com`.',
+      }),
     ),
     resend_at: Type.Optional(
-      Type.Unsafe<string>({ ...Time, description: 'For a code: when the next one may be requested.' }),
+      Type.Unsafe<string>({ ...Time, description: 'For a code: the time from which the next code can be requested.' }),
     ),
     expires_at: Time,
   },
@@ -68,7 +73,7 @@ export const StartedProof = Type.Object(
 );
 export type StartedProof = Static<typeof StartedProof>;
 
-/** A way to re-authenticate, and what it counts for now. */
+/** A way to re-authenticate, and the changes for which it is accepted now. */
 export const ProofOption = Type.Object(
   {
     type: ProofType,
@@ -76,11 +81,13 @@ export const ProofOption = Type.Object(
       type: ['string', 'null'],
       enum: [...proofStarts, null],
       title: 'ProofStart',
-      description: 'The type to send to POST /v1/account/proofs first. null: the secret alone proves.',
+      description:
+        'The `type` to send to POST /v1/account/proofs first. null: the proof needs only a secret, and no such request.',
     }),
     destination: Type.Unsafe<string | null>({
       ...NullableString,
-      description: 'Where a code goes, in part, such as `+15…67`. null if the account has no such address.',
+      description:
+        'For a code: a part of the address to which it goes, such as `+15…67`. null if the account has no such address, and for other proofs.',
     }),
     accepted_for: Type.Array(
       Type.Enum(['account', 'pin'], {
@@ -92,7 +99,7 @@ export const ProofOption = Type.Object(
       enum: ['not_set', 'not_offered', 'second_factor_required', null],
       title: 'ProofRefusal',
       description:
-        'Why it counts for nothing. not_set: the account does not have it. not_offered: this service cannot send such codes. second_factor_required: the account has a second factor, so only totp and passkey count.',
+        'Why it is not accepted for any change. null: it is accepted. not_set: the account does not have it. not_offered: this service cannot send such codes. second_factor_required: the account has a second factor, so only totp and passkey are accepted.',
     }),
   },
   {
@@ -102,7 +109,7 @@ export const ProofOption = Type.Object(
 );
 export type ProofOption = Static<typeof ProofOption>;
 
-/** The proof in the examples. */
+/** The proof in the examples of requests. */
 export const proofExample = { type: 'password', secret: 'correct horse battery' };
 
 /** A request that needs only a proof. */
@@ -115,7 +122,10 @@ export const ProvenRequest = Type.Object(
 export const RecordedProof = Type.Object(
   {
     proven_at: Time,
-    expires_at: Type.Unsafe<string>({ ...Time, description: 'Until then the session counts as re-authenticated.' }),
+    expires_at: Type.Unsafe<string>({
+      ...Time,
+      description: 'The session counts as re-authenticated until this time.',
+    }),
   },
   {
     title: 'RecordedProof',

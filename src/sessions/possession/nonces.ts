@@ -1,17 +1,18 @@
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 
 /**
- * The nonces of DPoP proofs (RFC 9449, 8): the time of the database in whole seconds, a dot, and its HMAC. Every instance
- * can check a nonce without a look-up, and a client whose clock is wrong can read the time.
+ * The nonces of DPoP proofs (RFC 9449, section 8). A nonce consists of the time of the database in whole seconds, a
+ * dot, and the HMAC of this time. Every instance can verify a nonce without a look-up. A client whose clock is wrong
+ * can read the right time from a nonce.
  */
 export interface ProofNonces {
-  /** @param time seconds since 1970, by the clock of the database */
+  /** Creates the nonce of a time. @param time seconds since 1970, by the clock of the database */
   create(time: number): string;
-  /** The time of a nonce; undefined for any other text. */
+  /** Reads the time of a nonce. Undefined if the text is not a nonce of this service. */
   timeOf(nonce: string): number | undefined;
 }
 
-/** Creates nonces with the secret keys. */
+/** Creates the functions that make and verify nonces, with the secret keys. */
 export function createProofNonces(keys: Pick<SecretKeys, 'digest' | 'matches'>): ProofNonces {
   return {
     create(time) {

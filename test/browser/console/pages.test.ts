@@ -72,7 +72,7 @@ test('a support agent sees no events, which the API would refuse', async () => {
   const { page, isClean } = await open('/console', { as: await operator('support') });
   const refused: string[] = [];
   page.on('response', (response) => void (response.status() === 403 && refused.push(response.url())));
-  await page.getByText('Nothing needs you now.').waitFor();
+  await page.getByText('Nothing needs your attention now.').waitFor();
   expect(await page.getByRole('heading', { name: 'Now' }).count()).toBe(0);
   expect(refused).toEqual([]);
   await isClean();

@@ -73,7 +73,7 @@ describe('an operator', () => {
   test('sees the figures of a time span, why logins were refused, and opens the events of a cause', async () => {
     await open('/');
     await heading('Overview');
-    const causes = page.getByRole('region', { name: 'Why refused' });
+    const causes = page.getByRole('region', { name: 'Reasons for refusals' });
     await causes.getByRole('link', { name: 'Wrong secret' }).waitFor();
     await page.getByRole('radio', { name: '1 h' }).check();
     expect(new URL(page.url()).searchParams.get('span')).toBe('1h');
@@ -167,7 +167,7 @@ test('all of it fits a phone, without scrolling sideways', async () => {
 test('support sees statistics and messages, and neither the audit nor the system', async () => {
   await signInAs('support');
   await open('/');
-  await page.getByRole('region', { name: 'Why refused' }).getByText('Wrong secret').waitFor();
+  await page.getByRole('region', { name: 'Reasons for refusals' }).getByText('Wrong secret').waitFor();
   const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
   await eventually('the links of support', async () => ((await links.count()) > 1 ? true : undefined));
   const names = await links.allInnerTexts();

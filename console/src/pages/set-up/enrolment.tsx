@@ -15,19 +15,24 @@ import { RecoveryCodes } from './recovery-codes.js';
 import styles from './set-up.module.css';
 
 type State =
-  | { readonly is: 'out' }
+  /** The login has not begun. */
+  | { readonly is: 'signed-out' }
+  /** The login needs its second step. */
   | { readonly is: 'pending'; readonly login: PendingLogin; readonly who: string }
   /** The user has no second factor yet. */
   | { readonly is: 'enrolling'; readonly as: Enrolling; readonly factor: SetUpFactor }
-  /** The user has one, and uses it again to activate the role. */
+  /** The user has a second factor, and must prove it again to activate the role. */
   | { readonly is: 'proving'; readonly as: Enrolling; readonly hasApp: boolean }
   | { readonly is: 'done'; readonly codes: readonly string[] };
 
-/** The page behind a link for an existing user: the role takes effect with a second factor. */
+/**
+ * The page behind a link that gives a role to an existing user. The role takes effect when the user has proved a second
+ * factor.
+ */
 export function Enrolment({ secret, onDone }: { secret: string; onDone: () => void }) {
   const { setUp, signIn } = useText();
   const { data: entry } = useQuery(entryQuery);
-  const [state, setState] = useState<State>({ is: 'out' });
+  const [state, setState] = useState<State>({ is: 'signed-out' });
   const [password, setPassword] = useState('');
   const [failure, setFailure] = useState<unknown>();
   const [busy, setBusy] = useState(false);
@@ -48,15 +53,15 @@ export function Enrolment({ secret, onDone }: { secret: string; onDone: () => vo
     }
   }
 
-  /** What follows a step of the login. */
-  async function follow(step: Step, who: string, given: string): Promise<void> {
+  /** Continues after a step of the login. @param entered the password of the first step */
+  async function continueAfter(step: Step, who: string, entered: string): Promise<void> {
     if (step.is === 'rejected') throw new WrongSecret();
     if (step.is === 'pending') return setState({ is: 'pending', login: step.login, who });
     const as = await openSession(step.token);
     const account = await request<GetAccountData, GetAccountResponse>('GET', '/v1/account', { as });
     const kinds = account.second_factors.map(({ type }) => type);
     if (kinds.length > 0) setState({ is: 'proving', as, hasApp: kinds.includes('totp') });
-    else setState({ is: 'enrolling', as, factor: await startEnrolment(as, 'totp', { password: given, secret }) });
+    else setState({ is: 'enrolling', as, factor: await startEnrolment(as, 'totp', { password: entered, secret }) });
   }
 
   const error = failure !== undefined && <EnrolmentFailure of={failure} />;
@@ -82,13 +87,15 @@ export function Enrolment({ secret, onDone }: { secret: string; onDone: () => vo
       </header>
       <section className={styles.card}>
         <div className={styles.single}>
-          {state.is === 'out' && (
+          {state.is === 'signed-out' && (
             <FirstStep
               {...{ busy, error, titled: false, identity: undefined }}
               onPassword={(given) => {
                 setPassword(given.password);
                 const device = thisDevice(entry?.device_id ?? null);
-                void run(async () => follow(await startWithPassword(given, device), given.identity, given.password));
+                void run(async () =>
+                  continueAfter(await startWithPassword(given, device), given.identity, given.password),
+                );
               }}
             />
           )}
@@ -96,9 +103,9 @@ export function Enrolment({ secret, onDone }: { secret: string; onDone: () => vo
             <SecondStep
               {...{ busy, error, titled: false, login: state.login, who: state.who }}
               onSecret={(get) =>
-                run(async () => follow(await answer(state.login.id, await get()), state.who, password))
+                run(async () => continueAfter(await answer(state.login.id, await get()), state.who, password))
               }
-              onRestart={() => setState({ is: 'out' })}
+              onRestart={() => setState({ is: 'signed-out' })}
             />
           )}
           {state.is === 'enrolling' && (
@@ -146,7 +153,7 @@ export function Enrolment({ secret, onDone }: { secret: string; onDone: () => vo
   );
 }
 
-/** The login answered that the password was wrong. */
+/** The login was rejected: the password, or the secret of the second step, was wrong. */
 class WrongSecret extends Error {}
 
 function EnrolmentFailure({ of }: { of: unknown }) {

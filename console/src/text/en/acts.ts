@@ -5,7 +5,7 @@ export const acts = {
   show: 'Show',
   generate: 'Generate',
   notJson: 'This is no JSON object.',
-  overtaken: (now: string) =>
+  changedByOthers: (now: string) =>
     now === ''
       ? 'Somebody removed this in the meantime. Save again to set your value.'
       : `Somebody changed this to “${now}” in the meantime. Save again to overwrite it.`,

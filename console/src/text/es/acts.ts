@@ -6,7 +6,7 @@ export const acts: Texts['acts'] = {
   show: 'Mostrar',
   generate: 'Generar',
   notJson: 'Esto no es un objeto JSON.',
-  overtaken: (now) =>
+  changedByOthers: (now) =>
     now === ''
       ? 'Alguien lo quitó mientras tanto. Guarde otra vez para poner su valor.'
       : `Alguien lo cambió a «${now}» mientras tanto. Guarde otra vez para sustituirlo.`,

@@ -25,7 +25,7 @@ const formOf = (user: User): Form => ({
   phone: user.phone ?? '',
 });
 
-/** The body that gives these members their values of the form. Without a value, a member is removed. */
+/** The body of a request that sets these members to their values in the form. An empty value removes the member. */
 function changeTo(form: Form, members: readonly Member[]): UserChange {
   const entries = members.map((member) => {
     const value = form[member].trim();
@@ -45,17 +45,19 @@ function isObject(text: string): boolean {
 }
 
 /**
- * A form of some members of the user. Its draft survives a reload, and only the changed members are sent, so that two
- * operators who change different members do not undo each other. A member that somebody else has changed in the meantime
- * is shown first.
+ * The state of a form for some members of a user. A draft of the form survives a reload. Only the changed members are
+ * sent, so that two operators who change different members do not overwrite each other's changes. If somebody else has
+ * changed a member in the meantime, the form shows this, and the operator must save again.
  */
-function useChange(props: ActProps, name: string, members: readonly Member[]) {
+function useMemberForm(props: ActProps, name: string, members: readonly Member[]) {
   const { user, onClose } = props;
   const { acts: text } = useText();
   const client = useQueryClient();
-  const start = { base: formOf(user), form: formOf(user) };
-  const [{ base, form }, setDraft, forget] = useDraft(`user.${user.id}.${name}`, start);
-  const [overtaken, setOvertaken] = useState<Partial<Form>>({});
+  // `base`: the values that the operator began with.
+  const initial = { base: formOf(user), form: formOf(user) };
+  const [{ base, form }, setDraft, forget] = useDraft(`user.${user.id}.${name}`, initial);
+  /** The members that somebody else has changed too, with their new values. */
+  const [changedByOthers, setChangedByOthers] = useState<Partial<Form>>({});
   const [badJson, setBadJson] = useState(false);
   const close = () => {
     forget();
@@ -65,14 +67,17 @@ function useChange(props: ActProps, name: string, members: readonly Member[]) {
   const undo = useUndo(user.id);
   const changed = members.filter((member) => form[member].trim() !== base[member].trim());
 
-  async function work(): Promise<'open' | undefined> {
+  /** @returns `open` if the dialog must stay open */
+  async function saveChanges(): Promise<'open' | undefined> {
     if (changed.length === 0) return undefined;
-    const now = formOf(await client.fetchQuery({ ...userQuery(user.id), staleTime: 0 }));
-    const lost = changed.filter((member) => now[member] !== base[member] && now[member] !== form[member].trim());
-    setOvertaken(Object.fromEntries(lost.map((member) => [member, now[member]])));
-    if (lost.length > 0) {
-      const kept = Object.fromEntries(changed.map((member) => [member, form[member]]));
-      setDraft({ base: now, form: { ...now, ...kept } });
+    const current = formOf(await client.fetchQuery({ ...userQuery(user.id), staleTime: 0 }));
+    const conflicting = changed.filter(
+      (member) => current[member] !== base[member] && current[member] !== form[member].trim(),
+    );
+    setChangedByOthers(Object.fromEntries(conflicting.map((member) => [member, current[member]])));
+    if (conflicting.length > 0) {
+      const entered = Object.fromEntries(changed.map((member) => [member, form[member]]));
+      setDraft({ base: current, form: { ...current, ...entered } });
       return 'open';
     }
     await changeUser(user.id, changeTo(form, changed));
@@ -84,19 +89,19 @@ function useChange(props: ActProps, name: string, members: readonly Member[]) {
   }
   const errorOf = (member: Member): string | undefined => {
     if (member === 'metadata' && badJson) return text.notJson;
-    const other = overtaken[member];
-    return act.errorOf(member) ?? (other === undefined ? undefined : text.overtaken(other));
+    const newValue = changedByOthers[member];
+    return act.errorOf(member) ?? (newValue === undefined ? undefined : text.changedByOthers(newValue));
   };
   return {
     busy: act.busy,
     error: act.error,
-    /** The members that lose their value. */
+    /** The members that have a value, which saving will remove. */
     removed: changed.filter((member) => base[member] !== '' && form[member].trim() === ''),
     close,
     save() {
       const isBad = members.includes('metadata') && !isObject(form.metadata);
       setBadJson(isBad);
-      if (!isBad) void act.run(work);
+      if (!isBad) void act.run(saveChanges);
     },
     field: (member: Member) => ({
       value: form[member],
@@ -111,10 +116,10 @@ function useChange(props: ActProps, name: string, members: readonly Member[]) {
   };
 }
 
-/** The name, the language and the metadata. */
+/** The dialog that changes the name, the language and the metadata. */
 export function EditProfile(props: ActProps) {
   const { acts: text, user } = useText();
-  const { busy, error, close, save, field } = useChange(props, 'profile', profile);
+  const { busy, error, close, save, field } = useMemberForm(props, 'profile', profile);
   return (
     <ConfirmDialog
       title={text.profile.title(nameOf(props.user))}
@@ -137,10 +142,13 @@ export function EditProfile(props: ActProps) {
   );
 }
 
-/** What the user signs in with, and where codes go. To remove one, its field is cleared and the name typed. */
+/**
+ * The dialog that changes the identities: the user signs in with them, and codes go to them. To remove one, the
+ * operator clears its field and confirms this by typing.
+ */
 export function EditAddresses(props: ActProps) {
   const { acts: text, user } = useText();
-  const { busy, error, removed, close, save, field } = useChange(props, 'addresses', addresses);
+  const { busy, error, removed, close, save, field } = useMemberForm(props, 'addresses', addresses);
   const plain = { autoCapitalize: 'off', spellCheck: false };
   return (
     <ConfirmDialog
