@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: bcc8c36f13e1fb12a76706474e3792a50318e354414981d2555d6afe005178d4
+// sha256 of the document: 7ff37cec261490b2964ea0eec08ee422d9de4beb2a3c39305591ae0acf031df7
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});

@@ -20,43 +20,46 @@ const error = (status: number, en: string, es: string, remedy: string): ErrorDef
   remedy,
 });
 
-/** Problems: the `type` of an error response is one of these, and its code is in `errors[].code`. */
+/**
+ * Problems. The `type` of an error response is `urn:postern:problem:` and one of these codes. If the response has no field
+ * errors, this code is also in `errors[0].code`.
+ */
 export const errors = {
   malformed_request: error(
     400,
     'The request could not be understood.',
     'No se pudo entender la solicitud.',
-    'The framing, the URL or a header is not valid HTTP. Fix the client.',
+    'The URL, a header or the form of the body is not valid HTTP. Fix the client.',
   ),
   malformed_json: error(
     400,
     'The body is not valid JSON.',
     'El cuerpo no es JSON válido.',
-    'Send one JSON text in UTF-8, at most 32 levels deep.',
+    'Send one JSON value in UTF-8, nested at most 32 levels deep.',
   ),
   authorization_rejected: error(
     400,
     'That code is wrong or has expired.',
     'Ese código es incorrecto o ha caducado.',
-    'The code or PIN is wrong, the authentication has expired, it has no guesses left, or it does not exist. All of these failures return the same response on purpose. Retry with the right code, or start a new login.',
+    'The code or PIN is wrong, or the authentication has expired, has no guesses left or does not exist. All of these failures return the same response on purpose. Retry with the right code, or start a new login.',
   ),
   proof_rejected: error(
     400,
     'That proof is wrong or has expired.',
     'Esa prueba es incorrecta o ha caducado.',
-    'The password, code or assertion is wrong, has expired, was used before, or was started by another device. All of these failures return the same response on purpose. Re-authenticate.',
+    'The password, code, PIN or passkey assertion of the proof is wrong, the proof has expired or was used before, or another device started it. All of these failures return the same response on purpose. Start a new proof.',
   ),
   enrollment_link_rejected: error(
     400,
     'That link is not valid, was used before or has expired.',
     'Ese enlace no es válido, ya se usó o ha caducado.',
-    'The secret does not belong to a link for this account, or the link was used, replaced by a newer one, or created more than 30 minutes ago. Ask an operator for a new link.',
+    'The secret does not belong to a link for this account, or the link was used, was replaced by a newer one, or was created more than 30 minutes ago. Ask an operator for a new link.',
   ),
   setup_link_unknown: error(
     400,
     'This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`.',
     'Este enlace de configuración no existe. Compruebe que la dirección esté completa, o cree un enlace nuevo con `postern operators invite`.',
-    'The secret belongs to no set-up link: a part of the address is missing, or the link expired more than a week ago. `postern operators invite --role operator` prints a new link.',
+    'No set-up link has this secret: a part of the address is missing, or the link expired more than a week ago. `postern operators invite --role operator` prints a new link.',
   ),
   setup_link_used: error(
     400,
@@ -74,13 +77,13 @@ export const errors = {
     400,
     'That code is wrong or has expired.',
     'Ese código es incorrecto o ha caducado.',
-    'The code is wrong, has expired, has no guesses left or was used before, or no request waits for it. All of these failures return the same response on purpose. Retry with the right code, or request a new one.',
+    'The code is wrong, has expired, has no guesses left or was used before, or no code was requested. All of these failures return the same response on purpose. Retry with the right code, or request a new one.',
   ),
   external_identity_rejected: error(
     400,
     "The provider's account could not be verified.",
     'No se pudo verificar la cuenta del proveedor.',
-    'The id_token is not valid or does not have the nonce of this challenge, or the challenge has expired or was used. Start again.',
+    'The id_token is not valid or does not contain the nonce of this challenge, or the challenge has expired or was used before. Start again with a new challenge.',
   ),
   account_unusable: error(
     400,
@@ -92,13 +95,13 @@ export const errors = {
     401,
     'The Authorization header is not valid.',
     'La cabecera Authorization no es válida.',
-    'Send exactly one Authorization header, with the scheme that the operation names.',
+    'Send exactly one Authorization header, with the scheme that the documentation of the operation names.',
   ),
   missing_credentials: error(
     401,
     'Credentials are required.',
     'Se requieren credenciales.',
-    'Send the Authorization header that the operation names.',
+    'Send the Authorization header that the documentation of the operation names.',
   ),
   invalid_authentication_token: error(
     401,
@@ -146,7 +149,7 @@ export const errors = {
     403,
     'The scope {scope} is missing.',
     'Falta el permiso {scope}.',
-    'Use an API key with the scope that the operation names, or the session of a user whose role has it. Changing a user who has a role needs the scope `admin`.',
+    'Use an API key with the missing scope, or the session of a user whose role has this scope. Changing a user who has a role needs the scope `admin`.',
   ),
   second_factor_required: error(
     403,
@@ -157,7 +160,7 @@ export const errors = {
   role_not_active: error(
     403,
     "The role is not active yet: enrol a second factor through an operator's link first.",
-    'El rol aún no está activo: active primero un segundo factor con un enlace de un operador.',
+    'El rol aún no está activo: registre primero un segundo factor con el enlace de un operador.',
     'An operator creates the link with `POST /admin/v1/users/{id}/enrollment-links` or `postern operators invite`. Log in and enrol a factor with the secret of the link. If you have a factor already, send the secret to `POST /v1/account/role`. Then log in with the factor.',
   ),
   role_required: error(
@@ -170,26 +173,26 @@ export const errors = {
     403,
     'Another site sent this request.',
     'Otro sitio envió esta solicitud.',
-    'The requests of the console come from its own pages. If a proxy changes the header `Host`, set `PUBLIC_URL`.',
+    'This route accepts only requests from the pages of the console. If a proxy changes the header `Host`, set `PUBLIC_URL`.',
   ),
   fresh_proof_required: error(
     403,
     'This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry.',
-    'Esto requiere un inicio de sesión o una autenticación reciente: envíe una prueba a PUT /v1/account/session-proof y reinténtelo.',
+    'Esto requiere un inicio de sesión o una reautenticación recientes: envíe una prueba a PUT /v1/account/session-proof y reinténtelo.',
     "The session's login and its last proof are older than `ADMIN_PROOF_MAX_AGE`. `PUT /v1/account/session-proof` re-authenticates without a new login.",
   ),
   registration_off: error(
     403,
     'Registration is turned off.',
     'El registro está desactivado.',
-    'Only operators create accounts here. `REGISTRATION=on` turns registration on.',
+    'In this installation, only operators can create accounts. `REGISTRATION=on` turns registration on.',
   ),
   not_found: error(404, 'The resource does not exist.', 'El recurso no existe.', 'Check the path and the id.'),
   method_not_allowed: error(
     405,
     'This path does not support the method.',
     'Esta ruta no admite el método.',
-    'Use a method of the `Allow` header.',
+    'Use a method that the `Allow` header lists.',
   ),
   request_timeout: error(
     408,
@@ -201,7 +204,7 @@ export const errors = {
     409,
     'Another user has this identity.',
     'Otro usuario ya tiene esta identidad.',
-    'Usernames, mail addresses and phone numbers are unique in their canonical form. Use another one.',
+    'Two users cannot have the same username, mail address or phone number. Postern compares the canonical forms. Use another one.',
   ),
   external_identity_taken: error(
     409,
@@ -225,7 +228,7 @@ export const errors = {
     413,
     'The body is too large.',
     'El cuerpo es demasiado grande.',
-    'Send at most 64 KiB (publishing: 4 MiB; an image: 5 MiB, 7 MiB with its base64).',
+    'A body may have 64 KiB. To publish, it may have 4 MiB. An image may have 5 MiB, and a body with an image in base64 may have 7 MiB.',
   ),
   unsupported_media_type: error(
     415,
@@ -243,13 +246,13 @@ export const errors = {
     409,
     'Only a failed message can be sent again.',
     'Solo se puede volver a enviar un mensaje fallido.',
-    'Read the message again: its `state` has changed, or it was never tried because it had expired or had no recipient.',
+    'Read the message again. Its `state` has changed, or Postern never tried to send it, because it had expired or had no recipient.',
   ),
   message_outdated: error(
     409,
     'Nobody waits for this message any more.',
     'Ya nadie espera este mensaje.',
-    'It has expired, or its login is over. The user must request a new code.',
+    'The code in the message has expired, or the login that requested it has ended. The user must request a new code.',
   ),
   message_tried_too_often: error(
     409,
@@ -261,7 +264,7 @@ export const errors = {
     422,
     'Some fields are not valid.',
     'Algunos campos no son válidos.',
-    '`errors` lists the field errors, each with its own code (second table). It lists all fields with a wrong format. If there are none, it lists all fields that break a rule. Fix them and retry.',
+    '`errors` lists the field errors, each with its own code (see the second table). It lists all fields with a wrong format. If no field has a wrong format, it lists all fields that break a rule. Fix these fields and retry.',
   ),
   idempotency_key_reused: error(
     422,
@@ -292,7 +295,7 @@ export const errors = {
     429,
     'Too many streams are open.',
     'Hay demasiados flujos abiertos.',
-    'Close a stream of this user that you no longer read, or wait for `Retry-After` seconds.',
+    'Close a stream of this user that you no longer need, or wait for `Retry-After` seconds.',
   ),
   headers_too_large: error(
     431,
@@ -304,7 +307,7 @@ export const errors = {
     500,
     'Something went wrong on the server.',
     'Algo salió mal en el servidor.',
-    'The log has the cause under the same request id. Please report it.',
+    'The log shows the cause, with the id of the request. Please report it.',
   ),
   overloaded: error(
     503,
@@ -322,13 +325,13 @@ export const errors = {
     503,
     'This way to log in is not available right now.',
     'Esta forma de iniciar sesión no está disponible en este momento.',
-    'A plug-in failed, or the service that it calls did not respond. Wait for `Retry-After` seconds and retry, or log in another way. The log has the cause.',
+    'An authenticator failed, or the service that it calls did not respond. Wait for `Retry-After` seconds and retry, or log in another way. The log shows the cause.',
   ),
   secret_unreadable: error(
     503,
     'A stored secret cannot be read right now.',
     'Un secreto almacenado no se puede leer en este momento.',
-    'The key that encrypted it is missing from `SECRET_KEY`. The log has the id of the key, and `postern doctor` counts the affected values. Add the key again, after the current one. Until then, use another factor, such as a passkey. A recovery code that was created under the missing key counts as a wrong guess.',
+    'The key that encrypted it is missing from `SECRET_KEY`. The log shows the id of the key, and `postern doctor` counts the affected values. Add the key to `SECRET_KEY` again, after the current key. Until then, use another factor, such as a passkey. A recovery code that was created with the missing key counts as a wrong guess.',
   ),
   storage_unavailable: error(
     503,
@@ -340,7 +343,7 @@ export const errors = {
     503,
     'This instance is shutting down.',
     'Esta instancia se está apagando.',
-    'Retry: another instance responds.',
+    'Retry: another instance responds, or this one after its restart.',
   ),
 } as const satisfies Record<string, ErrorDefinition>;
 export type ErrorCode = keyof typeof errors;

@@ -8,19 +8,22 @@ export interface ApnsResponse {
   readonly body: string;
 }
 
-/** Milliseconds. */
+/** Time limits in milliseconds. */
 export interface ApnsTimeouts {
-  /** For name resolution, TCP and TLS together. */
+  /** The limit for name resolution, TCP and TLS together. */
   readonly connect: number;
-  /** From the call to the last byte of the response. */
+  /** The limit from the call of `post` to the last byte of the response. */
   readonly total: number;
-  /** Between two pings. */
+  /** The time between two pings. */
   readonly ping: number;
-  /** Until a connection is closed because its ping was not answered. */
+  /** The limit for the answer to a ping. Without an answer, the connection is closed. */
   readonly pong: number;
 }
 
-/** One HTTP/2 connection (RFC 9113). It opens when it is first needed, and again after it has ended. */
+/**
+ * An HTTP/2 client (RFC 9113) with one connection. The first request opens the connection. After the connection has
+ * ended, the next request opens a new one.
+ */
 export interface ApnsConnection {
   /** @throws OutboundError */
   post(path: string, headers: Readonly<Record<string, string>>, body: string): Promise<ApnsResponse>;
@@ -30,7 +33,7 @@ export interface ApnsConnection {
 const defaults: ApnsTimeouts = { connect: 3000, total: 10_000, ping: 60_000, pong: 5000 };
 const maxResponseBytes = 65_536;
 
-/** @throws OutboundError on a call, if the guard refuses the URL */
+/** Creates a client for one server. Its `post` throws an OutboundError if the guard refuses the URL. */
 export function createApnsConnection(options: {
   readonly url: string;
   readonly guard: Guard;
@@ -42,7 +45,7 @@ export function createApnsConnection(options: {
   const sessions = new Set<ClientHttp2Session>();
   let closed = false;
 
-  async function open(): Promise<ClientHttp2Session> {
+  async function connectSession(): Promise<ClientHttp2Session> {
     const { guard } = options;
     guard.check(options.url);
     const session = connect(origin, { lookup: guard.lookup, rejectUnauthorized: true });
@@ -52,7 +55,7 @@ export function createApnsConnection(options: {
       failure = error;
     });
     session.once('close', () => sessions.delete(session));
-    // RFC 9113, 6.8: running streams may finish, new ones need another connection.
+    // RFC 9113, 6.8: after GOAWAY, open streams may finish, and new streams need a new connection.
     session.once('goaway', () => session.close());
     const timer = setTimeout(() => session.destroy(), timeouts.connect);
     try {
@@ -74,21 +77,23 @@ export function createApnsConnection(options: {
     return new OutboundError('unreachable', `${hostname} cannot be reached${code}`);
   }
 
-  /** The open connection. If it has ended or is closing, opens a new one that all callers share. */
-  async function session(): Promise<ClientHttp2Session> {
+  /** Returns the open connection. If there is none, or it is closing, it opens a new one, which all callers share. */
+  async function openSession(): Promise<ClientHttp2Session> {
     if (closed) throw new OutboundError('unreachable', 'the connection was closed');
     const previous = current;
-    // A failed attempt is repeated. A connection can be destroyed before it emits `close`.
+    // If the previous attempt to connect failed, try again.
     const opened = await previous?.catch(() => undefined);
+    // Both are checked, because a session can be destroyed before it emits `close`.
     if (opened !== undefined && !opened.closed && !opened.destroyed) return opened;
-    if (current === previous) current = open();
-    return current ?? session();
+    // Another caller may have opened a new connection while this one waited.
+    if (current === previous) current = connectSession();
+    return current ?? openSession();
   }
 
   return {
     async post(path, headers, body) {
       const end = performance.now() + timeouts.total;
-      const opened = await session();
+      const opened = await openSession();
       let request: ClientHttp2Stream | undefined;
       let timer: NodeJS.Timeout | undefined;
       try {
@@ -107,16 +112,16 @@ export function createApnsConnection(options: {
     },
     async close() {
       closed = true;
-      for (const each of sessions) each.destroy();
+      for (const session of sessions) session.destroy();
     },
   };
 }
 
-/** Pings (RFC 9113, 6.7), so that a broken connection is found before the next push. */
+/** Sends pings (RFC 9113, 6.7), so that a broken connection is closed before the next push needs it. */
 function keepAlive(session: ClientHttp2Session, { ping, pong }: ApnsTimeouts): void {
   let pongTimer: NodeJS.Timeout | undefined;
   const timer = setInterval(() => {
-    // A connection can be destroyed before it emits `close`.
+    // A session can be destroyed before it emits `close`.
     if (session.destroyed) return;
     pongTimer = setTimeout(() => session.destroy(), pong).unref();
     const timeout = pongTimer;
@@ -131,10 +136,13 @@ function keepAlive(session: ClientHttp2Session, { ping, pong }: ApnsTimeouts): v
   });
 }
 
-/** Rejects when a stream ends without a response and without an error, as it does when its connection closes. */
+/**
+ * Rejects when the stream closes before its response was read to the end. If the connection closes, the stream can close
+ * without a response and without an error.
+ */
 async function rejectWhenClosed(request: ClientHttp2Stream): Promise<never> {
   await once(request, 'close');
-  // The response was read to its end, and `readAnswer` is about to return it.
+  // The response was read to its end: `readResponse` returns it, so this promise must stay pending.
   if (request.readableEnded) await new Promise(() => undefined);
   throw new Error('the stream was closed');
 }
@@ -149,10 +157,13 @@ async function readResponse(request: ClientHttp2Stream, hostname: string): Promi
     if (length > maxResponseBytes)
       throw new OutboundError('too_large', `${hostname} sent a response that is too large`);
   }
-  const texts = Object.entries(headers).map(([name, value]) => [name, value === undefined ? value : String(value)]);
+  const headerTexts = Object.entries(headers).map(([name, value]) => [
+    name,
+    value === undefined ? value : String(value),
+  ]);
   return {
     status: Number(headers[':status']),
-    headers: Object.fromEntries(texts),
+    headers: Object.fromEntries(headerTexts),
     body: Buffer.concat(chunks).toString(),
   };
 }

@@ -6,7 +6,7 @@ import { type GuessBudget, guessLockProblem } from '../../limits/guess-budget.js
 import { readGuessState } from '../../limits/guess-state.js';
 import { readRequestLimits, type UsedUpLimit } from '../../limits/limit-states.js';
 import { overLimit, type RequestLimits } from '../../limits/request-limits.js';
-import { blocker, type Check, type Finding, note, refusedBy } from './finding.js';
+import { blocker, type Check, type Finding, note, refusalWith } from './finding.js';
 import { type RemediedUser, remedies } from './remedies.js';
 import { lastEventAt, type Subject } from './subject.js';
 
@@ -53,7 +53,7 @@ export async function checkAccount(
   return {
     address: (turn) => loginLimits.address(turn),
     account: (turn) => loginLimits.account(turn),
-    guessLock: refusal && { finding: blocker(code, lock), refusal: refusedBy(refusal), isOfAccount: true },
+    guessLock: refusal && { finding: blocker(code, lock), refusal: refusalWith(refusal), concernsEveryWay: true },
     absent: await absenceOf(options, subject, request.identity),
     operatorLock: await operatorLockOf(options, subject),
     notes: [
@@ -86,7 +86,7 @@ async function readLoginLimits(
     const refusal = overLimit(limit?.wait);
     if (limit === undefined || refusal === undefined) return undefined;
     const finding = blocker(code, { until: limit.until, remedies: setting });
-    return { finding, refusal: refusedBy(refusal), isOfAccount: turn === 1 };
+    return { finding, refusal: refusalWith(refusal), concernsEveryWay: turn === 1 };
   };
   return {
     account: (turn: number): Check | undefined => checkOf('account_limit', states[turn - 1], turn),
@@ -120,7 +120,7 @@ async function operatorLockOf({ database }: AccountCheckOptions, subject: Subjec
     ...{ since, until, data },
     remedies: [remedies.unlock(remediedUser(subject))],
   });
-  return { finding, refusal: refusedBy(lockProblem(accountLock)), isOfAccount: true };
+  return { finding, refusal: refusalWith(lockProblem(accountLock)), concernsEveryWay: true };
 }
 
 function notesOf(secondFactors: SecondFactors, subject: Subject): Finding[] {

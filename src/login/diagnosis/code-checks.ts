@@ -5,7 +5,7 @@ import { readMessageLimits, readRequestLimits, type UsedUpLimit } from '../../li
 import { overLimit, type RequestLimits } from '../../limits/request-limits.js';
 import { hasFailed, lastCodeTo } from '../../messages/last-code.js';
 import { recipientBy } from '../authenticators/code.js';
-import { blocker, type Check, type Finding, note, refusedBy } from './finding.js';
+import { blocker, type Check, type Finding, note, refusalWith } from './finding.js';
 import { remedies } from './remedies.js';
 import type { Subject } from './subject.js';
 
@@ -53,7 +53,7 @@ export async function checkCode(
   const start: Check[] = [];
   const refuse = (finding: Finding, limit: UsedUpLimit) => {
     const problem = overLimit(limit.wait);
-    if (problem !== undefined) start.push({ finding, refusal: refusedBy(problem), isOfAccount: false });
+    if (problem !== undefined) start.push({ finding, refusal: refusalWith(problem), concernsEveryWay: false });
   };
   const limited = (setting: string, { until }: UsedUpLimit) => ({ until, remedies: [remedies.configure(setting)] });
   if (ofAddress !== undefined) {

@@ -12,10 +12,10 @@ import type { CodeChecks } from './code-checks.js';
 import {
   blocker,
   type Check,
-  endOf,
+  endOfAll,
   type Finding,
   note,
-  refusedBy,
+  refusalWith,
   rejectedAtStart,
   rejectedLater,
 } from './finding.js';
@@ -64,13 +64,13 @@ export async function diagnoseWay(
     : await planOf(options, authenticator, subject, account, code, rule);
   const { answers, isRefused, isKnown } = predictAnswers(plan.steps);
   const checks = plan.steps.flatMap((step) => step.checks.flatMap((check) => check ?? []));
-  const own = unique(checks.filter(({ isOfAccount }) => !isOfAccount).map(({ finding }) => finding));
+  const own = unique(checks.filter(({ concernsEveryWay }) => !concernsEveryWay).map(({ finding }) => finding));
   const isUncertain = !isKnown || plan.notes.some(({ code: reason }) => uncertain.includes(reason));
   const verdict = verdictOf({ isSetUp: plan.isSetUp, isRefused, isUncertain, hasOwnBlocker: own.length > 0 });
   return {
     authenticator: authenticator.name,
     verdict,
-    until: isRefused ? endOf(checks.map(({ finding }) => finding)) : null,
+    until: isRefused ? endOfAll(checks.map(({ finding }) => finding)) : null,
     identity: identity === undefined ? null : { type: identity.type, value: identity.canonical },
     ...{ pin: rule, answers, reasons: [...own, ...plan.notes] },
   };
@@ -112,9 +112,9 @@ const settingOf: Readonly<Record<string, string>> = { sms: 'SMS_PROVIDER', email
 function missingPlan(name: string): Plan {
   const setting = settingOf[name] ?? (name.startsWith('oidc:') ? 'OIDC_PROVIDERS' : 'CUSTOM_AUTHENTICATORS');
   const finding = blocker('not_configured', { remedies: [remedies.configure(setting)] });
-  const refusal = refusedBy(new Problem('validation_failed'));
+  const refusal = refusalWith(new Problem('validation_failed'));
   return {
-    steps: [{ name: 'start', checks: [{ finding, refusal, isOfAccount: false }], answer: undefined }],
+    steps: [{ name: 'start', checks: [{ finding, refusal, concernsEveryWay: false }], answer: undefined }],
     ...{ isSetUp: false, notes: [] },
   };
 }
@@ -185,13 +185,13 @@ function stepsOf(authenticator: Authenticator, parts: StepParts): Step[] {
   const answer = factor ? 'pending' : 'approved';
   const decided = isKnown ? answer : undefined;
   const absent = (refusal: typeof rejectedLater) =>
-    account.absent && { finding: account.absent, refusal, isOfAccount: true };
+    account.absent && { finding: account.absent, refusal, concernsEveryWay: true };
   const rejected = (refusal: typeof rejectedLater): Check[] =>
-    own.map((finding) => ({ finding, refusal: unreadableHash(finding) ?? refusal, isOfAccount: false }));
+    own.map((finding) => ({ finding, refusal: unreadableHash(finding) ?? refusal, concernsEveryWay: false }));
   const last = (turn: number, accountTurn = turn): Step[] => {
     if (!factor) return [];
-    const refusal = refusedBy(new Problem('secret_unreadable'));
-    const app = unreadableApp && { finding: unreadableApp, refusal, isOfAccount: false };
+    const refusal = refusalWith(new Problem('secret_unreadable'));
+    const app = unreadableApp && { finding: unreadableApp, refusal, concernsEveryWay: false };
     const checks = [account.address(turn), account.account(accountTurn), account.guessLock, app];
     return [{ name: 'second_factor', checks, answer: 'approved' }];
   };

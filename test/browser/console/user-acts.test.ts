@@ -63,7 +63,7 @@ describe('the profile', () => {
     await page.reload();
     expect(await page.getByLabel('Name').inputValue()).toBe('Ada King');
     await inDialog(page, 'Save').click();
-    await page.getByText('This is no JSON object.').waitFor();
+    await page.getByText('This must be a JSON object.').waitFor();
     await page.getByLabel('Metadata').fill('{ "crm": 2 }');
     await inDialog(page, 'Save').click();
     await page.locator('[aria-invalid]').waitFor();
@@ -227,7 +227,7 @@ describe('the secrets', () => {
     await factors.enrolTotp(who);
     const { page } = await open(pageOf(user), { as: await operator() });
     await button(page, 'Change… Second factor').click();
-    await page.getByLabel('Logins ask for it').selectOption('Never');
+    await page.getByLabel('Logins ask for a second factor').selectOption('Never');
     await inDialog(page, 'Save').click();
     await effect(user, ({ second_factor }) => second_factor === 'off');
     await button(page, 'Undo').click();

@@ -1,18 +1,18 @@
-/** What can be changed about a user, and the questions before it. */
+/** The changes of a user, and the questions before each change. */
 export const acts = {
   save: 'Save',
   saved: 'Saved.',
   show: 'Show',
   generate: 'Generate',
-  notJson: 'This is no JSON object.',
+  notJson: 'This must be a JSON object.',
   changedByOthers: (now: string) =>
     now === ''
       ? 'Somebody removed this in the meantime. Save again to set your value.'
-      : `Somebody changed this to “${now}” in the meantime. Save again to overwrite it.`,
+      : `Somebody changed this to “${now}” in the meantime. Save again to overwrite that change.`,
   until: 'Until',
   untilTime: 'Until a time…',
-  yourTime: 'Your time.',
-  lockInstead: 'Only for a while? Lock instead.',
+  yourTime: 'In your time zone.',
+  lockInstead: 'Only for some time? Lock the user instead.',
   edit: 'Edit…',
   editAddresses: 'Addresses…',
   set: 'Set…',
@@ -23,24 +23,25 @@ export const acts = {
   profile: {
     title: (name: string) => `Edit ${name}`,
     name: 'Name',
-    localeHint: 'A language tag, such as en or es-MX. Empty: the language of the client.',
-    metadataHint: 'A JSON object of your own.',
+    localeHint: 'A language tag, such as en or es-MX. If it is empty, the language of the client applies.',
+    metadataHint: 'A JSON object with your own data about the user.',
   },
   addresses: {
     title: (name: string) => `Addresses of ${name}`,
-    what: 'They sign in with these, and codes go to the mail address and the phone. Clear a field to remove it.',
-    phoneHint: 'With the country: +44 20 7946 0123',
-    removes: (names: readonly string[]) => `Removed: ${names.join(', ')}. They can no longer sign in with it.`,
+    what: 'The user signs in with these. Postern sends codes to the mail address and to the phone number. To remove a value, clear its field.',
+    phoneHint: 'With the country code, such as +44 20 7946 0123',
+    removes: (names: readonly string[]) =>
+      `This removes: ${names.join(', ')}. The user can then no longer sign in with it.`,
   },
   password: {
     title: (name: string) => `Set the password of ${name}`,
-    what: 'Every login and session ends. Tell them the password yourself: Postern does not send it.',
+    what: 'Every login and session of the user ends. Tell the user the new password: Postern does not send it.',
     label: 'New password',
-    done: 'The password is set. Every login has ended.',
+    done: 'The password is set. Every login of the user has ended.',
   },
   noPassword: {
     title: (name: string) => `Remove the password of ${name}?`,
-    what: 'They cannot sign in with a password until they have a new one. Every login and session ends.',
+    what: 'The user cannot sign in with a password until a new one is set. Every login and session of the user ends.',
     action: 'Remove',
     done: 'The password is removed.',
   },
@@ -53,13 +54,13 @@ export const acts = {
   },
   noPin: {
     title: (name: string) => `Remove the PIN of ${name}?`,
-    what: 'Logins no longer check a PIN of theirs. Existing logins keep working.',
+    what: 'New logins of this user no longer check a PIN. Existing logins keep working.',
     action: 'Remove',
     done: 'The PIN is removed.',
   },
   pinRecovery: {
     title: (name: string) => `Cancel the new PIN of ${name}?`,
-    what: 'Somebody with a code for this account chose a new PIN. It is dropped, and the PIN stays as it is.',
+    what: 'Somebody with a code for this account chose a new PIN. Postern discards the new PIN, and the current PIN stays valid.',
     action: 'Cancel the new PIN',
     done: 'The new PIN is cancelled.',
   },
@@ -71,26 +72,26 @@ export const acts = {
   },
   policy: {
     title: (name: string) => `Second factor of ${name}`,
-    label: 'Logins ask for it',
+    label: 'Logins ask for a second factor',
     values: {
-      byDefault: 'As the settings say',
+      byDefault: 'As in the settings of Postern',
       off: 'Never',
-      own: 'With an authenticator app',
-      required: 'With an app or a passkey',
+      own: 'If the user has an authenticator app',
+      required: 'If the user has an app or a passkey',
     },
   },
   link: {
     title: (name: string) => `Link an account to ${name}`,
-    what: 'With an account of this provider they sign in here too.',
+    what: 'The user can then also sign in with this account.',
     provider: 'Provider',
     subject: 'Id of the account',
-    subjectHint: 'The id that the provider gives the account: “sub” in its tokens.',
+    subjectHint: 'The id of the account at the provider: “sub” in the tokens of the provider.',
     action: 'Link',
     done: (provider: string) => `The account of ${provider} is linked.`,
   },
   unlink: {
     title: (provider: string, name: string) => `Unlink the account of ${provider} from ${name}?`,
-    what: 'They can no longer sign in with it. Existing logins keep working: log them out to end these.',
+    what: 'The user can no longer sign in with it. Existing logins keep working. To end them, log the user out.',
     action: 'Unlink',
     done: (provider: string) => `The account of ${provider} is unlinked.`,
   },
@@ -98,20 +99,21 @@ export const acts = {
     open: 'Change the role…',
     title: (name: string) => `Role of ${name}`,
     rights: {
-      user: 'Administers nothing.',
-      support: 'Finds, locks and changes users without a role, and publishes notifications.',
-      operator: 'Everything: also roles, keys, the audit trail and the system.',
+      user: 'Has no rights in the console.',
+      support: 'Can find, lock and change users who have no role, and publish notifications.',
+      operator: 'Can do everything, including roles, keys, the audit trail and the system.',
     },
-    needsLink: 'The role takes effect when they open the link that you create next.',
+    needsLink:
+      'The role takes effect after the user opens the link that you create next, and enrols or confirms a second factor.',
     done: (name: string, role: string) => `The role of ${name} is now ${role}.`,
   },
   activation: {
     open: 'Activation link…',
     title: (name: string) => `Activation link for ${name}`,
-    what: 'They open the link, sign in, and enrol or confirm a second factor. Then their role takes effect. A new link replaces an earlier one.',
+    what: 'The user opens the link, signs in, and enrols or confirms a second factor. Then the role takes effect. A new link replaces the earlier link.',
     action: 'Create the link',
-    link: 'The link, shown once',
-    until: (time: string) => `Valid until ${time}, for one person.`,
+    link: 'The link (shown only once)',
+    until: (time: string) => `Valid until ${time}, and only for this user.`,
   },
   accounts: {
     title: 'Accounts at providers',
@@ -123,6 +125,6 @@ export const acts = {
   factor: {
     notSet: 'not set',
     second: 'Second factor',
-    pinChanges: (time: string) => `a new one takes effect ${time}`,
+    pinChanges: (time: string) => `a new PIN takes effect ${time}`,
   },
 };

@@ -8,12 +8,12 @@ import { IdParams } from '../../../requests/parameters.js';
 import { callingSessionOf, freshProof, proofProblems } from '../../../requests/proven-request.js';
 import type { App } from '../../../requests/route.js';
 
-const answer = { 200: { ...Account, description: 'The changed account.' } };
+const changedAccount = { 200: { ...Account, description: 'The changed account.' } };
 
-/** Routes for a user's own mail address and phone number. They differ only in their names. */
+/** Routes for the mail address and the phone number of the calling user. The routes for both differ only in their names. */
 export function accountAddressRoutes(app: App, { addresses }: { addresses: OwnAddresses }): void {
-  addressRoutes(app, addresses, { type: 'email', name: 'Email', what: 'mail address', body: EmailChange });
-  addressRoutes(app, addresses, { type: 'phone', name: 'Phone', what: 'phone number', body: PhoneChange });
+  addressRoutes(app, addresses, { type: 'email', operation: 'Email', label: 'mail address', body: EmailChange });
+  addressRoutes(app, addresses, { type: 'phone', operation: 'Phone', label: 'phone number', body: PhoneChange });
 }
 
 function addressRoutes(
@@ -21,29 +21,31 @@ function addressRoutes(
   addresses: OwnAddresses,
   target: {
     readonly type: AddressType;
-    readonly name: string;
-    readonly what: string;
+    /** The name of the address in the operation ids. */
+    readonly operation: string;
+    /** The name of the address in the descriptions. */
+    readonly label: string;
     readonly body: typeof EmailChange | typeof PhoneChange;
   },
 ): void {
-  const { type, name, what, body } = target;
+  const { type, operation, label, body } = target;
   app.route({
     method: 'POST',
     url: `/v1/account/${type}`,
     schema: {
-      operationId: `start${name}Change`,
-      summary: `Set your ${what}: send the code`,
-      description: `Sends a code to the new ${what}. The change takes effect when you confirm the code. Needs ${freshProof}`,
+      operationId: `start${operation}Change`,
+      summary: `Set your ${label}: send the code`,
+      description: `Sends a code to the new ${label}. The change takes effect when you confirm the code. Needs ${freshProof}`,
       tags: ['Account'],
       body,
       response: { 201: { ...StartedChallenge, description: 'A code is sent.' } },
     },
     config: { access: 'session', problems: proofProblems },
     async handler(request, reply) {
-      const asked = request.body as { readonly proof: Proof } & Partial<Record<AddressType, string>>;
+      const change = request.body as { readonly proof: Proof } & Partial<Record<AddressType, string>>;
       return reply
         .code(201)
-        .send(await addresses.begin(callingSessionOf(request), type, asked[type] ?? '', asked.proof));
+        .send(await addresses.begin(callingSessionOf(request), type, change[type] ?? '', change.proof));
     },
   });
 
@@ -51,13 +53,13 @@ function addressRoutes(
     method: 'POST',
     url: `/v1/account/${type}/:id`,
     schema: {
-      operationId: `confirm${name}Change`,
-      summary: `Set your ${what}: confirm the code`,
-      description: `The code replaces the old ${what} by the new one. If another user has it already, you learn it (409) here, not before.`,
+      operationId: `confirm${operation}Change`,
+      summary: `Set your ${label}: confirm the code`,
+      description: `Send the code that the new ${label} received. The new ${label} then replaces the old one. If another user already has it, this request returns 409. The request that sends the code does not reveal this.`,
       tags: ['Account'],
       params: IdParams,
       body: CodeAnswer,
-      response: answer,
+      response: changedAccount,
     },
     config: {
       access: 'session',
@@ -78,12 +80,12 @@ function addressRoutes(
     method: 'DELETE',
     url: `/v1/account/${type}`,
     schema: {
-      operationId: `delete${name}`,
-      summary: `Remove your ${what}`,
-      description: `Refused if it is the only identity. Needs ${freshProof}`,
+      operationId: `delete${operation}`,
+      summary: `Remove your ${label}`,
+      description: `Returns 422 if the ${label} is your only identity. Needs ${freshProof}`,
       tags: ['Account'],
       body: ProvenRequest,
-      response: answer,
+      response: changedAccount,
     },
     config: { access: 'session', problems: proofProblems },
     async handler(request) {

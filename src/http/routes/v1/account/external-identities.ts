@@ -60,7 +60,7 @@ export function accountExternalIdentityRoutes(
       operationId: 'confirmExternalIdentity',
       summary: 'Complete a link to an account at an OpenID provider',
       description:
-        'From now on, an id_token of that account logs in this user. If the account is linked to another user, you learn it (409) here, not before.',
+        'From now on, an id_token of that account logs in this user. If the account is linked to another user, this request returns 409. The request that starts the link does not reveal this.',
       tags: ['Account'],
       params: NamedParams,
       body: IdTokenAnswer,
