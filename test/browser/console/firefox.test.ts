@@ -68,6 +68,7 @@ test('Firefox: an operator signs in, finds a user, locks the user and signs out'
   await page.type(field('6-digit code'), await person.app.code());
   await isOn('Users');
   await page.type(`document.querySelector('input[type=search]')`, 'Hopper');
+  await page.until(`new URLSearchParams(location.search).get('q') === 'Hopper'`);
   const row = `${all('tbody tr')}.find((one) => one.textContent.includes('Grace <b>Hopper</b>'))`;
   await page.click(row);
   await isOn('Grace <b>Hopper</b>');

@@ -88,7 +88,7 @@ interface SearchBoxProps {
   readonly label: string;
   readonly value: string;
   readonly focused?: boolean;
-  /** Called 250 ms after the last key, and at once on Enter. */
+  /** Called 250 ms after the last key, and at once on Enter or when the box loses the focus. */
   readonly onChange: (value: string) => void;
 }
 
@@ -105,6 +105,7 @@ function SearchBox({ label, value, focused = false, onChange }: SearchBoxProps) 
   useInitialFocus(box, focused);
   const apply = (next: string) => {
     clearTimeout(timer.current);
+    timer.current = undefined;
     if (next.trim() !== value) onChange(next.trim());
   };
   return (
@@ -128,6 +129,10 @@ function SearchBox({ label, value, focused = false, onChange }: SearchBoxProps) 
         }}
         onKeyDown={(event) => {
           if (event.key === 'Enter') apply(typed);
+        }}
+        // Before the click of another element: a later change of the URL would take its page away again.
+        onBlur={() => {
+          if (timer.current !== undefined) apply(typed);
         }}
       />
       <span className={styles.key} aria-hidden="true">
