@@ -56,7 +56,7 @@ const bulkActions = [
 export function Users() {
   const { users, imports } = useText();
   const can = useCan();
-  const isKnown = useQuery(operatorQuery).data !== undefined;
+  const { isFetched: isKnown } = useQuery(operatorQuery);
   const query = useSearch({ from: '/users' });
   const navigate = useNavigate({ from: '/users' });
   const found = useUsers(query);
@@ -111,7 +111,8 @@ export function Users() {
         {found.data !== undefined && <Total page={found.data.first} isFiltered={isFiltered} />}
       </FilterBar>
       <Panel flush>
-        <Loaded query={found} rows={12}>
+        {/* The role decides whether rows have a box to select them, so the list waits for it. */}
+        <Loaded query={isKnown ? found : { ...found, data: undefined, error: null }} rows={12}>
           {({ rows, last }) => (
             <>
               {last.partial !== undefined && (
