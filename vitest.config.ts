@@ -22,6 +22,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...needsMore],
     globalSetup: 'test/support/global-setup.ts',
+    reporters: ['default', './scripts/lib/hung-files.mjs'],
     pool: 'forks',
     maxWorkers: 3,
     // Generous, because a test that waits for an event may share the machine. They only end tests that hang.

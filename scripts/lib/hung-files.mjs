@@ -1,0 +1,71 @@
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+
+/** Children of this process that run test files, as ids. Empty where there is no /proc. */
+function workers() {
+  try {
+    const children = readdirSync('/proc/self/task').flatMap((thread) =>
+      readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+    );
+    return children.filter((id) => readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('vitest'));
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * A Vitest reporter that ends test files which do not end. Vitest limits the time of each test, but not of a file: a worker that
+ * blocks its thread holds the run forever, and so does a file in which hundreds of tests reach their limits.
+ * `HUNG_FILE_SECONDS` is the longest time of a file (600 by default). After half of it the reporter names the file and its test. After
+ * all of it the reporter kills the workers, so the files that run then fail and the run ends. `HUNG_FILES_LIST` is a file that gets
+ * the names of the files that did not end.
+ */
+export default class HungFiles {
+  #limit = 1000 * Number(process.env.HUNG_FILE_SECONDS ?? 600);
+  #files = new Map();
+  #timer;
+
+  onTestRunStart() {
+    this.#timer = setInterval(() => this.#look(), this.#limit / 20).unref();
+  }
+
+  onTestRunEnd() {
+    clearInterval(this.#timer);
+  }
+
+  onTestModuleQueued({ moduleId }) {
+    this.#files.set(moduleId, { since: performance.now(), tests: new Set(), isNamed: false });
+  }
+
+  onTestModuleEnd({ moduleId }) {
+    this.#files.delete(moduleId);
+  }
+
+  onTestCaseReady({ module, fullName }) {
+    this.#files.get(module.moduleId)?.tests.add(fullName);
+  }
+
+  onTestCaseResult({ module, fullName }) {
+    this.#files.get(module.moduleId)?.tests.delete(fullName);
+  }
+
+  #look() {
+    for (const [id, file] of this.#files) {
+      const milliseconds = performance.now() - file.since;
+      if (milliseconds < this.#limit / 2) continue;
+      const isOver = milliseconds >= this.#limit;
+      if (!isOver && file.isNamed) continue;
+      file.isNamed = true;
+      const seconds = Math.round(milliseconds / 1000);
+      const name = relative(process.cwd(), id);
+      const tests = [...file.tests].join('; ') || 'no test, it loads the file or runs a hook';
+      process.stderr.write(`\n${name} has run for ${seconds} s. Running: ${tests}\n`);
+      if (!isOver) continue;
+      if (process.env.HUNG_FILES_LIST) appendFileSync(process.env.HUNG_FILES_LIST, `${name}\n`);
+      process.stderr.write('That is too long. All workers are killed.\n');
+      this.#files.clear();
+      for (const worker of workers()) process.kill(worker, 'SIGKILL');
+      return;
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const vitest = join(root, 'node_modules/vitest');
+
+let folder: string;
+let list: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'postern-hung-'));
+  list = join(folder, 'hung');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Runs test files in a Vitest of their own. */
+async function run(files: Readonly<Record<string, string>>) {
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(folder, name), `import { test } from '${vitest}/dist/index.js';\n${text}`);
+  }
+  const reporter = join(root, 'scripts/lib/hung-files.mjs');
+  const args = ['run', '--root', folder, '--pool=forks', '--reporter=default', `--reporter=${reporter}`];
+  const child = spawn(process.execPath, [join(vitest, 'vitest.mjs'), ...args], {
+    cwd: folder,
+    env: { ...process.env, HUNG_FILE_SECONDS: '6', HUNG_FILES_LIST: list, NO_COLOR: '1' },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+  const code = await new Promise((resolve) => child.on('exit', resolve));
+  return { code, output };
+}
+
+test('a file that blocks its thread is named and ended, and the run fails', async () => {
+  const { code, output } = await run({
+    'blocked.test.js': "test('never ends', () => { for (;;); });",
+    'other.test.js': "test('passes', () => {});",
+  });
+  expect(output).toMatch(/blocked\.test\.js has run for \d+ s/);
+  expect(output).toContain('All workers are killed');
+  expect(output).toMatch(/other\.test\.js \(1 test\)/);
+  expect(code).toBe(1);
+  expect(readFileSync(list, 'utf8')).toBe('blocked.test.js\n');
+});
+
+test('files that end in time are not named', async () => {
+  const { code, output } = await run({ 'quick.test.js': "test('passes', () => {});" });
+  expect(output).not.toContain('has run for');
+  expect(code).toBe(0);
+  expect(existsSync(list)).toBe(false);
+});
