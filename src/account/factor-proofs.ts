@@ -11,7 +11,10 @@ import type { Database } from '../database/database.js';
 import type { SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { OneStepProof, TwoStepProof } from './proofs.js';
 
-/** Proves by a code of the app or, if the app is lost, by a recovery code. Each is accepted once. */
+/**
+ * The proof with the authenticator app: the user sends a code of the app or, if the app is lost, a recovery code. Each code
+ * is accepted once.
+ */
 export function totpProof(parts: { readonly database: Database; readonly keys: SecretKeys }): OneStepProof {
   return {
     type: 'totp',
@@ -23,7 +26,10 @@ export function totpProof(parts: { readonly database: Database; readonly keys: S
   };
 }
 
-/** Proves by a passkey with user verification. Possession alone is not enough: a phone may be lost or unattended. */
+/**
+ * The proof with a passkey. It requires user verification, such as a fingerprint: the device alone is not enough, because
+ * it may be lost or unattended.
+ */
 export function passkeyProof(parts: {
   readonly database: Database;
   readonly relyingParty: RelyingParty;
@@ -37,8 +43,8 @@ export function passkeyProof(parts: {
     async begin({ userId, hasPasskey }) {
       if (!hasPasskey) return undefined;
       const challenge = newPasskeyChallenge();
-      const allowed = await passkeyDescriptors(database.user(userId), userId);
-      const options = relyingParty.requestOptions(challenge, verification, allowed);
+      const allowedPasskeys = await passkeyDescriptors(database.user(userId), userId);
+      const options = relyingParty.requestOptions(challenge, verification, allowedPasskeys);
       return { kept: { challenge }, lifetime: passkeyLifetime, challenge: options };
     },
     async verify({ userId }, { kept: { challenge }, secret, origin }) {

@@ -9,52 +9,54 @@ import {
   type RequestCount,
 } from './limit-counts.js';
 
-/** Rate limits by address, account and recipient. The database counts, so all instances share the limits. */
+/** Rate limits for each address, account and recipient. The database counts the requests, so all instances share the limits. */
 export interface RequestLimits {
   /**
-   * Counts a login request of either step against the client's address.
+   * Counts a request of the first or second step of a login against the client's address.
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countLoginByAddress(address: string | undefined): Promise<void>;
   /**
-   * Counts a login request against its account, known or not. Each known device is counted separately, so that others
-   * cannot use up the limit of the owner.
-   * @throws Problem `too_many_requests`
+   * Counts a login request against its account, whether the account exists or not. The requests of each known device are
+   * counted separately, so that other people cannot use up the limit of the owner.
+   * @throws Problem `too_many_requests` with the seconds to wait
    */
   countLoginByAccount(userId: string, knownDevice: string | undefined): Promise<void>;
   /** The key and the size of each limit. */
   readonly counts: LimitCounts;
-  /** The count of `countLoginByAddress`, for a statement that also does other work. */
+  /** The parameters of `countRequest`, for a statement that counts as `countLoginByAddress` does and also does other work. */
   ofAddress(address: string | undefined): RequestCount;
-  /** The count of `countLoginByAccount`. */
+  /** The same parameters for a statement that counts as `countLoginByAccount` does. */
   ofAccount(userId: string, knownDevice: string | undefined): RequestCount;
   /**
-   * Counts a code that an address requests.
+   * Counts a request for a code against the client's address.
    * @returns how many codes the address has requested recently, including this one
-   * @throws Problem `too_many_requests`
+   * @throws Problem `too_many_requests` with the seconds to wait
    */
   countMessageByAddress(address: string | undefined): Promise<number>;
   /**
-   * Counts a code that an identity requests: one a minute, five an hour, ten a day. Each known device is counted
-   * separately, so that others cannot use up the limit of the owner. Unknown identities are counted in the same way.
+   * Counts a request for a code against its identity, such as a phone number. The limit is one code a minute, five an hour
+   * and ten a day. The requests of each known device are counted separately, so that other people cannot use up the limit
+   * of the owner. Requests for unknown identities are counted in the same way.
    * @returns when the identity may request the next code
    * @throws Problem `too_many_requests` with the seconds to wait
    */
   countMessageByIdentity(identity: Buffer, knownDevice: string | undefined): Promise<string>;
   /**
-   * Counts a code before it is sent to a recipient.
-   * @returns false if it must not be sent. Do not show this to the client: it would link the account's identities.
+   * Counts a code against its recipient. Call it before the code is sent.
+   * @returns false if the code must not be sent. Do not show this to the client: the client could find out which identities
+   * belong to the same account.
    */
   countMessageToRecipient(recipient: Recipient): Promise<boolean>;
 }
 
-/** SQL: counts a request. The value is the seconds to wait, or null if the request may continue. */
+/** SQL: counts a request. The value is the number of seconds to wait, or null if the request may continue. */
 export function countRequest(count: { readonly key: SqlPart; readonly size: SqlPart; readonly window: SqlPart }): Sql {
   return sql`case when ${count.size}::integer > 0
                   then take_request(${count.key}::bytea, ${count.size}::integer, ${count.window}::float8) end`;
 }
 
-/** The refusal of a request that has to wait; undefined if it does not. */
+/** Returns the error for a request that has to wait; undefined if it may continue. */
 export function overLimit(seconds: number | null | undefined): Problem | undefined {
   return seconds ? new Problem('too_many_requests', { retryAfter: Math.ceil(seconds) }) : undefined;
 }
@@ -65,7 +67,7 @@ export function refuseOverLimit(seconds: number | null | undefined): void {
   if (refusal !== undefined) throw refusal;
 }
 
-/** The limits, and the database that counts. */
+/** The sizes of the limits, and the database that counts the requests. */
 export interface RequestLimitsOptions extends LimitCountsOptions {
   readonly database: Database;
 }
@@ -74,23 +76,26 @@ interface WaitRow {
   readonly wait: number | null;
 }
 
-/** SQL: counts a `RequestCount`. */
-const countOf = (p: Parameters<RequestCount>) =>
+/** SQL: `countRequest` with the parameters of a `RequestCount`. */
+const countByParameters = (p: Parameters<RequestCount>) =>
   countRequest({ key: p.limitKey, size: p.limitSize, window: p.limitWindow });
 
 const takeRequest = directoryStatement<RequestCount, WaitRow>(
   'limit_request',
-  (p) => sql`select ${countOf(p)} as wait`,
+  (p) => sql`select ${countByParameters(p)} as wait`,
 );
 const takeAccountRequest = userStatement<RequestCount, WaitRow>(
   'limit_account_request',
-  (p) => sql`select ${countOf(p)} as wait`,
+  (p) => sql`select ${countByParameters(p)} as wait`,
 );
-/** The commit of this count does not wait for the disk, as with other counts by address (decision 52). */
+/**
+ * Counts a request for a code, and how many codes its address has requested recently. Commits without waiting for the disk, as
+ * the first statement of a login does (decision 52).
+ */
 const takeTurn = directoryStatement<RequestCount & { turnKey: Buffer }, WaitRow & { readonly turn: number | null }>(
   'limit_turn',
   (p) => sql`
-  with counted as materialized (select ${countOf(p)} as wait)
+  with counted as materialized (select ${countByParameters(p)} as wait)
   select wait, case when wait is null then take_turn(${p.turnKey}) end as turn,
          set_config('synchronous_commit', 'off', true) as flush
   from counted`,
@@ -100,7 +105,7 @@ const takeMessage = directoryStatement<{ key: Buffer }, WaitRow & { readonly fre
   (p) => sql`select wait, free_at from take_message_slot(${p.key})`,
 );
 
-/** Creates the request limits. Each count is one statement. */
+/** Creates the request limits. One statement counts a request against one limit. */
 export function createRequestLimits(options: RequestLimitsOptions): RequestLimits {
   const { database } = options;
   const counts = createLimitCounts(options);
@@ -126,7 +131,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
     async countLoginByAccount(userId, knownDevice) {
       const count = counts.loginsTo(userId, knownDevice);
       if (count.limitSize === 0) return;
-      // In the user's queue: a login holds this row while it waits for its guess.
+      // In the user's queue, because a login locks this row while it waits for the row of its guess budget.
       const [row] = await database.user(userId).query(takeAccountRequest(count));
       refuseOverLimit(row?.wait);
     },
@@ -142,12 +147,12 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
       return free_at;
     },
     async countMessageToRecipient(recipient) {
-      const free = (await countMessage(counts.messagesTo(recipient))).wait === null;
-      // The limits for SMS limit their cost; mail has none.
-      if (recipient.channel !== 'sms') return free;
-      const wait = await secondsToWait(counts.smsOfPrefix(recipient.identity));
+      const isWithinLimit = (await countMessage(counts.messagesTo(recipient))).wait === null;
+      // The other limits restrict the cost of SMS. They do not apply to mail.
+      if (recipient.channel !== 'sms') return isWithinLimit;
+      const waitForPrefix = await secondsToWait(counts.smsOfPrefix(recipient.identity));
       const waitInTotal = await secondsToWait(counts.smsInTotal);
-      return free && wait === 0 && waitInTotal === 0;
+      return isWithinLimit && waitForPrefix === 0 && waitInTotal === 0;
     },
   };
 }

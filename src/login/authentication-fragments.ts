@@ -2,19 +2,19 @@ import { type Parameters, type Sql, sql } from '../database/sql.js';
 import { newId } from '../lib/ids.js';
 import type { Origin } from '../lib/origin.js';
 
-/** SQL that the statements on `authentications` share. */
+/* Parts of SQL that several statements on `authentications` share. */
 
-/** SQL: how long an authentication waits for its next secret. */
-export const openFor = sql`interval '10 minutes'`;
+/** SQL: how long the user has to send the next secret of a login. */
+export const timeForSecret = sql`interval '10 minutes'`;
 
 /** SQL: the columns of `AuthenticationRecord`. */
 export const recordColumns = sql`id, device_id, status, error_code, expires_at, created_at, updated_at,
   key_thumbprint is not null as is_bound`;
 
-/** SQL: a column of an approving statement: whether its CTE `device` has inserted the device. */
+/** SQL: the column `is_new_device` of a statement that approves a login. True if its CTE `device` has inserted the device. */
 export const isNewDevice = sql`exists (select from device where is_new) as is_new_device`;
 
-/** The event of a statement, as values. */
+/** The parameters of a statement that records an audit event. */
 export interface EventValues {
   readonly eventId: string;
   readonly actor: string;
@@ -22,17 +22,21 @@ export interface EventValues {
   readonly requestId: string | null;
 }
 
-/** The values of `EventValues` for an origin, with a new event id. */
+/** Returns the `EventValues` of a request, with a new event id. */
 export function eventValues({ actor, address, requestId }: Origin): EventValues {
   return { eventId: newId(), actor, address: address ?? null, requestId: requestId ?? null };
 }
 
-/** SQL: the CTE `event` with `EventValues`. */
-export const eventInput = (p: Parameters<EventValues>): Sql => sql`event as (
+/** SQL: the CTE `event`, a single row with the `EventValues`. */
+export const eventCte = (p: Parameters<EventValues>): Sql => sql`event as (
     select ${p.eventId}::uuid as id, ${p.actor}::text as actor, ${p.address}::inet as address,
            ${p.requestId}::text as request_id)`;
 
-/** SQL: records an event of each row of the CTE `authentication`, from the CTE `event`. @param type a text */
+/**
+ * SQL: inserts an audit event for the row of the CTE `authentication`, if it has one, with the values of the CTE `event`.
+ *
+ * @param type the type of the event, as SQL of the type `text`
+ */
 export const insertEvent = (type: Sql): Sql => sql`
   insert into events (user_id, id, type, actor, address, request_id, data, created_at)
   select a.user_id, e.id, ${type}, e.actor, e.address, e.request_id,

@@ -12,12 +12,12 @@ import { queueForDispatch } from '../messages/enqueue.js';
 import { newDeviceNotice } from '../messages/notices.js';
 import {
   type EventValues,
-  eventInput,
+  eventCte,
   eventValues,
   insertEvent,
   isNewDevice,
-  openFor,
   recordColumns,
+  timeForSecret,
 } from './authentication-fragments.js';
 
 /** The rows of `authentications`: every login, from its start to the end of its token. */
@@ -82,7 +82,7 @@ const insertApproved = userStatement<ApprovedValues, MaybeRecord>(
   (p) => sql`
   with settled as materialized (${settleRightGuess(p.userId, p)}),
   clock as materialized (select db_now() as now from settled),
-  ${eventInput(p)},
+  ${eventCte(p)},
   held_device as materialized (
     ${lockKnownDevice({ userId: p.userId, deviceId: p.knownDevice, after: sql`settled` })}),
   authentication as (
@@ -150,7 +150,7 @@ const insertRejected = userStatement<LoginValues & { errorCode: string }, Authen
   'authentication_reject_at_once',
   (p) => sql`
   with clock as materialized (select db_now() as now),
-  ${eventInput(p)},
+  ${eventCte(p)},
   authentication as (
     insert into authentications (user_id, id, device_id, authenticator, status, epoch, error_code,
                                  expires_at, created_at, updated_at)
@@ -192,14 +192,14 @@ const insertOpen = userStatement<OpenValues, AuthenticationRecord>(
   'authentication_begin',
   (p) => sql`
   with clock as materialized (select db_now() as now),
-  ${eventInput(p)},
+  ${eventCte(p)},
   authentication as (
     insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, key_thumbprint, challenge,
                                  pin_refused, factor, challenge_ends_at, expires_at, created_at, updated_at)
     select ${p.userId}, ${p.id}, ${p.deviceId}, ${p.authenticator},
            case when ${p.messageId}::uuid is null then 'pending' else 'created' end, ${p.epoch}, ${p.device}::jsonb,
            ${p.keyThumbprint}, ${p.challenge}::jsonb, ${p.pinRefused}, ${p.factor}, now + ${p.lifetimeSeconds} * interval '1 second',
-           now + ${openFor}, now, now
+           now + ${timeForSecret}, now, now
     from clock
     returning *),
   message as (
@@ -295,7 +295,7 @@ const endApproved = userStatement<
 >(
   'authentication_end',
   (p) => sql`
-  with ${eventInput(p)},
+  with ${eventCte(p)},
   authentication as (
     update authentications a set ended_at = n.now, updated_at = n.now
     from users u cross join lateral (select db_now() as now) n

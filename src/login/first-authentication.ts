@@ -3,7 +3,7 @@ import type { Queryable } from '../database/database.js';
 import { sql, userStatement } from '../database/sql.js';
 import { recordDevice } from '../devices/queries.js';
 import type { Origin } from '../lib/origin.js';
-import { type EventValues, eventInput, eventValues, insertEvent } from './authentication-fragments.js';
+import { type EventValues, eventCte, eventValues, insertEvent } from './authentication-fragments.js';
 
 /** The first login of a user who has just been created with a password and a second factor. */
 export interface FirstAuthentication {
@@ -25,7 +25,7 @@ const insertFirst = userStatement<Values>(
   'authentication_first',
   (p) => sql`
   with clock as materialized (select db_now() as now),
-  ${eventInput(p)},
+  ${eventCte(p)},
   authentication as (
     insert into authentications (user_id, id, device_id, authenticator, status, epoch, device, token_digest, second_factor,
                                  expires_at, created_at, updated_at, approved_at)

@@ -10,12 +10,12 @@ import { settleRightGuess, type TakenGuess } from '../limits/guess-budget.js';
 import { newDeviceNotice } from '../messages/notices.js';
 import {
   type EventValues,
-  eventInput,
+  eventCte,
   eventValues,
   insertEvent,
   isNewDevice,
-  openFor,
   recordColumns,
+  timeForSecret,
 } from './authentication-fragments.js';
 import {
   type ApprovedRecord,
@@ -79,7 +79,7 @@ const takeGuess = userStatement<{ userId: string; id: string; approvalKey: Buffe
   where a.user_id = ${p.userId} and a.id = ${p.id} and a.ended_at is null
     and ((a.status in ('created', 'pending') and a.guesses < ${maxGuesses}
           and a.expires_at > db_now() and a.challenge_ends_at > db_now()
-          and ${isNotAhead(sql`a.expires_at - ${openFor}`)})
+          and ${isNotAhead(sql`a.expires_at - ${timeForSecret}`)})
       or (a.status = 'approved' and a.approval_key = ${p.approvalKey} and a.first_used_at is null
           and a.guesses < ${maxGuessesWithRepeats} and a.approved_at > db_now() - interval '10 minutes'
           and ${isNotAhead(sql`a.approved_at`)}))
@@ -114,7 +114,7 @@ const setNextFactor = userStatement<NextFactorValues, AuthenticationRecord>(
   (p) => sql`
   update authentications a
   set factor = 2, status = 'pending', guesses = 0, challenge = ${p.challenge}::jsonb, updated_at = n.now,
-      challenge_ends_at = n.now + ${p.lifetimeSeconds} * interval '1 second', expires_at = n.now + ${openFor}
+      challenge_ends_at = n.now + ${p.lifetimeSeconds} * interval '1 second', expires_at = n.now + ${timeForSecret}
   from (select db_now() as now) n
   where a.user_id = ${p.userId} and a.id = ${p.id} and a.factor = 1 and a.status in ('created', 'pending')
     and a.ended_at is null
@@ -194,7 +194,7 @@ const approveOpen = userStatement<ApprovalValues, MaybeRecord>(
   'authentication_approve',
   (p) => sql`
   with settled as materialized (${settleRightGuess(p.userId, p)}),
-  ${eventInput(p)},
+  ${eventCte(p)},
   held_device as materialized (
     ${lockKnownDevice({ userId: p.userId, deviceId: p.deviceId, after: sql`settled` })}),
   authentication as (
@@ -269,7 +269,7 @@ const rejectOpen = userStatement<{ userId: string; id: string } & EventValues>(
   'authentication_reject',
   (p) => sql`
   with clock as materialized (select db_now() as now),
-  ${eventInput(p)},
+  ${eventCte(p)},
   authentication as (
     update authentications a
     set updated_at = now, status = case when guesses >= ${maxGuesses} then 'rejected' else status end,

@@ -22,11 +22,12 @@ import {
 } from './session-queries.js';
 import { validSessions } from './verifier.js';
 
-/** Creates session tokens: short-lived tokens that authorize all requests except logins. */
+/** Creates sessions. The token of a session is short-lived, and authorizes all requests except logins. */
 export interface Sessions {
   /**
-   * @throws Problem `invalid_authentication_token`, `account_locked` (an operator's lock), `account_unusable` (deactivated);
-   * for a token that is bound to a key also `invalid_dpop_proof` and `use_dpop_nonce`
+   * Creates a session for an authentication token.
+   * @throws Problem `invalid_authentication_token`, `account_locked` (by an operator), `account_unusable` (deactivated). If the
+   * token is bound to a key, also `invalid_dpop_proof` and `use_dpop_nonce`
    */
   create(token: ParsedToken, use: TokenUse): Promise<CreatedSession>;
 }
@@ -34,11 +35,11 @@ export interface Sessions {
 /** A new session with its token. */
 export interface CreatedSession {
   readonly session: NewSession;
-  /** The nonce for the next proof, if the authentication token is bound to a key. */
+  /** The nonce for the client's next proof. Undefined if the authentication token is not bound to a key. */
   readonly nonce: string | undefined;
 }
 
-/** Arrays as PostgreSQL's text, in one order. */
+/** Each array is text in the syntax of PostgreSQL. All arrays have the same order: one element for each new session. */
 interface CreateManyValues {
   readonly userIds: string;
   readonly authenticationIds: string;
@@ -52,8 +53,9 @@ interface CreateManyValues {
 }
 
 /**
- * Creates sessions of many tokens that were used before. It locks nothing, so it waits for nothing. A token without a row in
- * the result is used for the first time, is bound to a key, or is refused: `createSession` decides.
+ * Creates one session for each of many authentication tokens that were used before. It takes no locks, so it never waits. The
+ * result has no row for a token that is used for the first time, that another client used last, that is bound to a key, or
+ * that must be refused. For such a token, `createSession` decides.
  */
 const createFurtherSessions = userStatement<CreateManyValues, SessionRow>(
   'session_create_many',
@@ -78,24 +80,24 @@ const createFurtherSessions = userStatement<CreateManyValues, SessionRow>(
 );
 
 /**
- * SQL of a lateral subquery: `expires_at` of a session if it is valid, by the rules of `SessionVerifier`. For long-lived
- * work, such as a stream, that checks its session again in its own query.
+ * SQL: a query that returns `expires_at` of a session, or no row if the session is not valid by the rules of `SessionVerifier`.
+ * Long-lived work, such as a stream, uses it as a lateral subquery to check its session again.
  */
 export function validSession(userId: SqlPart, sessionId: SqlPart): Sql {
   return sql`select s.expires_at from ${validSessions} and s.user_id = ${userId} and s.id = ${sessionId}`;
 }
 
 export interface SessionOptions {
-  /** Lifetime of a session in milliseconds. It never exceeds that of its authentication token. */
+  /** The lifetime of a session in milliseconds. A session always ends with its authentication token, if that ends earlier. */
   readonly lifetime: number;
-  /** Whether parallel requests share one statement. */
+  /** Whether requests that arrive at the same time share one statement. */
   readonly batching: boolean;
   readonly counters: Counters;
   readonly possession: Possession;
   readonly report: ReportToken;
 }
 
-/** Creates session tokens. `batching` lets parallel requests share a statement. */
+/** Creates the service that creates sessions. */
 export function createSessions(
   database: Database,
   { lifetime, batching, counters, possession, report }: SessionOptions,
@@ -109,7 +111,7 @@ export function createSessions(
     const [row] = await database.user(values.userId).query(createSession(values));
     return row;
   };
-  /** A proof has no effect on a token that is not bound. */
+  /** If the token is not bound to a key, the proof is ignored. */
   const createWithProof = async (requested: RequestedSession, read: ReadProof) => {
     if ('fault' in read) return createAlone(requested);
     const values = valuesOf(requested);
@@ -128,8 +130,8 @@ export function createSessions(
       const { token, digest } = newToken('session', [authenticationToken.ids[0] ?? '', id]);
       const requested = { token: authenticationToken, id, digest, ...clientOf(use) };
       const read = possession.read(authenticationToken, use.proof);
-      const isWithoutProof = use.proof.headers.length === 0;
-      const row = await (isWithoutProof ? createOne(requested) : createWithProof(requested, read));
+      const hasProof = use.proof.headers.length > 0;
+      const row = await (hasProof ? createWithProof(requested, read) : createOne(requested));
       if (row === undefined) throw new Problem('invalid_authentication_token');
       if (!row.active) throw new Problem('account_unusable');
       if (!row.current) throw new Problem('invalid_authentication_token');
@@ -137,7 +139,7 @@ export function createSessions(
       if (row.key_thumbprint !== null && !row.is_proven) {
         throw await possession.refusal(authenticationToken, use, read, row);
       }
-      // The token was superseded, deleted or re-issued while this request waited for it.
+      // While this request waited for the row of the token, the token was superseded, deleted or replaced.
       if (row.id === null) throw new Problem('invalid_authentication_token');
       if (row.is_shared === true) {
         const data = { other_network: row.client_network };
@@ -150,7 +152,7 @@ export function createSessions(
   };
 }
 
-/** The state of a token whose session was created together with others. */
+/** The columns of `CreatedRow` that `createFurtherSessions` does not return. They are the same for all its sessions. */
 const furtherSession = {
   ...{ current: true, active: true, locked: false },
   ...{ key_thumbprint: null, key_fits: false, nonce_fits: false, time_fits: false, is_used: false, is_proven: false },
@@ -179,13 +181,14 @@ async function createMany(
   return requests.map(({ id }) => created.get(id));
 }
 
-/** A session to create: its authentication token, and its own id and digest. */
+/** A session to create: its authentication token, its own id, and the digest of its own token. */
 interface RequestedSession {
   readonly token: ParsedToken;
   readonly id: string;
   readonly digest: Buffer;
-  /** The client: the first 8 bytes of the SHA-256 of its User-Agent as a number, and its network. */
+  /** The first 8 bytes of the SHA-256 of the client's User-Agent, as a number. */
   readonly agent: string;
+  /** The network of the client's address. */
   readonly network: string;
 }
 

@@ -4,19 +4,19 @@ import type { PasswordHash } from './password-hash.js';
 import { pbkdf2 } from './pbkdf2.js';
 import { scrypt } from './scrypt.js';
 
-/** All formats of password hashes that can be verified; the current one first. */
-const kinds = [argon2, bcrypt, scrypt, pbkdf2];
+/** All formats of password hashes that Postern can verify. New hashes have the first format. */
+const formats = [argon2, bcrypt, scrypt, pbkdf2];
 
-/** Undefined for a hash that cannot be verified. */
+/** Parses a stored hash. Returns undefined if Postern cannot verify it. */
 export function parseHash(text: string): PasswordHash | undefined {
-  for (const kind of kinds) {
-    const hash = kind.parse(text);
+  for (const format of formats) {
+    const hash = format.parse(text);
     if (hash !== undefined) return hash;
   }
   return undefined;
 }
 
-/** A dummy hash with this scheme, which no password matches; undefined for an unknown scheme. */
+/** Returns a dummy hash with this scheme. No password matches it. Returns undefined if the scheme is unknown. */
 export function dummyHashFor(scheme: string): string | undefined {
-  return kinds.map((kind) => kind.dummyHash(scheme)).find((text) => parseHash(text)?.scheme === scheme);
+  return formats.map((format) => format.dummyHash(scheme)).find((text) => parseHash(text)?.scheme === scheme);
 }

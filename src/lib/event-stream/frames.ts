@@ -1,34 +1,34 @@
 /*
- * The text of server-sent events (WHATWG HTML, section 9.2). JSON escapes line breaks, so it is one line. Clients ignore
- * event names that they do not know.
+ * The text of server-sent events (WHATWG HTML, section 9.2). JSON escapes line breaks, so the data of an event is always one
+ * line. Clients ignore events with names that they do not know.
  */
 
-/** The start of a stream. It gives the client an id to resume from before the first event. */
+/** The first text of a stream. The client can resume from its id if the connection breaks before the first event. */
 export function opening(id: string | number): string {
-  return `:\nretry: ${between(1000, 3000)}\nid: ${id}\n\n`;
+  return `:\nretry: ${randomBetween(1000, 3000)}\nid: ${id}\n\n`;
 }
 
-/** The end of a stream: the client reconnects soon, to another instance or to this one after its restart. */
+/** The last text of a stream. The client then reconnects soon, to another instance or to this one after its restart. */
 export function closing(): string {
-  return `retry: ${between(100, 1000)}\n\n`;
+  return `retry: ${randomBetween(100, 1000)}\n\n`;
 }
 
-/** Keeps the connection alive. @param id the id to resume from, if it has changed since the last event */
+/** Text that keeps the connection open. @param id the id to resume from; undefined if the client already has it */
 export function heartbeat(id: string | number | undefined): string {
   return id === undefined ? ':\n\n' : `:\nid: ${id}\n\n`;
 }
 
-/** An event without a name. */
+/** An event without a name, which browsers report as `message`. */
 export function message(id: string | number, data: object): string {
   return `id: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** The client must list again: not all events since its position are known. */
+/** Tells the client to read the list again, because the server does not know all events since the client's position. */
 export function reset(id: string | number): string {
   return `event: reset\nid: ${id}\ndata: ${JSON.stringify({ after: `${id}` })}\n\n`;
 }
 
-/** Jitter, so that clients that were disconnected together do not reconnect at the same moment. */
-function between(low: number, high: number): number {
+/** A random number, so that clients that were disconnected at the same time do not all reconnect at the same moment. */
+function randomBetween(low: number, high: number): number {
   return Math.round(low + Math.random() * (high - low));
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../database/database.js';
 import { type Parameters, type Sql, sql, userStatement } from '../../database/sql.js';
 import type { ProofValues } from './presented-proof.js';
-import { isToken, type TokenKey } from './token-reports.js';
+import { rowHasToken, type TokenKey } from './token-reports.js';
 
 /** The database's part of the check of a proof: the key of the token, the time, and whether the proof was used before. */
 
@@ -40,7 +40,7 @@ export const noProofState: Sql = sql`
 
 const readState = userStatement<TokenKey & ProofValues, ProofState>(
   'token_proof_state',
-  (p) => sql`select ${proofState(p)} from authentications a where ${isToken(p)}`,
+  (p) => sql`select ${proofState(p)} from authentications a where ${rowHasToken(p)}`,
 );
 
 /** The state of a proof for a token that is not used for a session. Undefined: the token is unknown or has ended. */

@@ -5,53 +5,55 @@ import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import type { Origin } from '../../lib/origin.js';
 import type { Notices } from '../../messages/notices.js';
 
-/** A use of a token that shows or suggests that somebody copied it. */
+/** A report that a token was used in a way that proves or suggests that somebody has copied it. */
 export interface TokenReport {
+  /** The type of the audit event. `token.misused`: somebody has copied the token. `token.shared`: two clients use the token. */
   readonly type: 'token.misused' | 'token.shared';
-  /** More about the event. */
+  /** Further data of the audit event. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** Whether the user gets a notice. */
+  /** Whether Postern sends the user a notice. */
   readonly isNotified: boolean;
 }
 
-/** Records events of copied tokens and notifies their users. */
+/** Records an audit event for a token that may have been copied, and notifies its user. */
 export type ReportToken = (token: ParsedToken, origin: Origin, report: TokenReport) => Promise<void>;
 
-/** The key of a token's row. */
+/** The values that identify the row of a token. */
 export interface TokenKey {
   readonly userId: string;
   readonly authenticationId: string;
   readonly authenticationDigest: Buffer;
 }
 
-/** SQL: whether a row `a` of `authentications` is an approved login with this token. */
-export const isToken = (p: Parameters<TokenKey>) => sql`
+/** SQL: the condition that the row `a` of `authentications` has this token, is approved and has not ended. */
+export const rowHasToken = (p: Parameters<TokenKey>) => sql`
   a.user_id = ${p.userId} and a.id = ${p.authenticationId} and a.token_digest = ${p.authenticationDigest}
   and a.status = 'approved' and a.ended_at is null`;
 
-const markReport = userStatement<TokenKey & { readonly restHours: number }, { device_id: string }>(
+/** Stores the time of the report. Changes no row if the token was reported in the last `quietHours`. */
+const markReport = userStatement<TokenKey & { readonly quietHours: number }, { device_id: string }>(
   'token_mark_report',
   (p) => sql`
   update authentications a set misuse_reported_at = n.now
   from (select db_now() as now) n
-  where ${isToken(p)} and (a.misuse_reported_at is null
-    or a.misuse_reported_at not between n.now - ${p.restHours}::int * interval '1 hour' and n.now)
+  where ${rowHasToken(p)} and (a.misuse_reported_at is null
+    or a.misuse_reported_at not between n.now - ${p.quietHours}::int * interval '1 hour' and n.now)
   returning a.device_id`,
 );
 
 /**
- * Hours until a token is reported again. A refused copy has certainly been copied. Two clients of one token may be parts of
- * one app, and their user would get a notice again and again.
+ * Hours after a report in which the same token is not reported again. A misused token has certainly been copied. But two
+ * clients that share a token may be parts of one app, and the user would often get a notice for no reason.
  */
-const restHours = { 'token.misused': 1, 'token.shared': 24 };
+const quietHours = { 'token.misused': 1, 'token.shared': 24 };
 
-/** Creates the reports. Each writes its event and its notice in one transaction. */
+/** Creates the function that reports tokens. One transaction writes the audit event and the notice. */
 export function createTokenReports(database: Database, notices: Pick<Notices, 'notify'>): ReportToken {
   return async (token, origin, { type, data, isNotified }) => {
     const [userId = '', authenticationId = ''] = token.ids;
     const key = { userId, authenticationId, authenticationDigest: token.digest };
     await database.user(userId).transaction(async (tx: Queryable<'user'>) => {
-      const [row] = await tx.query(markReport({ ...key, restHours: restHours[type] }));
+      const [row] = await tx.query(markReport({ ...key, quietHours: quietHours[type] }));
       if (row === undefined) return;
       const { device_id } = row;
       await recordEvent(tx, {

@@ -66,7 +66,10 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
     this.restart();
   }
 
-  /** `addEventListener` with the types of the element's events. It returns a function that ends it. Events bubble and leave shadow roots. */
+  /**
+   * Adds a listener, like `addEventListener`, but knows the types of the element's events. Events bubble and cross shadow roots.
+   * @returns a function that removes the listener
+   */
   on<K extends keyof (Events & BaseEvents) & string>(
     type: K,
     listener: (event: (Events & BaseEvents)[K]) => unknown,
@@ -100,7 +103,7 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
     if (before !== after && this.#life !== undefined) this.restart();
   }
 
-  /** @internal Shows the element anew, in the page's language of this moment. */
+  /** @internal Builds the view again, in the current language of the page. */
   protected restart(): void {
     if (!this.isConnected) return;
     this.#life?.abort();

@@ -5,21 +5,23 @@ import { type OnceOptions, onceHeader } from '../publishing/idempotency.js';
 import type { ApiKey, AuditEvent, IssuedApiKey, NewApiKey, OutboxMessage } from '../wire.js';
 import { createUsers, type Users } from './users.js';
 
-/** The work of operators, with an API key that has the scopes. */
+/** Operations of the admin API. Each needs an API key that has the scope of its route. */
 export interface Administration {
   readonly users: Users;
   readonly keys: {
-    /** The answer has the key. It is shown only once. */
+    /** Creates an API key. Only this answer contains the key itself. */
     readonly create: (
       key: Omit<NewApiKey, 'expires_at'> & { readonly expires_at?: string | Date | undefined },
       options: OnceOptions,
     ) => Promise<IssuedApiKey>;
+    /** Lists the API keys, without the keys themselves. */
     readonly list: (query?: ListQuery) => List<ApiKey>;
+    /** Makes the API key with this id invalid. */
     readonly revoke: (id: string, options?: Abortable) => Promise<void>;
   };
-  /** The audit events. */
+  /** Lists the audit events. */
   readonly events: (query?: ListQuery) => List<AuditEvent>;
-  /** Messages with codes and notices, and their states. */
+  /** Lists the messages that contain codes and notices, with the state of each message. */
   readonly outbox: (query?: ListQuery) => List<OutboxMessage>;
 }
 
@@ -29,10 +31,12 @@ export function createAdministration(connection: Connection): Administration {
   return {
     users: createUsers(connection),
     keys: {
-      async create({ expires_at: end, ...key }, options) {
+      async create({ expires_at: expiresAt, ...key }, options) {
         const body = {
           ...key,
-          ...(end !== undefined && { expires_at: end instanceof Date ? end.toISOString() : end }),
+          ...(expiresAt !== undefined && {
+            expires_at: expiresAt instanceof Date ? expiresAt.toISOString() : expiresAt,
+          }),
         };
         const { signal } = options;
         return call<IssuedApiKey>({ method: 'POST', path: keysPath, body, headers: onceHeader(options), signal });
