@@ -28,5 +28,7 @@ window.show = async ({ url, tag, attributes = {}, properties = {}, login, texts,
   Object.assign(element, properties);
   document.querySelector('main').append(element);
   defineElements({ postern, texts });
+  // As in a page that loads the package twice.
+  defineElements({ postern });
   Object.assign(window, { client, postern, element, events });
 };

@@ -47,9 +47,13 @@ afterAll(() => rm(work, { recursive: true, force: true }));
 
 const app = `import { createPostern, memoryStorage } from '@postern/client';
 import { defineElements } from '@postern/elements';
+import { defineAccount } from '@postern/elements/account';
 import { defineInbox, PosternInbox } from '@postern/elements/inbox';
+import { defineSignIn } from '@postern/elements/sign-in';
 const postern = createPostern({ url: 'https://auth.example.com', storage: memoryStorage() });
 defineInbox({ postern });
+defineSignIn({ postern, oidc: async () => null });
+defineAccount({ postern });
 defineElements({ postern }, PosternInbox);
 `;
 

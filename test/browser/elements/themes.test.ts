@@ -25,21 +25,26 @@ test('the three themes of docs/elements.md change every element, with enough con
   expect(all).toHaveLength(3);
   const grounds = new Set<string>();
   for (const [name, css] of all) {
-    const login = { identity: user.username ?? '', password };
-    const shown = await pages.show('postern-inbox', { login, attributes: { open: '' } });
-    const { page } = shown;
-    await page.evaluate(`{
-      const sheet = new CSSStyleSheet();
-      sheet.replaceSync(${JSON.stringify(css)});
-      document.adoptedStyleSheets = [sheet];
-      document.querySelector('main').className = '${name}';
-    }`);
-    await page.getByText('Paid').waitFor();
-    grounds.add(
-      await page.evaluate('getComputedStyle(element.shadowRoot.querySelector("[part=panel]")).backgroundColor'),
-    );
-    await shown.isAccessible();
-    await shown.isClean();
+    for (const [tag, text, part] of [
+      ['postern-inbox', 'Paid', 'panel'],
+      ['postern-account', 'Profile', 'row'],
+      ['postern-sign-in', 'Forgot your password?', 'card'],
+    ] as const) {
+      const login = tag === 'postern-sign-in' ? {} : { login: { identity: user.username ?? '', password } };
+      const shown = await pages.show(tag, { ...login, attributes: tag === 'postern-inbox' ? { open: '' } : {} });
+      const { page } = shown;
+      await page.evaluate(`{
+        const sheet = new CSSStyleSheet();
+        sheet.replaceSync(${JSON.stringify(css)});
+        document.adoptedStyleSheets = [sheet];
+        document.querySelector('main').className = '${name}';
+      }`);
+      await page.getByText(text).first().waitFor();
+      const style = `getComputedStyle(element.shadowRoot.querySelector('[part~=${part}]'))`;
+      grounds.add(`${tag} ${await page.evaluate<string>(`${style}.color`)}`);
+      await shown.isAccessible();
+      await shown.isClean();
+    }
   }
-  expect(grounds.size).toBe(3);
+  expect(grounds.size).toBe(9);
 });

@@ -27,7 +27,7 @@ function filled<E extends Element>(element: E, attributes: Attributes, children:
 }
 
 /** Replaces what is in an element. */
-export function put(element: Element, ...children: Child[]): void {
+export function put(element: ParentNode, ...children: Child[]): void {
   element.replaceChildren(
     ...children.filter((child): child is Node | string => child !== null && child !== undefined && child !== false),
   );

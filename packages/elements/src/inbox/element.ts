@@ -12,7 +12,7 @@ import { h, icon, put } from '../base/dom.js';
 import { PosternElement } from '../base/element.js';
 import { fill } from '../base/texts.js';
 import { backPath, backPathRightToLeft, bellPath, settingsPath } from './icons.js';
-import { createRows } from './list.js';
+import { createRows, emptiness, skeleton } from './list.js';
 import { place } from './place.js';
 import { style } from './style.js';
 import { english, type InboxTexts } from './texts.js';
@@ -126,7 +126,7 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
     const isBell = this.layout === 'bell';
     const panel = this.#panel(postern, inbox, view, signal, isBell);
     const bell = isBell ? this.#bell(panel.node) : null;
-    put(this.root as ShadowRoot & Element, bell?.button, panel.node, h('p', { class: 'read', role: 'status' }));
+    put(this.root, bell?.button, panel.node, h('p', { class: 'read', role: 'status' }));
     this.#show = (isOpen) => isBell && panel.node.isConnected && panel.node.togglePopover(isOpen);
     if (this.open) this.#show(true);
 
@@ -303,7 +303,7 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
         if (!rows.list.isConnected) put(list, rows.list, rest);
       } else if (status === 'signed_out') put(list, h('p', { class: 'empty muted' }, words.signed_out));
       else if (loading || status === 'starting') {
-        if (list.querySelector('.bones') === null) put(list, bones(words.loading));
+        if (list.querySelector('.bones') === null) put(list, skeleton(words.loading));
       } else if (error === null && list.querySelector('.empty') === null) put(list, emptiness(words));
       if (error !== reported && error !== null) this.report(error);
       reported = error;
@@ -352,19 +352,3 @@ export class PosternInbox extends PosternElement<InboxEvents, InboxTexts> {
     this.emit('postern-unread', { count, capped });
   }
 }
-
-const bones = (label: string) =>
-  h('div', { class: 'bones' }, h('span', { class: 'read', role: 'status' }, label), h('i'), h('i'), h('i'));
-
-const emptiness = (words: InboxTexts) =>
-  h(
-    'slot',
-    { name: 'empty' },
-    h(
-      'div',
-      { class: 'empty', part: 'empty' },
-      icon(bellPath),
-      h('strong', {}, words.empty),
-      h('span', { class: 'muted small' }, words.empty_hint),
-    ),
-  );

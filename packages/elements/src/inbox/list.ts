@@ -1,8 +1,8 @@
 import type { InboxItem } from '@postern/client';
 import { h, icon, put } from '../base/dom.js';
+import { fullTime, timeAgo } from '../base/time.js';
 import { bellPath } from './icons.js';
 import type { InboxTexts } from './texts.js';
-import { fullTime, timeAgo } from './time.js';
 
 export interface ListOptions {
   readonly words: InboxTexts;
@@ -105,3 +105,21 @@ function face({ image, actor }: InboxItem): HTMLElement {
 }
 
 const isWeb = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+
+/** Shown while the first notifications are read. */
+export const skeleton = (label: string) =>
+  h('div', { class: 'bones' }, h('span', { class: 'read', role: 'status' }, label), h('i'), h('i'), h('i'));
+
+/** Shown if there are no notifications. A page can put its own into the slot. */
+export const emptiness = (words: InboxTexts) =>
+  h(
+    'slot',
+    { name: 'empty' },
+    h(
+      'div',
+      { class: 'empty', part: 'empty' },
+      icon(bellPath),
+      h('strong', {}, words.empty),
+      h('span', { class: 'muted small' }, words.empty_hint),
+    ),
+  );

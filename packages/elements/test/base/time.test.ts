@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timeAgo } from '../../src/inbox/time.js';
+import { timeAgo } from '../../src/base/time.js';
 
 const now = Date.parse('2026-05-20T12:00:00Z');
 test.each([

@@ -1,0 +1,87 @@
+import { isPosternError, isProblem } from '@postern/client';
+import { type Child, h, put } from '../base/dom.js';
+import { showError } from '../base/errors.js';
+import { createForm, type FieldOptions, type Form } from '../base/form.js';
+import type { AccountTexts } from './texts.js';
+
+/** A question of the dialog. */
+export interface Step {
+  readonly title: string;
+  readonly lead?: readonly Child[];
+  readonly fields?: readonly FieldOptions[];
+  readonly submit: string;
+  readonly isDangerous?: boolean;
+  /** Runs with what was typed. The dialog closes afterwards, or asks the step that is returned. */
+  readonly act: (values: Readonly<Record<string, string>>) => Promise<Step | undefined>;
+}
+
+export interface Dialog {
+  readonly node: HTMLDialogElement;
+  /** Asks until it is done. @returns false if the user cancelled */
+  ask(step: Step): Promise<boolean>;
+  /** Shows something else in the open dialog, such as a proof. `cancelled` runs if the user closes it. */
+  show(title: string, content: readonly Child[], cancelled: () => void): void;
+}
+
+/** One modal dialog for all changes. The browser keeps the focus in it, and gives it back. */
+export function createDialog(words: AccountTexts, signal: AbortSignal, report: (error: unknown) => void): Dialog {
+  const title = h('h2', { id: 'dialog-title', part: 'heading' });
+  const body = h('div', { class: 'body' });
+  const cancel = h(
+    'button',
+    { type: 'button', class: 'link small', part: 'link', click: () => node.close() },
+    words.cancel,
+  );
+  const foot = h('div', { class: 'row end' }, cancel);
+  const node: HTMLDialogElement = h('dialog', { part: 'dialog', 'aria-labelledby': 'dialog-title' }, title, body, foot);
+  let onClose: () => void = () => undefined;
+  node.addEventListener('close', () => onClose());
+  signal.addEventListener('abort', () => node.close());
+
+  function show(text: string, content: readonly Child[], cancelled: () => void): void {
+    title.textContent = text;
+    put(body, ...content);
+    onClose = cancelled;
+    if (!node.open) node.showModal();
+    const first = body.querySelector<HTMLElement>('input, form button, button');
+    first?.focus();
+  }
+
+  function ask(first: Step): Promise<boolean> {
+    return new Promise((resolve) => {
+      const next = (step: Step) => {
+        const { submit, fields = [], lead = [], isDangerous = false } = step;
+        // A step that only shows what is done, such as recovery codes.
+        const isLast = step.fields === undefined && !isDangerous && step !== first;
+        foot.hidden = isLast;
+        const view = () => show(step.title, [...lead, form.node], () => resolve(isLast));
+        const form: Form = createForm({
+          ...{ words, fields, submit, isDangerous, labelledBy: 'dialog-title' },
+          async onSubmit(values) {
+            try {
+              const following = await step.act(values);
+              if (signal.aborted) return;
+              if (following !== undefined) return next(following);
+              onClose = () => undefined;
+              node.close();
+              resolve(true);
+            } catch (error) {
+              if (signal.aborted) return;
+              if (!isPosternError(error) || error.kind === 'usage') throw error;
+              // The user closed the dialog.
+              if (!node.open) return resolve(false);
+              // A proof took the place of the form.
+              if (!form.node.isConnected) view();
+              report(error);
+              if (isProblem(error, 'last_way_in')) form.issue(words.last_way_in);
+              else showError(form, error, words, signal);
+            }
+          },
+        });
+        view();
+      };
+      next(first);
+    });
+  }
+  return { node, ask, show };
+}

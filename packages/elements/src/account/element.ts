@@ -1,0 +1,186 @@
+import {
+  type AccountClient,
+  createAccount,
+  createDevices,
+  isPosternError,
+  type OfferedLogins,
+  offeredLogins,
+  type Postern,
+} from '@postern/client';
+import { h, put } from '../base/dom.js';
+import { PosternElement } from '../base/element.js';
+import { textOf } from '../base/errors.js';
+import { addressSection, passwordSection, pinSection, profileSection } from './credentials.js';
+import { createDialog, type Dialog } from './dialog.js';
+import { factorSection, identitySection } from './factors.js';
+import { activitySection, dataSection, deviceSection } from './history.js';
+import { prove } from './prove.js';
+import type { AccountChange, AccountSection, Context } from './sections.js';
+import { style } from './style.js';
+import { type AccountTexts, english } from './texts.js';
+
+/** Events of `<postern-account>`. */
+export interface AccountEvents {
+  /** The user has changed something. */
+  readonly 'postern-changed': CustomEvent<{ readonly operation: AccountChange }>;
+  /** The user has signed out here, or has deleted the account. */
+  readonly 'postern-signed-out': CustomEvent<null>;
+}
+
+const all: Readonly<Record<AccountSection, (context: Context) => HTMLElement | null | Promise<HTMLElement | null>>> = {
+  profile: profileSection,
+  password: passwordSection,
+  pin: (context) => (context.offered.pin.policy === 'off' && !context.account.has_pin ? null : pinSection(context)),
+  addresses: addressSection,
+  factors: factorSection,
+  identities: identitySection,
+  devices: deviceSection,
+  activity: activitySection,
+  data: dataSection,
+};
+const isSection = (name: string): name is AccountSection => Object.hasOwn(all, name);
+
+/**
+ * `<postern-account>`: what users see and change of their own account. Changes ask for a proof, of those that the account accepts now.
+ *
+ * Parts: `section`, `heading`, `row`, `value`, `entry`, `field`, `label`, `input`, `button`, `button-primary`, `button-danger`, `link`,
+ * `dialog`, `qr`, `recovery-codes`, `issue`.
+ *
+ * @example
+ * ```ts
+ * import { createPostern, indexedDbStorage } from '@postern/client';
+ * import { defineAccount } from '@postern/elements/account';
+ *
+ * defineAccount({ postern: createPostern({ url: 'https://auth.example.com', storage: indexedDbStorage() }) });
+ * document.querySelector('postern-account')?.on('postern-signed-out', () => location.assign('/'));
+ * ```
+ */
+export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> {
+  /** @internal */
+  static readonly tag = 'postern-account';
+  /** @internal */
+  static readonly style = style;
+  /** @internal */
+  static readonly observedAttributes = ['lang', 'sections'];
+
+  constructor() {
+    super(english, { es: async () => (await import('./es.js')).spanish });
+  }
+
+  /** Attribute `sections`, separated by spaces. By default all that the account has. */
+  get sections(): readonly AccountSection[] {
+    const named = (this.getAttribute('sections') ?? '').split(/\s+/).filter(isSection);
+    return named.length > 0 ? named : Object.keys(all).filter(isSection);
+  }
+  set sections(sections: readonly AccountSection[]) {
+    this.attribute('sections', sections.join(' '));
+  }
+
+  /** @internal */
+  protected override start(postern: Postern, signal: AbortSignal): void {
+    const { words } = this;
+    const place = h('div', { class: 'sections' }, this.#note(words.loading));
+    const status = h('p', { class: 'read', role: 'status' });
+    const report = (error: unknown) => void this.report(error);
+    const dialog = createDialog(words, signal, report);
+    put(this.root, place, status, dialog.node);
+    const client = createAccount(postern, {
+      prove: (request) => prove(request, { words, dialog, signal, report }) as Promise<never>,
+    });
+    let user: string | undefined;
+    const end = postern.subscribe((state) => {
+      if (state.status === 'starting') return;
+      const next = state.status === 'signed_in' ? state.user_id : '';
+      if (next === user) return;
+      if (user && next === '') {
+        dialog.node.close();
+        this.emit('postern-signed-out', null);
+      }
+      user = next;
+      if (next === '') put(place, this.#note(words.signed_out));
+      else void this.#load(postern, client, dialog, place, status, signal);
+    });
+    signal.addEventListener('abort', end);
+  }
+
+  #note(text: string): HTMLElement {
+    return h('p', { class: 'muted', role: 'status' }, text);
+  }
+
+  /** Reads the account, and shows its sections. */
+  async #load(
+    postern: Postern,
+    client: AccountClient<true>,
+    dialog: Dialog,
+    place: HTMLElement,
+    status: HTMLElement,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { words, language } = this;
+    const devices = createDevices(postern);
+    const report = (error: unknown) => void this.report(error);
+    let offered: OfferedLogins;
+    const show = async (key?: string): Promise<void> => {
+      try {
+        const account = await client.get({ signal });
+        offered ??= await offeredLogins(postern, { signal });
+        const { oidc } = this.settings ?? {};
+        const base = { words, language, postern, client, devices, account, offered, oidc, signal, report };
+        const context: Context = { ...base, change };
+        const made = await Promise.all(this.sections.map((name) => this.#section(name, context)));
+        if (signal.aborted || postern.current.status !== 'signed_in') return;
+        put(place, ...made);
+        if (key !== undefined) place.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();
+      } catch (error) {
+        if (signal.aborted || !isPosternError(error) || error.kind === 'signed_out') return;
+        report(error);
+        put(
+          place,
+          h(
+            'p',
+            { class: 'issue', part: 'issue', role: 'alert' },
+            `${textOf(error, words)} `,
+            this.#again(() => show()),
+          ),
+        );
+      }
+    };
+    const change: Context['change'] = async (key, operation, step) => {
+      const isDone = await dialog.ask(step);
+      if (!isDone) return;
+      this.emit('postern-changed', { operation });
+      status.textContent = '';
+      await show(key);
+      status.textContent = words.saved;
+    };
+    await show();
+  }
+
+  #again(act: () => unknown): HTMLElement {
+    return h('button', { type: 'button', class: 'link', part: 'button', click: act }, this.words.try_again);
+  }
+
+  /** A section with its heading. One that cannot be read does not keep the others from showing. */
+  async #section(name: AccountSection, context: Context): Promise<HTMLElement | null> {
+    const { words } = this;
+    const id = `section-${name}`;
+    const frame = (content: HTMLElement) =>
+      h('section', { part: 'section', 'aria-labelledby': id }, h('h2', { id, part: 'heading' }, words[name]), content);
+    try {
+      const content = await all[name](context);
+      return content && frame(content);
+    } catch (error) {
+      if (context.signal.aborted) return null;
+      if (!isPosternError(error) || error.kind === 'usage') throw error;
+      context.report(error);
+      return frame(
+        h(
+          'p',
+          { class: 'issue', part: 'issue' },
+          `${words.not_loaded} `,
+          this.#again(() => this.restart()),
+        ),
+      );
+    }
+  }
+}

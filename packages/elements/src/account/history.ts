@@ -1,0 +1,151 @@
+import type { ActivityEntry, Device } from '@postern/client';
+import { isPosternError } from '@postern/client';
+import { h, put } from '../base/dom.js';
+import { textOf } from '../base/errors.js';
+import { fill } from '../base/texts.js';
+import { fullTime, timeAgo } from '../base/time.js';
+import type { Step } from './dialog.js';
+import { action, type Context, lines, row } from './sections.js';
+
+function nameOf({ make, model, os_name, os_version }: Device, unknown: string): string {
+  const maker = [make, model].filter(Boolean).join(' ');
+  return maker || [os_name, os_version].filter(Boolean).join(' ') || unknown;
+}
+
+export async function deviceSection({
+  words,
+  devices,
+  postern,
+  language,
+  change,
+  signal,
+}: Context): Promise<HTMLElement> {
+  const all: Device[] = [];
+  for await (const device of devices.list({ limit: 100, signal })) all.push(device);
+  all.sort((one, other) => Number(other.current) - Number(one.current));
+  const rows = all.map((device) => {
+    const name = nameOf(device, words.unknown_device);
+    const when = h(
+      'time',
+      { datetime: device.last_login_at, title: fullTime(device.last_login_at, language) },
+      timeAgo(device.last_login_at, language),
+    );
+    const last = h('span', {}, `${words.last_login} `, when);
+    if (device.current) {
+      const out = action('this-device', words.sign_out, name, () => void postern.logOut());
+      return row(h('span', {}, h('bdi', {}, name), ' ', h('span', { class: 'tag' }, words.this_device)), last, out);
+    }
+    const remove: Step = {
+      ...{ title: words.sign_out_device, submit: words.sign_out, isDangerous: true },
+      lead: [h('p', {}, fill(words.sign_out_device_hint, { name }))],
+      async act() {
+        await devices.remove(device.id);
+        return undefined;
+      },
+    };
+    return row(
+      h('bdi', {}, name),
+      last,
+      action(`device-${device.id}`, words.sign_out, name, () => change('this-device', 'remove_device', remove), true),
+    );
+  });
+  return lines(...rows);
+}
+
+export async function activitySection({ words, client, language, signal, report }: Context): Promise<HTMLElement> {
+  const pages = client.activity({ limit: 10, signal }).pages()[Symbol.asyncIterator]();
+  const list = h('ul', { class: 'lines' });
+  const more = h(
+    'button',
+    { type: 'button', class: 'link small', part: 'button', click: () => void add() },
+    words.show_more,
+  );
+  const fault = h('p', { class: 'fault small', role: 'alert' });
+  const box = h('div', {}, list, fault, more);
+  const show = async () => {
+    const { value, done } = await pages.next();
+    if (done) return more.remove();
+    list.append(...value.data.map((entry: ActivityEntry) => entryRow(entry)));
+    if (value.page.next_cursor === null) more.remove();
+  };
+  const add = async () => {
+    const before = list.children.length;
+    try {
+      put(fault);
+      await show();
+      const first = list.children[before];
+      if (!more.isConnected && first instanceof HTMLElement) first.focus();
+    } catch (error) {
+      if (signal.aborted) return;
+      report(error);
+      if (isPosternError(error)) fault.textContent = textOf(error, words);
+    }
+  };
+  function entryRow({ text, created_at, by, address }: ActivityEntry): HTMLElement {
+    const when = h(
+      'time',
+      { datetime: created_at, title: fullTime(created_at, language) },
+      timeAgo(created_at, language),
+    );
+    const who = { user: address ?? '', operator: words.by_operator, system: words.by_system }[by];
+    const line = row(text, h('span', {}, when, who && ' · ', h('bdi', {}, who)));
+    line.setAttribute('part', 'row entry');
+    line.tabIndex = -1;
+    return line;
+  }
+  await show();
+  return box;
+}
+
+export function dataSection({ words, client, account, change, report, signal }: Context): HTMLElement {
+  const fault = h('p', { class: 'fault small', role: 'alert' });
+  let isBusy = false;
+  const download = async () => {
+    if (isBusy) return;
+    isBusy = true;
+    fault.textContent = '';
+    try {
+      const blob = await new Response(await client.export({ signal })).blob();
+      const url = URL.createObjectURL(new Blob([blob], { type: 'application/json' }));
+      h('a', { href: url, download: `${words.export_file}.json` }).click();
+      URL.revokeObjectURL(url);
+    } catch (error) {
+      if (!signal.aborted) {
+        report(error);
+        fault.textContent = words.export_failed;
+      }
+    }
+    isBusy = false;
+  };
+  const name = account.username ?? account.email ?? account.phone ?? account.id;
+  const remove: Step = {
+    ...{ title: words.delete_account, submit: words.delete_account, isDangerous: true },
+    lead: [h('p', {}, words.delete_account_confirm)],
+    fields: [{ name: 'confirm', kind: 'text', label: fill(words.type_to_delete, { name }) }],
+    async act({ confirm = '' }) {
+      if (confirm.trim() !== name) {
+        const lead = [h('p', { class: 'issue', part: 'issue', role: 'alert' }, fill(words.not_the_name, { name }))];
+        return { ...remove, lead };
+      }
+      await client.deleteAccount();
+      return undefined;
+    },
+  };
+  return h(
+    'div',
+    {},
+    lines(
+      row(
+        words.export,
+        words.export_hint,
+        action('export', words.download, words.export, () => void download()),
+      ),
+      row(
+        words.delete_account,
+        words.delete_account_hint,
+        action('delete', words.delete, words.delete_account, () => change('delete', 'delete_account', remove), true),
+      ),
+    ),
+    fault,
+  );
+}

@@ -1,0 +1,67 @@
+import type { AccountClient, AccountDetails, AccountOperation, Devices, OfferedLogins, Postern } from '@postern/client';
+import { type Child, h } from '../base/dom.js';
+import type { OidcSignIn } from '../base/options.js';
+import type { Step } from './dialog.js';
+import type { AccountTexts } from './texts.js';
+
+/** The sections of `<postern-account>`. */
+export type AccountSection =
+  | 'profile'
+  | 'password'
+  | 'pin'
+  | 'addresses'
+  | 'factors'
+  | 'identities'
+  | 'devices'
+  | 'activity'
+  | 'data';
+
+/** What a change is called in the event `postern-changed`. */
+export type AccountChange = AccountOperation | 'update' | 'rename_passkey' | 'remove_device' | 'cancel_pin_recovery';
+
+/** What the sections share. */
+export interface Context {
+  readonly words: AccountTexts;
+  readonly language: string;
+  readonly postern: Postern;
+  readonly client: AccountClient<true>;
+  readonly devices: Devices;
+  readonly account: AccountDetails;
+  readonly offered: OfferedLogins;
+  readonly oidc: OidcSignIn | undefined;
+  readonly signal: AbortSignal;
+  readonly report: (error: unknown) => void;
+  /** Asks in the dialog, shows everything again afterwards, and gives the focus back to the button with this key. */
+  readonly change: (key: string, change: AccountChange, step: Step) => Promise<void>;
+}
+
+/** A line of a section: a name, a value, and what can be done. */
+export function row(name: Child, value: Child, ...actions: Child[]): HTMLElement {
+  return h(
+    'li',
+    { class: 'line', part: 'row' },
+    h(
+      'div',
+      { class: 'what' },
+      h('span', { class: 'name' }, name),
+      h('span', { class: 'value muted', part: 'value' }, value),
+    ),
+    actions.some(Boolean) && h('div', { class: 'acts' }, ...actions),
+  );
+}
+
+/** A button of a line. The label names the line for screen readers. */
+export function action(key: string, text: string, line: string, act: () => unknown, isDangerous = false): HTMLElement {
+  const part = isDangerous ? 'button button-danger' : 'button';
+  const attributes = {
+    type: 'button',
+    class: isDangerous ? 'link bad' : 'link',
+    part,
+    'aria-label': `${text}: ${line}`,
+    'data-key': key,
+  };
+  return h('button', { ...attributes, click: act }, text);
+}
+
+/** A list of lines. */
+export const lines = (...rows: Child[]) => h('ul', { class: 'lines' }, ...rows);

@@ -1,0 +1,33 @@
+/** The style of forms, buttons and dialogs. */
+export const formStyle = `
+form { display: grid; gap: var(--_space); }
+.field { display: grid; gap: 6px; }
+.field label { font-size: 0.9em; font-weight: 550; }
+.field label .muted { font-weight: 400; }
+.control { position: relative; display: grid; }
+.input { width: 100%; min-width: 0; min-height: 42px; padding: 8px 12px; border: 1px solid var(--_edge); border-radius: var(--_radius);
+  background: var(--_ground); color: var(--_ink); }
+.input:focus-visible { outline-offset: 0; border-color: transparent; }
+.input[aria-invalid] { border-color: var(--_danger); }
+.input.code { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 1.25em; letter-spacing: 0.18em; }
+.control:has(.eye) .input { padding-inline-end: 46px; }
+.eye { position: absolute; inset-block: 0; inset-inline-end: 5px; margin-block: auto; }
+.eye[aria-pressed=true] { color: var(--_accent); }
+.fault:empty, .issue:empty { display: none; }
+.fault { color: var(--_danger); }
+.issue { padding: 10px 12px; border-radius: var(--_radius); border-inline-start: 3px solid var(--_danger); background: var(--_surface);
+  font-size: 0.9333em; }
+.notice { padding: 10px 12px; border-radius: var(--_radius); border-inline-start: 3px solid var(--_accent); background: var(--_surface);
+  font-size: 0.9333em; }
+.button { display: inline-flex; align-items: center; justify-content: center; gap: 8px; min-height: 42px; padding: 8px 16px;
+  border-radius: var(--_radius); border: 1px solid var(--_edge); background: var(--_ground); font-weight: 550; text-align: center;
+  overflow-wrap: normal; }
+.button:hover { background: var(--_surface); }
+.button.primary { border-color: transparent; background: var(--_accent); color: var(--_on-accent); }
+.button.primary:hover { box-shadow: inset 0 0 0 99px rgb(0 0 0 / 12%); }
+.button.danger { border-color: var(--_danger); color: var(--_danger); }
+.button[aria-disabled=true] { opacity: 0.6; cursor: progress; }
+.row { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: center; justify-content: space-between; }
+@media (pointer: coarse) { .input, .button { min-height: 46px; font-size: max(1em, 16px); } .link { padding-block: 10px; } .icon { min-width: 40px; height: 40px; } }
+@media (forced-colors: active) { .button.primary { border-color: ButtonText; } }
+`;

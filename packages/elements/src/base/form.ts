@@ -1,0 +1,203 @@
+import { wait } from '@postern/client/internal';
+import { type Child, h, icon, put } from './dom.js';
+import type { FormTexts } from './form-texts.js';
+import { fill } from './texts.js';
+
+/** What a field is for. It decides on the keyboard, and on what browsers and password managers offer. */
+export type FieldKind =
+  | 'text'
+  | 'identity'
+  | 'email'
+  | 'tel'
+  | 'code'
+  | 'password'
+  | 'new-password'
+  | 'pin'
+  | 'new-pin';
+
+export interface FieldOptions {
+  readonly name: string;
+  readonly label: string;
+  readonly kind: FieldKind;
+  readonly hint?: string | undefined;
+  readonly value?: string | undefined;
+  /** An empty field is accepted. */
+  readonly isOptional?: boolean | undefined;
+}
+
+interface Field {
+  readonly node: HTMLElement;
+  readonly input: HTMLInputElement;
+  readonly isOptional: boolean;
+  fault(text: string): void;
+}
+
+const numeric = { type: 'text', inputmode: 'numeric', dir: 'ltr' };
+const secret = { type: 'password', dir: 'ltr' };
+const plain = { autocapitalize: 'none', spellcheck: 'false' };
+const controls: Readonly<Record<FieldKind, Readonly<Record<string, string>>>> = {
+  text: { type: 'text', dir: 'auto', autocomplete: 'off' },
+  identity: { type: 'text', dir: 'auto', autocomplete: 'username', ...plain },
+  email: { type: 'email', dir: 'ltr', autocomplete: 'email', ...plain },
+  tel: { type: 'tel', dir: 'ltr', autocomplete: 'tel' },
+  code: { ...numeric, autocomplete: 'one-time-code', class: 'code', ...plain },
+  password: { ...secret, autocomplete: 'current-password' },
+  'new-password': { ...secret, autocomplete: 'new-password' },
+  pin: { ...secret, inputmode: 'numeric', autocomplete: 'off', class: 'pin' },
+  'new-pin': { ...secret, inputmode: 'numeric', autocomplete: 'off', class: 'pin' },
+};
+const eyePath =
+  'M1.8 10S4.8 4.8 10 4.8 18.2 10 18.2 10 15.2 15.2 10 15.2 1.8 10 1.8 10zM10 7.6a2.4 2.4 0 1 0 0 4.8 2.4 2.4 0 0 0 0-4.8z';
+
+function createField(
+  { name, label, kind, hint, value = '', isOptional = false }: FieldOptions,
+  words: FormTexts,
+): Field {
+  const id = `field-${name}`;
+  const { class: look = '', ...attributes } = controls[kind];
+  const described = [hint && `${id}-hint`, `${id}-fault`].filter(Boolean).join(' ');
+  const part = kind === 'code' ? 'input code' : 'input';
+  const input = h('input', { ...attributes, id, name, part, class: `input ${look}`, 'aria-describedby': described });
+  input.value = value;
+  if (!isOptional) input.setAttribute('aria-required', 'true');
+  const fault = h('p', { class: 'fault small', part: 'issue', id: `${id}-fault` });
+  const set = (text: string) => {
+    fault.textContent = text;
+    if (text === '') input.removeAttribute('aria-invalid');
+    else input.setAttribute('aria-invalid', 'true');
+  };
+  input.addEventListener('input', () => set(''));
+  const node = h(
+    'div',
+    { class: 'field', part: 'field' },
+    h('label', { for: id, part: 'label' }, label, isOptional && h('span', { class: 'muted' }, ` ${words.optional}`)),
+    h('div', { class: 'control' }, input, attributes.type === 'password' && eyeOf(input, words)),
+    hint && h('p', { class: 'muted small', id: `${id}-hint` }, hint),
+    fault,
+  );
+  return { node, input, isOptional, fault: set };
+}
+
+/** Shows and hides what is typed into a field. */
+function eyeOf(input: HTMLInputElement, words: FormTexts): HTMLElement {
+  const attributes = { type: 'button', class: 'icon eye', 'aria-pressed': 'false', 'aria-label': words.show_password };
+  const eye = h('button', attributes, icon(eyePath));
+  eye.addEventListener('click', () => {
+    const isShown = input.type === 'text';
+    input.type = isShown ? 'password' : 'text';
+    eye.setAttribute('aria-pressed', `${!isShown}`);
+  });
+  return eye;
+}
+
+export interface FormOptions {
+  readonly words: FormTexts;
+  readonly fields: readonly FieldOptions[];
+  /** The text of the main button. */
+  readonly submit: string;
+  readonly isDangerous?: boolean;
+  /** Gets what was typed, once no field is missing. The form is busy until the promise settles. */
+  readonly onSubmit: (values: Readonly<Record<string, string>>) => Promise<unknown>;
+  readonly labelledBy?: string;
+}
+
+export interface Form {
+  readonly node: HTMLFormElement;
+  /** While a form is busy, its buttons do nothing. They keep the focus. */
+  busy(isBusy: boolean): void;
+  /** Shows what is wrong with the whole form. */
+  issue(...text: Child[]): void;
+  /** Shows what is wrong with fields, by name. @returns false if the form has none of them */
+  faults(texts: Readonly<Record<string, string>>): boolean;
+  focus(): void;
+  clear(name: string): void;
+}
+
+/** A form with labelled fields, errors that screen readers announce, and one main button. */
+export function createForm(options: FormOptions): Form {
+  const { words } = options;
+  const fields = new Map(options.fields.map((field) => [field.name, createField(field, words)]));
+  const issue = h('div', { class: 'issue', part: 'issue', role: 'alert' });
+  const look = options.isDangerous ? 'button danger' : 'button primary';
+  const part = options.isDangerous ? 'button button-danger' : 'button button-primary';
+  const submit = h('button', { type: 'submit', class: look, part }, options.submit);
+  const nodes = [...fields.values()].map(({ node }) => node);
+  const attributes = { part: 'form', novalidate: true, 'aria-labelledby': options.labelledBy };
+  const node = h('form', attributes, issue, ...nodes, submit);
+
+  const form: Form = {
+    node,
+    busy(isBusy) {
+      node.setAttribute('aria-busy', `${isBusy}`);
+      submit.setAttribute('aria-disabled', `${isBusy}`);
+    },
+    issue: (...text) => put(issue, ...text),
+    faults(texts) {
+      let first: Field | undefined;
+      for (const [name, text] of Object.entries(texts)) {
+        const field = fields.get(name);
+        field?.fault(text);
+        first ??= field;
+      }
+      first?.input.focus();
+      return first !== undefined;
+    },
+    focus: () => ([...fields.values()][0]?.input ?? submit).focus(),
+    clear(name) {
+      const input = fields.get(name)?.input;
+      if (input) input.value = '';
+    },
+  };
+  node.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (node.getAttribute('aria-busy') === 'true') return;
+    form.issue();
+    const missing = [...fields].filter(([, { input, isOptional }]) => !isOptional && input.value.trim() === '');
+    if (missing.length > 0) {
+      form.faults(Object.fromEntries(missing.map(([name]) => [name, words.missing])));
+      return;
+    }
+    form.busy(true);
+    const values = Object.fromEntries([...fields].map(([name, { input }]) => [name, input.value]));
+    void options.onSubmit(values).finally(() => form.busy(false));
+  });
+  return form;
+}
+
+/** Counts down in a text such as "Try again in {time}.", until the signal aborts or the time is over. */
+export async function countDown(
+  node: Element,
+  text: string,
+  countdown: (options: { readonly signal: AbortSignal }) => AsyncIterable<number>,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const seconds of countdown({ signal })) {
+    const time = `${Math.floor(seconds / 60)}:${`${seconds % 60}`.padStart(2, '0')}`;
+    node.textContent = fill(text, { time });
+  }
+}
+
+/** Yields the seconds until a time of this device, once a second. */
+async function* secondsUntil(time: number, signal: AbortSignal): AsyncGenerator<number> {
+  for (;;) {
+    const left = Math.max(0, Math.ceil((time - Date.now()) / 1000));
+    yield left;
+    if (left === 0 || signal.aborted) return;
+    await wait(1000, signal);
+  }
+}
+
+/** Keeps a button for a new code disabled until one may be requested, and shows how long that takes. */
+export async function holdUntil(
+  button: HTMLButtonElement,
+  time: number,
+  words: { readonly resend: string; readonly resend_in: string },
+  signal: AbortSignal,
+): Promise<void> {
+  if (time <= Date.now()) return;
+  button.disabled = true;
+  await countDown(button, words.resend_in, ({ signal: end }) => secondsUntil(time, end), signal);
+  if (signal.aborted) return;
+  button.disabled = false;
+  button.textContent = words.resend;
+}

@@ -1,0 +1,170 @@
+import { isPosternError, startRecovery, startRegistration } from '@postern/client';
+import { h } from '../base/dom.js';
+import { showError } from '../base/errors.js';
+import { createForm, type FieldOptions, type Form } from '../base/form.js';
+import { fill } from '../base/texts.js';
+import { type Context, card, type Detour, link, type View } from './views.js';
+
+/** The steps of a recovery or a registration: an address, then the code that was sent there with what is new. */
+export function detourView(context: Context, detour: Detour): View {
+  return detour === 'register'
+    ? registrationView(context)
+    : recoveryView(context, detour === 'recover_pin' ? 'pin' : 'password');
+}
+
+/** A view of two forms. It shows the first one, and then the second one. */
+function twoForms(
+  context: Context,
+  title: string,
+  hint: string,
+  first: Form,
+): View & { second(form: Form, to: string): void } {
+  const { words, go } = context;
+  const lead = h('p', { class: 'lead muted' }, hint);
+  const node = card(
+    title,
+    lead,
+    first.node,
+    h(
+      'div',
+      { class: 'row' },
+      link(words.back, () => go(null)),
+    ),
+  );
+  return {
+    node,
+    focus: first.focus,
+    second(form, to) {
+      lead.textContent = fill(words.code_sent, { to });
+      first.node.replaceWith(form.node);
+      form.focus();
+    },
+  };
+}
+
+/** Runs a request of a form, and shows its error there. */
+async function attempt(context: Context, form: () => Form, act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (context.signal.aborted) return;
+    if (!isPosternError(error) || error.kind === 'usage') throw error;
+    context.report(error);
+    showError(form(), error, context.words, context.signal);
+  }
+}
+
+const codeField = ({ words }: Context): FieldOptions => ({ name: 'code', kind: 'code', label: words.code });
+function newPassword({ words, offered }: Context): FieldOptions {
+  const hint = fill(words.password_hint, { count: offered.password.min_length });
+  return { name: 'password', kind: 'new-password', label: words.new_password, hint };
+}
+function newPin({ words, offered }: Context, isOptional: boolean): FieldOptions {
+  const hint = fill(words.pin_hint, { min: offered.pin.min_length, max: offered.pin.max_length });
+  return { name: 'pin', kind: 'new-pin', label: words.new_pin, hint, isOptional };
+}
+/** The field for an address of one of these types. */
+function addressField({ words, typed }: Context, types: readonly string[]): FieldOptions {
+  const value = /@|^\+?[\d\s()./-]{5,}$/.test(typed.identity) ? typed.identity : '';
+  if (types.length > 1) return { name: 'identity', kind: 'identity', label: words.address, value };
+  const isMail = types[0] !== 'phone';
+  return { name: 'identity', kind: isMail ? 'email' : 'tel', label: isMail ? words.email : words.phone, value };
+}
+
+function recoveryView(context: Context, purpose: 'password' | 'pin'): View {
+  const { words, postern, offered, typed, signal, go } = context;
+  const submit = words.continue;
+  const form: Form = createForm({
+    ...{ words, submit, labelledBy: 'heading', fields: [addressField(context, offered.recovery.identity_types)] },
+    onSubmit: ({ identity = '' }) =>
+      attempt(
+        context,
+        () => form,
+        async () => {
+          typed.identity = identity.trim();
+          const pending = await startRecovery(postern, { identity, purpose }, { signal });
+          const second: Form = createForm({
+            ...{ words, submit: words.save, labelledBy: 'heading' },
+            fields: [codeField(context), purpose === 'pin' ? newPin(context, false) : newPassword(context)],
+            onSubmit: ({ code = '', password = '', pin = '' }) =>
+              attempt(
+                context,
+                () => second,
+                async () => {
+                  const secret = purpose === 'pin' ? pin : password;
+                  const input = { code: code.replace(/\s/g, ''), password: secret, pin: secret, [purpose]: secret };
+                  const { effective_at } = await pending.complete(onlyOf(input, purpose), { signal });
+                  go(null, effective_at === undefined ? words.recovered : later(effective_at));
+                },
+              ),
+          });
+          view.second(second, identity);
+        },
+      ),
+  });
+  const later = (time: string) => {
+    const date = new Intl.DateTimeFormat(context.language, { dateStyle: 'medium', timeStyle: 'short' });
+    return fill(words.recovered_pin_later, { time: date.format(new Date(time)) });
+  };
+  const title = purpose === 'pin' ? words.recover_pin : words.recover_password;
+  const view = twoForms(context, title, words.recover_hint, form);
+  return view;
+}
+
+type RecoveryInput = { readonly code: string; readonly password: string; readonly pin: string };
+/** The code, and the secret that is recovered: the service refuses others. */
+function onlyOf(input: RecoveryInput, purpose: 'password' | 'pin'): RecoveryInput {
+  const { code, [purpose]: secret } = input;
+  return { code, [purpose]: secret } as RecoveryInput;
+}
+
+function registrationView(context: Context): View {
+  const { words, postern, offered, typed, login, language, pin, signal, go } = context;
+  const hasPassword = context.ways.includes('password');
+  const form: Form = createForm({
+    ...{
+      words,
+      submit: words.continue,
+      labelledBy: 'heading',
+      fields: [addressField(context, offered.registration.identity_types)],
+    },
+    onSubmit: ({ identity = '' }) =>
+      attempt(
+        context,
+        () => form,
+        async () => {
+          typed.identity = identity.trim();
+          const locale = language.slice(0, 2);
+          const pending = await startRegistration(postern, { identity, locale }, { signal });
+          const second: Form = createForm({
+            ...{ words, submit: words.register, labelledBy: 'heading' },
+            fields: [
+              codeField(context),
+              { name: 'name', kind: 'text', label: words.name, isOptional: true },
+              { name: 'username', kind: 'identity', label: words.username, isOptional: true },
+              ...(hasPassword ? [newPassword(context)] : []),
+              ...(pin === 'hidden' ? [] : [newPin(context, pin === 'optional')]),
+            ],
+            onSubmit: ({ code = '', name = '', username = '', password = '', pin: chosen = '' }) =>
+              attempt(
+                context,
+                () => second,
+                async () => {
+                  const named = {
+                    ...(name.trim() && { name: name.trim() }),
+                    ...(username.trim() && { username: username.trim() }),
+                  };
+                  const secrets = { ...(password && { password }), pin: chosen };
+                  await pending.complete({ code: code.replace(/\s/g, ''), ...named, ...secrets }, { signal });
+                  go(null, words.registered);
+                  if (password) await login.start().password({ identity, password, pin: chosen });
+                },
+              ),
+          });
+          view.second(second, identity);
+        },
+      ),
+  });
+  const view = twoForms(context, words.register, words.register_hint, form);
+  return view;
+}

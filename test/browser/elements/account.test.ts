@@ -1,0 +1,221 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { User } from '../../../src/contract/user.js';
+import { codeTo } from '../../support/account.js';
+import { addAuthenticator } from '../../support/browser.js';
+import { type ElementPage, type ElementPages, type ShowOptions, startElementPages } from '../../support/elements.js';
+import { createFactors } from '../../support/factors.js';
+import { createUser, newEmail, newPhone, password, signIn, wrongCode } from '../../support/users.js';
+
+let pages: ElementPages;
+beforeAll(async () => {
+  const generous = { CODE_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_PREFIX: '0', SMS_LIMIT_TOTAL: '0' };
+  pages = await startElementPages({ PIN_POLICY: 'optional', MAIL_PROVIDER: 'console', ...generous });
+});
+afterAll(() => pages?.close());
+const { appOf } = createFactors(() => pages.app);
+
+const accountOf = (user: User, options: ShowOptions = {}) =>
+  pages.show('postern-account', { login: { identity: user.username ?? '', password }, ...options });
+const press = ({ page }: ElementPage, name: string) => page.getByRole('button', { name, exact: true }).click();
+const fill = ({ page }: ElementPage, label: string, value: string) =>
+  page.getByRole('dialog').getByLabel(label, { exact: true }).fill(value);
+const isSaved = (shown: ElementPage) =>
+  shown.page.getByRole('status').filter({ hasText: 'Saved.' }).waitFor({ state: 'attached' });
+async function proveByPassword(shown: ElementPage, secret = password): Promise<void> {
+  await shown.page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
+  await fill(shown, 'Password', secret);
+  await press(shown, 'Continue');
+}
+const changes = (shown: ElementPage) => shown.events('changed');
+
+test('names change with a proof, by keyboard, and the focus returns', async () => {
+  const user = await createUser(pages.app, { name: 'Ada <b>Lovelace</b>' });
+  const shown = await accountOf(user);
+  const { page, isAccessible, isClean } = shown;
+  await page.getByText('Ada <b>Lovelace</b>').waitFor();
+  await isAccessible();
+  await press(shown, 'Change: Name');
+  await fill(shown, 'Name (optional)', 'Grace');
+  await page.keyboard.press('Enter');
+  await page.getByText('Grace').waitFor();
+  await isSaved(shown);
+  await page.getByRole('button', { name: 'Change: Username' }).press('Enter');
+  const name = `${user.username}x`;
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.type(name);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
+  await isAccessible();
+  await page.keyboard.type('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByText('That is wrong or has expired.').waitFor();
+  await page.keyboard.type(password);
+  await page.keyboard.press('Enter');
+  await page.getByText(name, { exact: true }).waitFor();
+  await isSaved(shown);
+  expect(await page.evaluate('element.shadowRoot.activeElement.dataset.key')).toBe('username');
+  expect(await changes(shown)).toEqual([{ operation: 'update' }, { operation: 'set_username' }]);
+  await press(shown, 'Change: Name');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await isClean();
+});
+
+test('a password, a PIN, and the sign-out of another device', async () => {
+  const user = await createUser(pages.app);
+  const shown = await accountOf(user);
+  const { page, isClean } = shown;
+  await signIn(pages.app, user, { make: 'Nokia', model: '3310' });
+  await press(shown, 'Change: Password');
+  await fill(shown, 'New password', 'short');
+  await press(shown, 'Save');
+  await proveByPassword(shown);
+  // The form is back, with the error at its field.
+  await page.locator('[aria-invalid=true]').waitFor();
+  await fill(shown, 'New password', 'the moon and back again');
+  await press(shown, 'Save');
+  await proveByPassword(shown);
+  await isSaved(shown);
+  await press(shown, 'Set: PIN');
+  await fill(shown, 'New PIN', '2468');
+  await press(shown, 'Save');
+  await proveByPassword(shown, 'the moon and back again');
+  await page.getByRole('button', { name: 'Remove: PIN' }).waitFor();
+  await press(shown, 'Remove: PIN');
+  await press(shown, 'Remove');
+  await proveByPassword(shown, 'the moon and back again');
+  await page.getByRole('button', { name: 'Set: PIN' }).waitFor();
+  expect(await changes(shown)).toEqual([
+    { operation: 'set_password' },
+    { operation: 'set_pin' },
+    { operation: 'remove_pin' },
+  ]);
+  const later = await pages.app.api('POST', '/v1/tokens', {
+    body: {
+      identity: { type: 'username', value: user.username },
+      authenticator: 'password',
+      secret: 'the moon and back again',
+      device: { make: 'Nokia', model: '6310' },
+    },
+  });
+  expect(later.status).toBe(201);
+  await page.evaluate('element.texts = {}');
+  await press(shown, 'Sign out: Nokia 6310');
+  await press(shown, 'Sign out');
+  await page.getByRole('button', { name: 'Sign out: Nokia 6310' }).waitFor({ state: 'detached' });
+  await isClean();
+});
+
+test('a mail address, with a proof by a code to the phone', async () => {
+  const phone = newPhone();
+  const user = await createUser(pages.app, { phone });
+  const shown = await accountOf(user, { attributes: { sections: 'addresses' } });
+  const email = newEmail();
+  await press(shown, 'Add: Email');
+  await fill(shown, 'Email', email);
+  await press(shown, 'Continue');
+  await shown.page.getByRole('button', { name: /^Send a code to/ }).click();
+  const proof = await codeTo(pages.app, phone);
+  await fill(shown, 'Code', wrongCode(proof));
+  await press(shown, 'Continue');
+  await shown.page.getByText('That is wrong or has expired.').waitFor();
+  await proveByPassword(shown);
+  await shown.page.getByRole('heading', { name: 'Enter the code' }).waitFor();
+  await fill(shown, 'Code', await codeTo(pages.app, email));
+  await press(shown, 'Continue');
+  await shown.page.getByText(email).waitFor();
+  await press(shown, 'Remove: Phone number');
+  await press(shown, 'Remove');
+  await proveByPassword(shown);
+  await shown.page.getByRole('button', { name: 'Add: Phone number' }).waitFor();
+  await shown.isClean();
+});
+
+test('an authenticator app with a QR code and recovery codes; then only its codes are accepted as a proof', async () => {
+  const user = await createUser(pages.app);
+  const shown = await accountOf(user, { attributes: { sections: 'factors' } });
+  const { page, isAccessible, isClean } = shown;
+  await press(shown, 'Set up: Authenticator app');
+  await press(shown, 'Continue');
+  await proveByPassword(shown);
+  await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
+  await isAccessible();
+  const app = appOf(user.id, await page.locator('.secret').innerText());
+  await fill(shown, 'Code of your authenticator app', await app.code());
+  await press(shown, 'Continue');
+  const codes = page.locator('.codes li');
+  await codes.first().waitFor();
+  const first = await codes.first().innerText();
+  await isAccessible();
+  await press(shown, 'I have saved them');
+  await app.rewind();
+  await press(shown, 'New codes: Recovery codes');
+  await press(shown, 'Continue');
+  await page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
+  expect(await page.getByRole('dialog').getByLabel('Password').count()).toBe(0);
+  await fill(shown, 'Code of your authenticator app', await app.code());
+  await press(shown, 'Continue');
+  await codes.first().waitFor();
+  expect(await codes.allInnerTexts()).not.toContain(first);
+  await press(shown, 'I have saved them');
+  await isClean();
+});
+
+test('passkeys are added, renamed and removed', async () => {
+  const user = await createUser(pages.app);
+  const shown = await accountOf(user, { attributes: { sections: 'factors' } });
+  await addAuthenticator(shown.page, { verifiesUser: true });
+  await press(shown, 'Add: Passkeys');
+  await fill(shown, 'A name for it', 'Laptop');
+  await press(shown, 'Continue');
+  await proveByPassword(shown);
+  await press(shown, 'Rename: Laptop');
+  await fill(shown, 'A name for it', 'Desk');
+  await press(shown, 'Save');
+  await press(shown, 'Remove: Desk');
+  await press(shown, 'Remove');
+  // The account has a second factor now, so a passkey proves.
+  await shown.page.getByRole('heading', { name: 'Show that it is you' }).waitFor();
+  await press(shown, 'Use a passkey');
+  await shown.page.getByRole('button', { name: 'Remove: Desk' }).waitFor({ state: 'detached' });
+  await shown.isClean();
+});
+
+test('activity, a file of everything, and the deletion of the account', async () => {
+  const user = await createUser(pages.app);
+  for (let login = 0; login < 11; login += 1) await signIn(pages.app, user);
+  const shown = await accountOf(user, { attributes: { sections: 'activity data' } });
+  const { page, isAccessible, isClean } = shown;
+  const entries = page.locator('[part~=entry]');
+  await expect.poll(() => entries.count()).toBe(10);
+  await page.getByRole('button', { name: 'Show more' }).press('Enter');
+  await expect.poll(() => entries.count()).toBeGreaterThan(10);
+  await isAccessible();
+  const [download] = await Promise.all([page.waitForEvent('download'), press(shown, 'Download: Everything about you')]);
+  expect(download.suggestedFilename()).toBe('my-data.json');
+  expect(JSON.parse(await readFile(await download.path(), 'utf8'))).toMatchObject({ account: { id: user.id } });
+  await press(shown, 'Delete: Delete the account');
+  const confirm = page.getByRole('dialog').getByRole('textbox');
+  await confirm.fill('something else');
+  await press(shown, 'Delete the account');
+  await page.getByText('Nothing was deleted.').waitFor();
+  await confirm.fill(user.username ?? '');
+  await press(shown, 'Delete the account');
+  await proveByPassword(shown);
+  await page.getByText('Sign in to see your account.').waitFor();
+  expect(await shown.events('signed-out')).toHaveLength(1);
+  await isClean();
+});
+
+test('a phone, the dark, Spanish, and lines from right to left', async () => {
+  const user = await createUser(pages.app, { email: newEmail() });
+  const spanish = await accountOf(user, { lang: 'es', width: 390, theme: 'dark' });
+  await spanish.page.getByRole('heading', { name: 'Perfil' }).waitFor();
+  await spanish.isAccessible();
+  await spanish.isClean();
+  const arabic = await accountOf(user, { lang: 'ar', dir: 'rtl', texts: { ar: { profile: 'الملف الشخصي' } } });
+  await arabic.page.getByRole('heading', { name: 'الملف الشخصي' }).waitFor();
+  await arabic.isAccessible();
+  await arabic.isClean();
+});

@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { codeTo } from '../../support/account.js';
+import { addAuthenticator } from '../../support/browser.js';
+import { type ElementPage, type ElementPages, startElementPages } from '../../support/elements.js';
+import { createFactors } from '../../support/factors.js';
+import { createUser, newEmail, newPhone, password, wrongCode } from '../../support/users.js';
+
+let pages: ElementPages;
+beforeAll(async () => {
+  const generous = { CODE_LIMIT_PER_ADDRESS: '0', SMS_LIMIT_PER_PREFIX: '0', SMS_LIMIT_TOTAL: '0' };
+  pages = await startElementPages({
+    PIN_POLICY: 'optional',
+    REGISTRATION: 'on',
+    MAIL_PROVIDER: 'console',
+    ...generous,
+  });
+});
+afterAll(() => pages?.close());
+const { enrolTotp, person } = createFactors(() => pages.app);
+
+const signIn = (options: Parameters<ElementPages['show']>[1] = {}) => pages.show('postern-sign-in', options);
+const field = ({ page }: ElementPage, name: string | RegExp) => page.getByRole('textbox', { name });
+/** Password fields have no role. */
+const secret = ({ page }: ElementPage, name: string) => page.getByLabel(name, { exact: true });
+const press = ({ page }: ElementPage, name: string) => page.getByRole('button', { name, exact: true }).click();
+const isIn = ({ until }: ElementPage) => until('postern.current.status === "signed_in"');
+
+async function byPassword(shown: ElementPage, username: string | null): Promise<void> {
+  await field(shown, 'Email, phone or username').fill(username ?? '');
+  await secret(shown, 'Password').fill(password);
+  await press(shown, 'Sign in');
+}
+
+test('a password, after a wrong one, by keyboard alone and without losing the focus', async () => {
+  const user = await createUser(pages.app);
+  const shown = await signIn();
+  const { page, events, isAccessible, isClean } = shown;
+  const identity = field(shown, 'Email, phone or username');
+  await identity.waitFor();
+  // The element does not take the focus of a page that has just loaded.
+  expect(await page.evaluate('document.activeElement === document.body')).toBe(true);
+  await isAccessible();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.getByText('Fill in this field.').count()).toBe(2);
+  await isAccessible();
+  await page.keyboard.type(user.username ?? '');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').filter({ hasText: 'That did not match' }).waitFor();
+  await isAccessible();
+  expect(await secret(shown, 'Password').inputValue()).toBe('');
+  await page.keyboard.type(password);
+  await page.keyboard.press('Enter');
+  await page.getByText('You are signed in.').waitFor();
+  expect(await events('signed-in')).toMatchObject([{ user_id: user.id }]);
+  expect(await events('step')).toEqual([{ step: 'done' }]);
+  await isAccessible();
+  await press(shown, 'Sign out');
+  await identity.waitFor();
+  await isClean();
+});
+
+test('a code by SMS with a PIN, after a wrong code; the next one can be requested later', async () => {
+  const phone = newPhone();
+  await createUser(pages.app, { phone, pin: '2468' });
+  const shown = await signIn({ attributes: { ways: 'sms password' } });
+  await field(shown, 'Phone number').fill(phone);
+  await press(shown, 'Continue');
+  await shown.page.getByRole('heading', { name: 'Enter the code' }).waitFor();
+  expect(await shown.page.getByText(`${phone.slice(-2)}, if`).count()).toBe(1);
+  expect(await shown.page.getByRole('button', { name: /^New code in/ }).isDisabled()).toBe(true);
+  await shown.isAccessible();
+  const code = await codeTo(pages.app, phone);
+  await field(shown, 'Code').fill(wrongCode(code));
+  await press(shown, 'Sign in');
+  await shown.page.getByRole('alert').filter({ hasText: 'wrong or has expired' }).waitFor();
+  await secret(shown, 'PIN (optional)').fill('2468');
+  await field(shown, 'Code').fill(` ${code.slice(0, 3)} ${code.slice(3)}`);
+  await press(shown, 'Sign in');
+  await isIn(shown);
+  await shown.isClean();
+});
+
+test('a code by mail, and back to the start', async () => {
+  const email = newEmail();
+  await createUser(pages.app, { email });
+  const shown = await signIn();
+  await press(shown, 'Email me a code');
+  await field(shown, 'Email').fill(email);
+  await press(shown, 'Continue');
+  await press(shown, 'Start again');
+  expect(await field(shown, 'Email').inputValue()).toBe(email);
+  await press(shown, 'Use a password');
+  await field(shown, 'Email, phone or username').waitFor();
+  await shown.isClean();
+});
+
+test('a passkey', async () => {
+  const user = await createUser(pages.app);
+  const shown = await signIn({ login: { identity: user.username ?? '', password } });
+  await addAuthenticator(shown.page, { verifiesUser: true });
+  await shown.page.evaluate(
+    `client.createAccount(postern).addPasskey('Key', { proof: client.passwordProof(${JSON.stringify(password)}) })`,
+  );
+  await press(shown, 'Sign out');
+  await press(shown, 'Use a passkey');
+  await isIn(shown);
+  expect(await shown.events('signed-in')).toMatchObject([{ user_id: user.id }]);
+  await shown.isClean();
+});
+
+test('a passkey that the user does not give is explained', async () => {
+  const shown = await signIn({ attributes: { ways: 'passkey' } });
+  // Nobody answers the question of the browser.
+  await shown.page.evaluate(
+    `navigator.credentials.get = () => Promise.reject(new DOMException('', 'NotAllowedError'))`,
+  );
+  await press(shown, 'Use a passkey');
+  await shown.page.getByText('The passkey was not used.').waitFor();
+  await shown.isAccessible();
+  await shown.isClean();
+});
+
+test('an authenticator app after the password, or a recovery code', async () => {
+  const who = await person();
+  const { app, recoveryCodes } = await enrolTotp(who);
+  const shown = await signIn();
+  await byPassword(shown, who.user.username);
+  await shown.page.getByRole('heading', { name: 'One more step' }).waitFor();
+  await shown.isAccessible();
+  await field(shown, 'Code of your authenticator app').fill('000000');
+  await press(shown, 'Sign in');
+  await shown.page.getByRole('alert').filter({ hasText: 'wrong or has expired' }).waitFor();
+  await field(shown, 'Code of your authenticator app').fill(await app.code());
+  await press(shown, 'Sign in');
+  await isIn(shown);
+  await press(shown, 'Sign out');
+  await byPassword(shown, who.user.username);
+  await press(shown, 'Use a recovery code');
+  await field(shown, 'Recovery code').fill(recoveryCodes[0] ?? '');
+  await press(shown, 'Sign in');
+  await isIn(shown);
+  await shown.isClean();
+});
+
+test('a lock counts down, says what to do, and offers a recovery', async () => {
+  const email = newEmail();
+  const user = await createUser(pages.app, { email });
+  const shown = await signIn({ slots: 'locked=Call 555.' });
+  const { page } = shown;
+  const lock = page.getByRole('heading', { name: 'Too many attempts' });
+  for (let guess = 0; guess < 10 && !(await lock.isVisible()); guess += 1) {
+    await field(shown, 'Email, phone or username').fill(user.username ?? '');
+    await secret(shown, 'Password').fill('wrong');
+    await press(shown, 'Sign in');
+    await lock
+      .or(page.getByRole('alert').filter({ hasText: 'did not match' }))
+      .first()
+      .waitFor();
+  }
+  await page.getByText(/Try again in \d+:\d\d/).waitFor();
+  await page.getByText('Call 555.').waitFor();
+  expect(await shown.events('step')).toContainEqual({ step: 'locked' });
+  await shown.isAccessible();
+  await press(shown, 'Forgot your password?');
+  await field(shown, 'Email or phone number').fill(email);
+  await press(shown, 'Continue');
+  const code = await codeTo(pages.app, email);
+  await field(shown, 'Code').fill(wrongCode(code));
+  await secret(shown, 'New password').fill('password');
+  await shown.isAccessible();
+  await press(shown, 'Save');
+  // The error is at its field.
+  await expect.poll(() => page.locator('[aria-invalid=true]').count()).toBeGreaterThan(0);
+  await secret(shown, 'New password').fill('the moon and back again');
+  await press(shown, 'Save');
+  await page.getByRole('alert').filter({ hasText: 'wrong or has expired' }).waitFor();
+  await field(shown, 'Code').fill(code);
+  await press(shown, 'Save');
+  await page.getByText('Saved. Sign in with it now.').waitFor();
+  await secret(shown, 'Password').fill('the moon and back again');
+  await press(shown, 'Sign in');
+  await isIn(shown);
+  await shown.isClean();
+});
+
+test('a registration with a code, which signs in', async () => {
+  const email = newEmail();
+  const shown = await signIn();
+  await press(shown, 'Create an account');
+  await shown.isAccessible();
+  await field(shown, 'Email or phone number').fill(email);
+  await press(shown, 'Continue');
+  await field(shown, 'Code').fill(await codeTo(pages.app, email));
+  await field(shown, /^Name/).fill('Ada Lovelace');
+  await secret(shown, 'New password').fill('the moon and back again');
+  await shown.isAccessible();
+  await press(shown, 'Create an account');
+  await isIn(shown);
+  expect(await shown.page.evaluate('client.createAccount(postern).get()')).toMatchObject({
+    email,
+    name: 'Ada Lovelace',
+  });
+  await shown.isClean();
+});
+
+test('a lost network is said in words, and the same input works later', async () => {
+  const user = await createUser(pages.app);
+  const shown = await signIn();
+  await field(shown, 'Email, phone or username').waitFor();
+  await shown.page.context().setOffline(true);
+  await byPassword(shown, user.username);
+  await shown.page.getByRole('alert').filter({ hasText: 'No connection' }).waitFor();
+  await shown.page.context().setOffline(false);
+  await secret(shown, 'Password').fill(password);
+  await press(shown, 'Sign in');
+  await isIn(shown);
+});
+
+test('Spanish, your own texts from right to left, and no paths of other origins', async () => {
+  const user = await createUser(pages.app);
+  const spanish = await signIn({ lang: 'es', width: 390 });
+  await spanish.page.getByRole('button', { name: 'Iniciar sesión' }).waitFor();
+  await spanish.isAccessible();
+  await spanish.isClean();
+  const attributes = { 'return-to': '//evil.example/', registration: 'off', recovery: 'off', ways: 'password nothing' };
+  const texts = { ar: { sign_in: 'تسجيل الدخول', identity: 'الاسم', password: 'كلمة السر' } };
+  const arabic = await signIn({ lang: 'ar', dir: 'rtl', theme: 'dark', attributes, texts });
+  await arabic.page.getByRole('textbox', { name: 'الاسم' }).fill(user.username ?? '');
+  expect(await arabic.page.getByRole('button').count()).toBe(3);
+  await arabic.isAccessible();
+  await arabic.page.getByLabel('كلمة السر').fill(password);
+  await arabic.page.getByRole('button', { name: 'تسجيل الدخول' }).click();
+  await isIn(arabic);
+  expect(arabic.page.url()).toContain(pages.origin);
+  await arabic.isClean();
+});
+
+test('a path of this origin is opened after the login, unless the page prevents it', async () => {
+  const user = await createUser(pages.app);
+  const shown = await signIn({ attributes: { 'return-to': '/bills?all' } });
+  await byPassword(shown, user.username);
+  await shown.page.waitForURL(`${pages.origin}/bills?all`);
+});
