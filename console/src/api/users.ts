@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions, useQueries, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQueries } from '@tanstack/react-query';
 import { request, send } from './client.js';
 import type {
   ChangeUserData,
@@ -41,13 +41,6 @@ export function useUsersById(ids: readonly string[]): ReadonlyMap<string, User> 
 export function useUsersOf(pages: readonly (readonly string[])[]): ReadonlyMap<string, User> {
   const answers = useQueries({ queries: pages.map((ids) => named(wantedOf(ids))) });
   return new Map(answers.flatMap(({ data }) => data?.data ?? []).map((user) => [user.id, user]));
-}
-
-/** Whether the names of the users with these ids are being loaded for the first time. */
-export function useAwaitsNames(ids: readonly string[]): boolean {
-  const wanted = wantedOf(ids);
-  const { data, isFetched } = useQuery(named(wanted));
-  return wanted.length > 0 && data === undefined && !isFetched;
 }
 
 /** Everything about one user begins with this key, so that an act can read it all again. */

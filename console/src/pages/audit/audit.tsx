@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useList } from '../../api/pages.js';
 import type { AuditEvent, GetEventPageResponse } from '../../api/schema.js';
-import { noUser, useUsersOf } from '../../api/users.js';
+import { noUser } from '../../api/users.js';
 import { Dot } from '../../components/badge/badge.js';
 import { Switch } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
@@ -12,12 +12,12 @@ import { ListFoot } from '../../components/table/bars.js';
 import type { Column } from '../../components/table/row.js';
 import { CompactHead, Table } from '../../components/table/table.js';
 import { Id } from '../../components/text/id.js';
-import { Cut, None, nameOf, Time } from '../../components/text/values.js';
+import { Cut, None, Time } from '../../components/text/values.js';
 import { toast } from '../../components/toast/toasts.js';
 import { download } from '../../lib/download.js';
 import { useText } from '../../text/text.js';
 import styles from './audit.module.css';
-import { csvOf, filterOf, mostExported, ndjsonOf, readAllEvents, readEvents } from './list.js';
+import { exportEvents, filterOf, readEvents } from './list.js';
 
 /** Who did what to whom. The list follows new events, unless a row is open or another page is shown. */
 export function Audit() {
@@ -38,27 +38,22 @@ export function Audit() {
   });
   const isLive = isFollowed && query.isAtTop;
   const shown = query.data?.rows ?? [];
-  const users = useUsersOf(
-    query.near.map((page) => page.flatMap(({ user_id, actor }) => [user_id, ...actorId(actor)])),
-  );
-  const userOf = ({ user_id, data }: AuditEvent) => {
+  const userOf = ({ user_id, user_name, data }: AuditEvent) => {
     if (user_id === noUser) return typeof data.name === 'string' ? data.name : audit.service;
-    const user = users.get(user_id);
-    return user === undefined ? audit.unknown : nameOf(user);
+    return user_name ?? audit.unknown;
   };
-  const actorOf = (event: AuditEvent) => {
-    const [kind = '', id] = event.actor.split(':');
-    if (kind !== 'user') return words.actors[kind] ?? event.actor;
-    if (id === undefined || id === event.user_id) return audit.themselves;
-    const user = users.get(id);
-    return user === undefined ? audit.unknown : nameOf(user);
+  /** Undefined: the user of the event. */
+  const actorOf = ({ actor, actor_name, user_id }: AuditEvent) => {
+    const [kind = '', id] = actor.split(':');
+    if (kind !== 'user') return [words.actors[kind] ?? actor, actor_name].filter(Boolean).join(' · ');
+    return id === undefined || id === user_id ? undefined : (actor_name ?? audit.unknown);
   };
   const verbOf = ({ type }: AuditEvent) => words.types[type] ?? type;
   const columns: readonly Column<AuditEvent>[] = [
     { key: 'at', head: audit.time, cell: ({ created_at }) => <Time at={created_at} /> },
-    { key: 'user', head: audit.who, late: true, cell: (event) => <Cut strong of={userOf(event)} /> },
+    { key: 'user', head: audit.who, cell: (event) => <Cut strong of={userOf(event)} /> },
     { key: 'what', head: audit.what, size: 'wide', cell: (event) => verbOf(event) },
-    { key: 'by', head: audit.by, size: 'low', late: true, cell: (event) => <Cut of={actorOf(event)} /> },
+    { key: 'by', head: audit.by, size: 'low', cell: (event) => <Actor of={actorOf(event)} /> },
     {
       key: 'address',
       head: audit.address,
@@ -72,14 +67,14 @@ export function Audit() {
     const stopping = new AbortController();
     const progress = toast.progress(audit.exporting(0), { name: text.common.cancel, run: () => stopping.abort() });
     try {
-      const all = await readAllEvents(
+      const { file, count } = await exportEvents(
         filter,
-        (count) => progress.update(Math.min(1, count / mostExported), audit.exporting(count)),
+        kind,
+        (part, read) => progress.update(part, audit.exporting(read)),
         stopping.signal,
       );
-      if (kind === 'csv') download('audit.csv', csvOf(all), 'text/csv');
-      else download('audit.ndjson', ndjsonOf(all), 'application/x-ndjson');
-      toast.done(all.length < mostExported ? audit.exported(all.length) : audit.exportedPart(all.length));
+      download(`audit.${kind}`, file, file.type);
+      toast.done(audit.exported(count));
     } catch (error) {
       if (!stopping.signal.aborted) toast.failed(audit.exportFailed, error);
     } finally {
@@ -94,7 +89,10 @@ export function Audit() {
           of={[
             [audit.time, <Time key="at" at={opened.created_at} focusable />],
             [audit.type, opened.type],
-            [audit.by, actorOf(opened)],
+            [audit.by, actorOf(opened) ?? userOf(opened)],
+            ...(opened.changes.length === 0
+              ? []
+              : [[audit.changes, <Changes key="changes" of={opened.changes} />] as const]),
             [audit.userId, <Id key="user" of={opened.user_id} name={audit.userId} />],
             [audit.address, opened.address ?? <None key="address" />],
             [
@@ -189,8 +187,33 @@ export function Audit() {
   );
 }
 
-/** The id of a user who acted. */
-const actorId = (actor: string) => (actor.startsWith('user:') ? [actor.slice(5)] : []);
+/** Who did it, unless it was the user whom the event is about. */
+function Actor({ of }: { of: string | undefined }) {
+  return of === undefined ? <None /> : <Cut of={of} />;
+}
+
+/** The changed fields with their values before and after. */
+function Changes({ of }: { of: AuditEvent['changes'] }) {
+  const { audit } = useText();
+  return (
+    <ul className={styles.changes}>
+      {of.map(({ field, before, after, withheld }) => (
+        <li key={field}>
+          <bdi className={styles.field}>{field}</bdi>
+          {withheld ? (
+            <span className={styles.quiet}>{audit.withheld}</span>
+          ) : (
+            <span>
+              <span className="hidden-text">{audit.before} </span>
+              <Value of={before} name={field} /> <span aria-hidden="true">→</span>
+              <span className="hidden-text"> {audit.after}</span> <Value of={after} name={field} />
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 /** A detail of an event. It may hold text of users. */
 function Value({ of, name }: { of: unknown; name: string }) {

@@ -34,35 +34,69 @@ export function filterOf(search: AuditSearch): string {
   return [...equal, ...time('gte', search.from), ...time('lt', search.to)].join(',');
 }
 
-export function readEvents(
-  filter: string,
-  { cursor, limit, signal }: { cursor?: string | undefined; limit: number; signal?: AbortSignal },
-): Promise<GetEventPageResponse> {
-  const query = { limit, ...(filter !== '' && { filter }), ...(cursor !== undefined && { cursor }) };
+interface ReadOptions {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+  readonly sort?: string;
+  readonly signal?: AbortSignal;
+}
+
+export function readEvents(filter: string, { signal, cursor, ...given }: ReadOptions): Promise<GetEventPageResponse> {
+  const query = { ...given, ...(filter !== '' && { filter }), ...(cursor !== undefined && { cursor }) };
   return request<GetEventPageData, GetEventPageResponse>('GET', '/admin/v1/events/page', { query, signal });
 }
 
-/** Events of one export. */
-export const mostExported = 10_000;
+const columns = [
+  ...['created_at', 'type', 'user_id', 'user_name', 'actor', 'actor_name', 'address', 'request_id', 'id'],
+  ...['changes', 'data'],
+] as const;
 
-/** All events that match, the newest first, up to `mostExported`. @param onProgress called with the number so far */
-export async function readAllEvents(filter: string, onProgress: (count: number) => void, stop: AbortSignal) {
-  const all: AuditEvent[] = [];
+const writers = {
+  csv: {
+    type: 'text/csv',
+    head: `${csvLine(columns)}\r\n`,
+    line: (event: AuditEvent) => `${csvLine(columns.map((name) => Reflect.get(event, name)))}\r\n`,
+  },
+  ndjson: {
+    type: 'application/x-ndjson',
+    head: '',
+    line: (event: AuditEvent) => `${JSON.stringify(event)}\n`,
+  },
+};
+
+/** Pages whose text is put aside together. A browser may keep these parts outside its memory. */
+const pagesOfPart = 50;
+
+/**
+ * A file of all events that match, the newest first.
+ * @param onProgress called with the part of the time span that was read, from 0 to 1, and with the number of events
+ */
+export async function exportEvents(
+  filter: string,
+  kind: keyof typeof writers,
+  onProgress: (part: number, count: number) => void,
+  signal: AbortSignal,
+): Promise<{ readonly file: Blob; readonly count: number }> {
+  const { type, head, line } = writers[kind];
+  const oldest = await readEvents(filter, { limit: 1, sort: 'created_at:asc', signal });
+  const end = timeOf(oldest.data[0]);
+  let start: number | undefined;
   let cursor: string | undefined;
-  do {
-    const { data, page } = await readEvents(filter, { cursor, limit: 100, signal: stop });
-    all.push(...data);
+  let count = 0;
+  let text = head;
+  const parts: Blob[] = [];
+  for (let pages = 1; ; pages += 1) {
+    const { data, page } = await readEvents(filter, { cursor, limit: 100, signal });
+    text += data.map(line).join('');
+    count += data.length;
+    start ??= timeOf(data[0]);
+    onProgress(start <= end ? 1 : Math.min(1, (start - timeOf(data.at(-1))) / (start - end)), count);
     cursor = page.next_cursor ?? undefined;
-    onProgress(all.length);
-  } while (cursor !== undefined && all.length < mostExported);
-  return all;
+    if (cursor !== undefined && pages % pagesOfPart !== 0) continue;
+    parts.push(new Blob([text]));
+    text = '';
+    if (cursor === undefined) return { file: new Blob(parts, { type }), count };
+  }
 }
 
-const columns = ['created_at', 'type', 'user_id', 'actor', 'address', 'request_id', 'id', 'data'] as const;
-
-export function csvOf(events: readonly AuditEvent[]): string {
-  const lines = events.map((event) => csvLine(columns.map((name) => event[name])));
-  return [csvLine(columns), ...lines].join('\r\n');
-}
-
-export const ndjsonOf = (events: readonly AuditEvent[]) => events.map((event) => `${JSON.stringify(event)}\n`).join('');
+const timeOf = (event: AuditEvent | undefined) => (event === undefined ? 0 : Date.parse(event.created_at));

@@ -3,12 +3,11 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
 import type { AuditEvent, GetEventPageData, GetEventPageResponse } from '../../api/schema.js';
-import { noUser, useAwaitsNames, useUsersById } from '../../api/users.js';
+import { noUser } from '../../api/users.js';
 import { Button } from '../../components/button/button.js';
 import { EventRow } from '../../components/event/event.js';
 import { Panel, Rows } from '../../components/panel/panel.js';
 import { Empty, Loaded } from '../../components/state/state.js';
-import { nameOf } from '../../components/text/values.js';
 import { useText } from '../../text/text.js';
 
 const shown = 8;
@@ -26,11 +25,10 @@ function useLatest(isAllowed: boolean) {
   });
 }
 
-/** Whether the last events and their users are still on their way for the first time. A failed read counts as an answer. */
+/** Whether the last events are still on their way for the first time. A failed read counts as an answer. */
 export function useAwaitsLatest(isAllowed: boolean): boolean {
-  const { data, isFetched } = useLatest(isAllowed);
-  const awaitsNames = useAwaitsNames((data ?? []).slice(0, shown).map(({ user_id }) => user_id));
-  return isAllowed && (!isFetched || awaitsNames);
+  const { isFetched } = useLatest(isAllowed);
+  return isAllowed && !isFetched;
 }
 
 /** The last events. They go on until somebody pauses to read; then the newer ones wait behind a button. */
@@ -39,12 +37,10 @@ export function Now() {
   const [held, setHeld] = useState<readonly AuditEvent[]>();
   const query = useLatest(true);
   const events = (held ?? query.data ?? []).slice(0, shown);
-  const users = useUsersById(events.map(({ user_id }) => user_id));
   const newer = held === undefined ? 0 : (query.data ?? []).findIndex(({ id }) => id === held[0]?.id);
-  const nameFor = ({ user_id, data }: AuditEvent) => {
+  const nameFor = ({ user_id, user_name, data }: AuditEvent) => {
     if (user_id === noUser) return typeof data.name === 'string' ? data.name : overview.postern;
-    const user = users.get(user_id);
-    return user === undefined ? overview.somebody : nameOf(user);
+    return user_name ?? overview.somebody;
   };
   return (
     <Panel

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Event } from '../../../src/contract/administration.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { launchBrowser } from '../../support/browser.js';
+import { createConsolePages } from '../../support/console-pages.js';
+import { testSql } from '../../support/sql.js';
+import { createUser, signIn } from '../../support/users.js';
+
+let postern: TestApp;
+let browser: Browser;
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0' });
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await postern?.close();
+});
+
+const { open, operator } = createConsolePages(
+  () => postern,
+  () => browser,
+);
+
+async function exported(page: Page, kind: 'As CSV' | 'As NDJSON'): Promise<string> {
+  const downloading = page.waitForEvent('download', { timeout: 120_000 });
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('menuitem', { name: kind }).click();
+  return readFileSync(await (await downloading).path(), 'utf8');
+}
+
+describe('the audit page', () => {
+  test('shows the values before and after a change, who made it, and no value of a secret', async () => {
+    const user = await createUser(postern, { name: 'Ada <b>Byron</b>' });
+    await signIn(postern, user);
+    await postern.api('PATCH', `/admin/v1/users/${user.id}`, {
+      ...{
+        bearer: postern.adminKey,
+        body: { name: 'Ada Lovelace', locale: 'es', password: 'another battery of horses' },
+      },
+    });
+    const { page, isClean, isAccessible } = await open(`/console/audit?user=${user.id}`, { as: await operator() });
+    const changed = page.getByRole('row', { name: /was changed/ });
+    await changed.waitFor();
+    expect(await changed.innerText()).toContain('by an API key');
+    const signedIn = await page.getByRole('row', { name: /signed in/ }).innerText();
+    expect(signedIn.match(/Byron/g)).toHaveLength(1);
+
+    await changed.click();
+    const fields = page.getByRole('listitem').filter({ hasText: '→' });
+    await fields.filter({ hasText: 'name' }).waitFor();
+    const shown = (await fields.allInnerTexts()).map((line) => line.replaceAll(/\s+/g, ' ').trim());
+    expect(shown).toEqual([
+      'name before: Ada <b>Byron</b> → after: Ada Lovelace',
+      expect.stringMatching(/^locale before: .* → after: es$/),
+    ]);
+    await page.getByRole('row', { name: /has a new password/ }).click();
+    await page.getByText('changed; the values are not kept').waitFor();
+    await isAccessible();
+    await isClean();
+  });
+
+  test('exports all events that match, also more than 10,000, and stops when it is cancelled', async () => {
+    const [actor, count] = ['cli', 10_050];
+    await postern.database.everyone.query(
+      testSql(
+        `insert into events (user_id, id, type, actor, created_at)
+         select gen_random_uuid(), gen_random_uuid(), 'user.logged_out', $1, db_now() - n * interval '1 second'
+         from generate_series(1, $2::int) n`,
+        [actor, count],
+      ),
+    );
+    const { page, isClean } = await open(`/console/audit?actor=${actor}&live=off`, { as: await operator() });
+    await page
+      .getByRole('row', { name: /was logged out everywhere/ })
+      .first()
+      .waitFor();
+    const lines = (await exported(page, 'As NDJSON')).trim().split('\n');
+    const ids = new Set(lines.map((line) => (JSON.parse(line) as Event).id));
+    expect([lines.length, ids.size]).toEqual([count, count]);
+    await page.getByText('10,050 events exported.').waitFor();
+
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('menuitem', { name: 'As CSV' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText(/^Reading events/).waitFor({ state: 'detached' });
+    expect(await page.getByText('The events were not exported.').count()).toBe(0);
+    await isClean();
+  });
+
+  test('exports names and changes as CSV', async () => {
+    const user = await createUser(postern, { name: '=Ada' });
+    const { page, isClean } = await open(`/console/audit?user=${user.id}`, { as: await operator() });
+    await page.getByRole('row', { name: /was created/ }).waitFor();
+    const [head, line = ''] = (await exported(page, 'As CSV')).trim().split('\r\n');
+    expect(head).toBe('created_at,type,user_id,user_name,actor,actor_name,address,request_id,id,changes,data');
+    expect(line).toContain(`,user.created,${user.id},'=Ada,key:environment,,`);
+    expect(line).toContain('""field"":""name""');
+    await isClean();
+  });
+});
