@@ -29,6 +29,11 @@ const headersToPage = [
   ],
   ...['vary', 'www-authenticate', 'x-accel-buffering', 'x-total-count', 'x-total-count-capped'],
 ];
+/**
+ * The challenge of a 401 for the cookie. After a challenge with Basic, a browser asks for a name and a password in a window of
+ * its own, and the page waits until the user closes it.
+ */
+const cookieChallenge = 'Cookie realm="postern"';
 const maxLoginBytes = 65_536;
 const yearInSeconds = 31_536_000;
 
@@ -69,7 +74,9 @@ export function createForwarder({
     const login = usesCookie ? cookies.login.read(cookieHeader) : undefined;
     const endsLogin = method === 'DELETE' && usesCookie;
     if (usesCookie && login === undefined) {
-      return problemResponse(401, 'missing_credentials', 'Nobody is logged in.', { 'www-authenticate': 'Basic' });
+      return problemResponse(401, 'missing_credentials', 'Nobody is logged in.', {
+        'www-authenticate': cookieChallenge,
+      });
     }
 
     const headers = new Headers();
@@ -108,6 +115,7 @@ export function createForwarder({
       const value = answer.headers.get(name);
       if (value !== null) shown.set(name, value);
     }
+    if (/\bbasic\b/i.test(shown.get('www-authenticate') ?? '')) shown.set('www-authenticate', cookieChallenge);
     const link = answer.headers.get('link');
     if (link !== null) shown.set('link', link.replaceAll('</v1/', `<${basePath}/v1/`));
     const isProblem = /\bproblem\+json\b/.test(answer.headers.get('content-type') ?? '');

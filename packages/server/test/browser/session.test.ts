@@ -222,6 +222,19 @@ test('a browser keeps its device over logins', async () => {
   expect((await next.getSession())?.device_id).toBe(first?.device_id);
 });
 
+test('a 401 never offers Basic, for which browsers open a window of their own', async () => {
+  const { auth } = webOf();
+  const challenge = async (cookie: string) => {
+    const headers = { cookie, 'sec-fetch-site': 'same-origin' };
+    const request = new Request('https://app.example.com/auth/v1/sessions', { method: 'POST', headers });
+    const { status, headers: answered } = await auth.handler(request);
+    return [status, answered.get('www-authenticate')];
+  };
+  expect(await challenge('')).toEqual([401, 'Cookie realm="postern"']);
+  // Postern itself refuses this one.
+  expect(await challenge('__Host-postern=psa_ended')).toEqual([401, 'Cookie realm="postern"']);
+});
+
 test('only the API of users is behind the handler', async () => {
   const web = webOf();
   const { auth } = web;

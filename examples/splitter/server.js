@@ -1,0 +1,58 @@
+// Splitter's backend. It keeps the bills. Postern keeps the users, their logins and their inboxes.
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createBrowserSession, createPosternServer, expressHandler, expressSession, sessionOf } from '@postern/server';
+import express from 'express';
+
+const folderOf = (url) => dirname(fileURLToPath(url));
+
+/** @returns the address of Splitter */
+export async function startSplitter({ url, apiKey, port }) {
+  const bills = new Map();
+  const postern = createPosternServer({ url, apiKey });
+  const app = express();
+  app.use(expressHandler(createBrowserSession(postern, { basePath: '/auth' })));
+  app.use(express.static(`${folderOf(import.meta.url)}/public`));
+  app.use('/client', express.static(folderOf(import.meta.resolve('@postern/client'))));
+  app.use('/api', express.json(), expressSession(postern));
+
+  app.get('/api/bills', (request, response) => {
+    const { user_id } = sessionOf(request);
+    response.json([...bills.values()].filter(({ by, owes }) => by === user_id || user_id in owes));
+  });
+
+  app.post('/api/bills', async (request, response) => {
+    const { user_id: by } = sessionOf(request);
+    const { title, total, friends, image_id } = request.body;
+    const users = await Promise.all(friends.map(userNamed));
+    if (users.includes(undefined)) return response.status(400).json({ message: 'Nobody has one of these names.' });
+    const share = Math.round((100 * total) / (users.length + 1)) / 100;
+    const owes = Object.fromEntries(users.map(({ id }) => [id, share]));
+    const bill = { id: crypto.randomUUID(), title, total, by, owes, paid: [] };
+    bills.set(bill.id, bill);
+    const what = { notification_type: 'request', object_id: bill.id, object_data_number: share, image_id };
+    const description = `Your share of ${title} is ${share}`;
+    await postern.publish({ user_ids: Object.keys(owes), ...what, description }, { idempotencyKey: `bill-${bill.id}` });
+    response.status(201).json(bill);
+  });
+
+  app.post('/api/bills/:id/pay', async (request, response) => {
+    const { user_id } = sessionOf(request);
+    const bill = bills.get(request.params.id);
+    const share = bill?.owes[user_id];
+    if (share === undefined) return response.status(404).json({ message: 'There is no such bill.' });
+    if (!bill.paid.includes(user_id)) bill.paid.push(user_id);
+    const what = { notification_type: 'payment', actor_id: user_id, object_id: bill.id, object_data_number: share };
+    const description = `${share} paid for ${bill.title}`;
+    await postern.publish({ user_id: bill.by, ...what, description }, { idempotencyKey: `pay-${bill.id}-${user_id}` });
+    response.json(bill);
+  });
+
+  async function userNamed(name) {
+    const { data } = await postern.users.list({ filter: `username:eq:${name}`, limit: 1 }).page();
+    return data[0];
+  }
+  const server = app.listen(port, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return `http://localhost:${server.address().port}`;
+}

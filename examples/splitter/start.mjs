@@ -1,0 +1,40 @@
+// `npm run splitter`: builds, and starts a Postern and Splitter.
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const { PATH, HOME, SPLITTER_PORT = '3000', SPLITTER_DATA = `${root}data/splitter` } = process.env;
+const build = (script, cwd) =>
+  execFileSync(process.execPath, [`${root}scripts/${script}.mjs`], { cwd, stdio: 'inherit' });
+build('build', root);
+build('build-package', `${root}packages/server`);
+// An app of your own gets the packages from npm. This one uses those of this repository.
+mkdirSync(`${root}node_modules/@postern`, { recursive: true });
+for (const name of ['client', 'server']) {
+  const link = `${root}node_modules/@postern/${name}`;
+  if (!existsSync(link)) symlinkSync(`../../packages/${name}`, link);
+}
+
+mkdirSync(SPLITTER_DATA, { recursive: true });
+const apiKey = `admin-${randomBytes(24).toString('hex')}`;
+const env = {
+  ...{ PATH, HOME, PORT: '0', DATA_DIR: SPLITTER_DATA, ADMIN_API_KEY: apiKey, TRUST_PROXY: '127.0.0.1' },
+  ...{ REGISTRATION: 'on', PIN_POLICY: 'off', CONSOLE: 'off', LOG_LEVEL: 'warn' },
+  ...{ SMS_LIMIT_TOTAL: '100', SMS_LIMIT_PER_PREFIX: '100' },
+};
+const program = [`${root}dist/cli/bin.js`, 'serve'];
+const postern = spawn(process.execPath, program, { env, cwd: SPLITTER_DATA, stdio: ['ignore', 'pipe', 'inherit'] });
+postern.on('exit', (code) => process.exit(code ?? 1));
+process.on('exit', () => postern.kill());
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => postern.kill(signal));
+
+const { startSplitter } = await import('./server.js');
+for await (const line of createInterface({ input: postern.stdout })) {
+  const [, url] = /^Postern is ready at (\S+)/.exec(line) ?? [];
+  if (url) console.log(`Splitter is ready at ${await startSplitter({ url, apiKey, port: Number(SPLITTER_PORT) })}`);
+  // The codes that Postern would send by SMS.
+  else if (/\+\d/.test(line)) console.log(line);
+}
