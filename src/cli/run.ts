@@ -4,6 +4,7 @@ import { completionCommand } from './commands/completion.js';
 import { doctorCommand } from './commands/doctor.js';
 import { helpCommand } from './commands/help.js';
 import { keysCommand } from './commands/keys.js';
+import { messagesCommand } from './commands/messages.js';
 import { migrateCommand } from './commands/migrate.js';
 import { operatorsCommand } from './commands/operators.js';
 import { schemesCommand } from './commands/schemes.js';
@@ -60,6 +61,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   usersCommand(program, io, exitWith);
   keysCommand(program, io);
   operatorsCommand(program, io);
+  messagesCommand(program, io);
   schemesCommand(program, io);
   doctorCommand(program, io, exitWith);
   completionCommand(program, io);

@@ -27,11 +27,24 @@ function secretKeyErrors({ DATABASE_URL, SECRET_KEY }: Values): string[] {
   return ['SECRET_KEY is required with DATABASE_URL (at least 32 random characters, the same on every instance)'];
 }
 
+/** The settings that each provider of SMS needs. */
+const smsNeeds = {
+  console: [],
+  webhook: ['SMS_WEBHOOK_URL', 'SMS_WEBHOOK_SECRET'],
+  twilio: ['TWILIO_ACCOUNT_SID', 'TWILIO_AUTH_TOKEN'],
+  vonage: ['VONAGE_APPLICATION_ID', 'VONAGE_PRIVATE_KEY'],
+  sns: ['SNS_REGION', 'SNS_ACCESS_KEY_ID', 'SNS_SECRET_ACCESS_KEY'],
+} as const;
+
 function smsErrors(config: Values): string[] {
-  if (config.SMS_PROVIDER !== 'webhook') return [];
-  const needed = ['SMS_WEBHOOK_URL', 'SMS_WEBHOOK_SECRET'] as const;
-  const missing = needed.filter((name) => config[name] === undefined);
-  return missing.map((name) => `${name} is required with SMS_PROVIDER=webhook`);
+  const { SMS_PROVIDER: providers = [], SMS_SENDER, SMS_SENDERS = [] } = config;
+  return providers.flatMap((provider) => {
+    const missing: string[] = smsNeeds[provider].filter((name) => config[name] === undefined);
+    const needsSender = provider === 'twilio' || provider === 'vonage';
+    const hasSender = SMS_SENDERS.some((rule) => rule.provider === provider && rule.region === undefined);
+    if (needsSender && SMS_SENDER === undefined && !hasSender) missing.push('SMS_SENDER');
+    return missing.map((name) => `${name} is required with SMS_PROVIDER=${provider}`);
+  });
 }
 
 function retentionErrors({ NOTIFICATION_TYPES: types = [], NOTIFICATION_RETENTION: ages = {} }: Values): string[] {
@@ -85,6 +98,9 @@ function urlErrors(config: Values): string[] {
     ['APNS_URL', config.APNS_URL],
     ['the token_uri of FCM_SERVICE_ACCOUNT', config.FCM_SERVICE_ACCOUNT?.tokenUri],
     ['SMS_WEBHOOK_URL', config.SMS_WEBHOOK_URL],
+    ['TWILIO_URL', config.TWILIO_URL],
+    ['VONAGE_URL', config.VONAGE_URL],
+    ['SNS_URL', config.SNS_URL],
     ['BREACHED_PASSWORDS_URL', config.BREACHED_PASSWORDS_URL],
   ];
   for (const { name, url } of config.CUSTOM_AUTHENTICATORS ?? []) {
@@ -105,8 +121,9 @@ function breachedPasswordErrors({ BREACHED_PASSWORDS_FILE: file, BREACHED_PASSWO
 
 function codeErrors(config: Values): string[] {
   if (mayPrintCodes(config)) return [];
+  const providers = { SMS_PROVIDER: config.SMS_PROVIDER?.[0], MAIL_PROVIDER: config.MAIL_PROVIDER };
   return (['SMS_PROVIDER', 'MAIL_PROVIDER'] as const)
-    .filter((name) => config[name] === 'console')
+    .filter((name) => providers[name] === 'console')
     .map((name) => `${name}=console prints codes: it needs a loopback HOST, or ALLOW_CONSOLE_CODES=true`);
 }
 

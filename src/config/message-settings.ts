@@ -1,18 +1,7 @@
 import { resolve } from 'node:path';
-import { choice, flag, mailFrom, notices, ok, region, type Setting, signingSecret, smtpUrl, url } from './parsers.js';
+import { choice, flag, mailFrom, notices, ok, region, type Setting, smtpUrl } from './parsers.js';
 
 export const messageSettings = {
-  SMS_PROVIDER: {
-    parse: choice('console', 'webhook', 'none'),
-    fallback: 'console',
-    about:
-      'console: codes are printed and shown in the outbox (development). webhook: POST to SMS_WEBHOOK_URL. none: no SMS, so no logins by SMS.',
-  },
-  SMS_WEBHOOK_URL: { parse: url('http:', 'https:'), about: 'The URL that SMS_PROVIDER=webhook posts codes to.' },
-  SMS_WEBHOOK_SECRET: {
-    parse: signingSecret,
-    about: 'Signs the requests to SMS_WEBHOOK_URL (Standard Webhooks): whsec_ and base64.',
-  },
   MAIL_PROVIDER: {
     parse: choice('console', 'smtp', 'none'),
     about:

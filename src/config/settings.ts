@@ -10,6 +10,7 @@ import { messageSettings } from './message-settings.js';
 import { notificationSettings, pushSettings } from './notification-settings.js';
 import type { Parsed, Setting } from './parsers.js';
 import { administrationSettings, serviceSettings, storageSettings } from './service-settings.js';
+import { smsSettings } from './sms-settings.js';
 
 /**
  * The settings by the headings of docs/configuration.md, in its order.
@@ -26,6 +27,7 @@ export const settingGroups: Readonly<Record<string, Readonly<Record<string, Sett
   'Further authenticators': authenticatorSettings,
   'Locks and limits': limitSettings,
   'Codes and notices': messageSettings,
+  SMS: smsSettings,
   Notifications: notificationSettings,
   Push: pushSettings,
 };
@@ -42,6 +44,7 @@ export const settings = {
   ...authenticatorSettings,
   ...limitSettings,
   ...messageSettings,
+  ...smsSettings,
   ...notificationSettings,
   ...pushSettings,
 };

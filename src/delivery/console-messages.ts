@@ -13,7 +13,10 @@ export function createConsoleMail(write: (line: string) => void): MailSender {
 export function createConsoleSms(write: (line: string) => void): SmsSender {
   return {
     name: 'console',
-    send: async (message) => write(`SMS to ${message.to}: ${contentOf(message, message.text)}`),
+    async send(message) {
+      write(`SMS to ${message.to}: ${contentOf(message, message.text)}`);
+      return { provider: 'console', reference: null };
+    },
   };
 }
 

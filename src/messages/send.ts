@@ -78,7 +78,12 @@ export function createMessages(options: {
 }): Messages {
   const { database, keys, senders, templates, counters } = options;
 
-  async function finish(job: MessageJob, row: MessageRow, state: FinalState, error?: string): Promise<void> {
+  async function finish(
+    job: MessageJob,
+    row: MessageRow,
+    state: FinalState,
+    { provider = senders[row.channel]?.name, error }: { provider?: string | undefined; error?: string } = {},
+  ): Promise<void> {
     await database.user(job.user_id).transaction(async (tx) => {
       await tx.query(setState({ ...job, state, error: error ?? null }));
       if (state === 'dropped') return;
@@ -87,20 +92,22 @@ export function createMessages(options: {
         userId: job.user_id,
         type: `message.${state}` satisfies EventType,
         origin: { actor: 'system' },
-        data: { message_id: job.id, kind, authentication_id, provider: senders[channel]?.name ?? null },
+        data: { message_id: job.id, kind, authentication_id, provider: provider ?? null },
       });
-      tx.onCommit(() => counters.add(`messages.${state}`, channel, 1, senders[channel]?.name));
+      tx.onCommit(() => counters.add(`messages.${state}`, channel, 1, provider));
     });
   }
 
-  function deliver(job: MessageJob, row: MessageRow & { readonly recipient: string }, code: string | null) {
+  /** @returns the name of the provider that accepted the message */
+  async function deliver(job: MessageJob, row: MessageRow & { readonly recipient: string }, code: string | null) {
     const { channel, kind, recipient: to, authentication_id: authenticationId, expires_at: expiresAt } = row;
     const values = { ...row.params, minutes: String(row.minutes), ...(code !== null && { code }) };
     const { subject, text } = templates.render(kind, row.locale ?? undefined, values);
     const message = { id: job.id, kind, to, text, code, authenticationId, expiresAt };
-    const sending = channel === 'sms' ? senders.sms?.send(message) : senders.email?.send({ ...message, subject });
-    if (sending === undefined) throw new Error(`no provider for ${channel} is configured`);
-    return sending;
+    if (channel === 'sms' && senders.sms !== undefined) return (await senders.sms.send(message)).provider;
+    if (channel === 'sms' || senders.email === undefined) throw new Error(`no provider for ${channel} is configured`);
+    await senders.email.send({ ...message, subject });
+    return senders.email.name;
   }
 
   async function send(job: MessageJob): Promise<void> {
@@ -110,8 +117,9 @@ export function createMessages(options: {
     // The dispatch drops messages without a recipient. Earlier versions queued them.
     if (recipient === null) return finish(job, row, 'dropped');
     if (row.expired) return finish(job, row, attempts > 1 ? 'failed' : 'expired');
+    let provider: string;
     try {
-      await deliver(
+      provider = await deliver(
         job,
         { ...row, recipient },
         encryptedCode === null ? null : decryptCode(keys, encryptedCode, job.id),
@@ -119,11 +127,13 @@ export function createMessages(options: {
     } catch (error) {
       const reason = (error as Error).message;
       const maxAttempts = encryptedCode === null ? noticeAttempts : codeAttempts;
-      if (attempts >= maxAttempts || isPermanent(error)) return finish(job, row, 'failed', reason);
+      if (attempts >= maxAttempts || isPermanent(error)) {
+        return finish(job, row, 'failed', { provider: providerOf(error), error: reason });
+      }
       await database.user(job.user_id).query(setState({ ...job, state: 'queued', error: reason }));
       throw error;
     }
-    await finish(job, row, 'sent');
+    await finish(job, row, 'sent', { provider });
   }
 
   return { send };
@@ -134,6 +144,13 @@ function decryptCode(keys: SecretKeys, encryptedCode: Buffer, id: string): strin
   const code = keys.decrypt(encryptedCode, id);
   if (code === undefined) throw new Error(describeUnreadable(keys, encryptedCode, `the code of the message ${id}`));
   return code;
+}
+
+/** The provider that an error names. */
+function providerOf(error: unknown): string | undefined {
+  return error instanceof Error && 'provider' in error && typeof error.provider === 'string'
+    ? error.provider
+    : undefined;
 }
 
 /** Whether the provider will never accept the message. */

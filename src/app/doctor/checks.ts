@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../../config/config.js';
 import { mailProvider } from '../../config/contradictions.js';
+import { snsUrl } from '../../config/sms-settings.js';
 import { importedSchemes } from '../../credentials/password-schemes.js';
 import { totalSchemeCost } from '../../credentials/scheme-cost.js';
 import type { Queryable } from '../../database/database.js';
@@ -179,22 +180,34 @@ export async function checkClock(handle: Queryable<'everyone'>): Promise<Finding
     : ok('clock', `this machine and the database are ${shown}`);
 }
 
-/** Checks that the host of the SMS webhook can be resolved. */
-export async function checkSms({ SMS_PROVIDER: provider, SMS_WEBHOOK_URL }: Config): Promise<Finding> {
+/** Checks that the hosts of the SMS providers can be resolved. */
+export async function checkSms(config: Config): Promise<Finding[]> {
+  if (config.SMS_PROVIDER.length === 0) return [ok('sms', 'off: no logins by SMS')];
+  return Promise.all(config.SMS_PROVIDER.map((provider) => checkSmsProvider(provider, config)));
+}
+
+async function checkSmsProvider(provider: Config['SMS_PROVIDER'][number], config: Config): Promise<Finding> {
   switch (provider) {
-    case 'none':
-      return ok('sms', 'off: no logins by SMS');
     case 'console':
       return warn('sms', 'codes are printed and shown in the outbox: for development only');
-    case 'webhook': {
-      const { hostname } = new URL(SMS_WEBHOOK_URL ?? '');
-      return (await canResolve(hostname.replace(/^\[|\]$/g, '')))
-        ? ok('sms', `the host ${hostname} of the webhook resolves`)
-        : fail('sms', `the host ${hostname} of the webhook cannot be resolved`);
-    }
+    case 'webhook':
+      return checkSmsHost('the webhook', config.SMS_WEBHOOK_URL);
+    case 'twilio':
+      return checkSmsHost(provider, config.TWILIO_URL);
+    case 'vonage':
+      return checkSmsHost(provider, config.VONAGE_URL);
+    case 'sns':
+      return checkSmsHost(provider, snsUrl(config));
     default:
       return fail('sms', `SMS_PROVIDER ${String(provider satisfies never)} is unknown`);
   }
+}
+
+async function checkSmsHost(provider: string, url = ''): Promise<Finding> {
+  const { hostname } = new URL(url);
+  return (await canResolve(hostname.replace(/^\[|\]$/g, '')))
+    ? ok('sms', `the host ${hostname} of ${provider} resolves`)
+    : fail('sms', `the host ${hostname} of ${provider} cannot be resolved`);
 }
 
 async function canResolve(host: string): Promise<boolean> {

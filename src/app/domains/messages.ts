@@ -2,11 +2,9 @@ import { type Config, ConfigError } from '../../config/config.js';
 import { mailProvider } from '../../config/contradictions.js';
 import { type MessageChannel, messageChannels, type NoticeChannel } from '../../contract/administration.js';
 import { type Relay, startRelay } from '../../database/relay.js';
-import { createConsoleMail, createConsoleSms } from '../../delivery/console-messages.js';
+import { createConsoleMail } from '../../delivery/console-messages.js';
 import { createSmtpMail } from '../../delivery/mail/smtp.js';
-import type { Outbound } from '../../delivery/outbound.js';
 import type { JobGroup } from '../../delivery/queue.js';
-import { createWebhookSms } from '../../delivery/sms/webhook.js';
 import { readCustomTemplates } from '../../messages/custom-templates.js';
 import { dispatchMessages } from '../../messages/dispatch.js';
 import { messageTasks } from '../../messages/enqueue.js';
@@ -15,10 +13,10 @@ import { createNoticeSending, type NoticeJob, type ShowNotice } from '../../mess
 import { createNotices, type Notices, noticeTask } from '../../messages/notices.js';
 import { createOutbox, type Outbox } from '../../messages/outbox.js';
 import { createMessages, type MessageJob, type MessageSenders } from '../../messages/send.js';
-import type { SmsSender } from '../../messages/sms-sender.js';
 import { createTemplates } from '../../messages/templates.js';
 import { noticeType } from '../../notifications/push/notice.js';
 import type { Base } from '../base/base.js';
+import { createSmsSender } from './sms.js';
 
 /** Codes and notices by SMS, mail, push and inbox. */
 export interface Messaging {
@@ -46,7 +44,7 @@ export async function createMessaging(
   },
 ): Promise<Messaging> {
   const senders: MessageSenders = {
-    sms: createSmsSender(config, outbound, options.print),
+    sms: await createSmsSender(config, outbound, options.print),
     email: createMailSender(config, options.print),
   };
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
@@ -85,26 +83,6 @@ export async function createMessaging(
       return relay;
     },
   };
-}
-
-/** @throws Error for a provider or settings that the configuration should have refused */
-export function createSmsSender(
-  config: Config,
-  outbound: Outbound,
-  print: (line: string) => void,
-): SmsSender | undefined {
-  const { SMS_PROVIDER: provider, SMS_WEBHOOK_URL: url, SMS_WEBHOOK_SECRET: secret } = config;
-  switch (provider) {
-    case 'none':
-      return undefined;
-    case 'console':
-      return createConsoleSms(print);
-    case 'webhook':
-      if (url === undefined || secret === undefined) throw new Error('the configuration was not checked');
-      return createWebhookSms({ url, secret: secret.reveal(), outbound });
-    default:
-      throw new Error(`unknown SMS_PROVIDER ${String(provider satisfies never)}`);
-  }
 }
 
 function createMailSender(config: Config, print: (line: string) => void): MailSender | undefined {

@@ -41,7 +41,7 @@ export function createSystemInformation(
         ...(await checks.checkSchemes(everyone, config)),
         ...(await checks.checkSecrets(everyone, config, maxCheckedValues)),
       ]),
-      attempt('sms', async () => [await checks.checkSms(config)]),
+      attempt('sms', () => checks.checkSms(config)),
       attempt('mail', async () => [await checks.checkMail(config)]),
       attempt('templates', () => checks.checkTemplates(config)),
       attempt('push', async () => [checks.checkPush(config)]),

@@ -62,7 +62,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
       ...(await checkSecrets(everyone, config)),
     ]),
   );
-  yield* await attempt('sms', async () => [await checkSms(config)]);
+  yield* await attempt('sms', () => checkSms(config));
   yield* await attempt('authenticators', () => checkAuthenticators(config));
   yield* await attempt('mail', async () => [await checkMail(config)]);
   yield* await attempt('templates', () => checkTemplates(config));

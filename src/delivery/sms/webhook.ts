@@ -28,6 +28,7 @@ export function createWebhookSms({ url, secret, outbound, now = () => new Date()
       };
       const status = await statusOf(outbound.request({ url, method: 'POST', headers, body: payload }));
       if (status < 200 || status > 299) throw new Error(`the SMS webhook answered ${status}`);
+      return { provider: 'webhook', reference: null };
     },
   };
 }

@@ -1,0 +1,44 @@
+import type { Config } from '../config/config.js';
+import { createOutbound } from '../delivery/outbound.js';
+import { newId } from '../lib/ids.js';
+import type { AcceptedSms } from '../messages/sms-sender.js';
+import { createSmsProvider, createSmsSender } from './domains/sms.js';
+
+export interface TestMessage {
+  /** E.164. */
+  readonly to: string;
+  /** One of SMS_PROVIDER. Undefined: the first of them that accepts the message. */
+  readonly provider: Config['SMS_PROVIDER'][number] | undefined;
+  /** Prints the message of the provider `console`. */
+  readonly print: (line: string) => void;
+}
+
+/** The lifetime of the message, in milliseconds. */
+const lifetime = 600_000;
+
+/**
+ * Sends a text message without a code, past the queue.
+ * @throws Error if no provider has accepted it
+ */
+export async function sendTestMessage(config: Config, { to, provider, print }: TestMessage): Promise<AcceptedSms> {
+  const outbound = createOutbound({ allowPrivateNetworkTargets: config.ALLOW_PRIVATE_NETWORK_TARGETS });
+  try {
+    const sender =
+      provider === undefined
+        ? await createSmsSender(config, outbound, print)
+        : await createSmsProvider(provider, config, outbound, print);
+    if (sender === undefined) throw new Error('SMS_PROVIDER=none: no provider is configured');
+    return await sender.send({
+      id: newId(),
+      kind: 'sms.test',
+      to,
+      text: `This is a test message of ${config.APP_NAME}.`,
+      code: null,
+      authenticationId: null,
+      // Six fractional digits, as the database writes times.
+      expiresAt: new Date(Date.now() + lifetime).toISOString().replace('Z', '000Z'),
+    });
+  } finally {
+    await outbound.close();
+  }
+}

@@ -1,0 +1,107 @@
+import { type KeyObject, randomUUID } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { isJsonObject, parseJsonObject } from '../../lib/json-object.js';
+import type { SmsMessage, SmsSender } from '../../messages/sms-sender.js';
+import type { Outbound } from '../outbound.js';
+import { callProvider, type Meaning, type Refusal } from './provider-call.js';
+import { type SenderIds, senderFor } from './sender-ids.js';
+
+export interface VonageOptions {
+  readonly applicationId: string;
+  /** The private key of the application, RSA. */
+  readonly privateKey: KeyObject;
+  /** The URL of the API, without a path. */
+  readonly url: string;
+  readonly senders: SenderIds;
+  readonly outbound: Outbound;
+}
+
+/** Sends through the Messages API of Vonage (version 1), as an application. */
+export function createVonage(options: VonageOptions): SmsSender {
+  const { url, senders, outbound } = options;
+  const name = 'vonage';
+  const target = new URL('/v1/messages', url).href;
+  return {
+    name,
+    async send(message) {
+      const from = withoutPlus(senderFor(senders, name, message.to) ?? '');
+      return callProvider({
+        name,
+        outbound,
+        request: {
+          url: target,
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${await accessToken(options)}`,
+            'content-type': 'application/json',
+            accept: 'application/json',
+          },
+          body: bodyOf(message, from),
+        },
+        reference(body) {
+          const id = parseJsonObject(body)?.message_uuid;
+          return typeof id === 'string' ? id : undefined;
+        },
+        meaning,
+      });
+    },
+  };
+}
+
+/** The times are for Vonage, so they come from the system clock. */
+function accessToken({ applicationId, privateKey }: VonageOptions): Promise<string> {
+  return new SignJWT({ application_id: applicationId })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
+    .setIssuedAt()
+    .setExpirationTime('5m')
+    .setJti(randomUUID())
+    .sign(privateKey);
+}
+
+/** Vonage writes numbers without a plus. */
+const withoutPlus = (number: string) => number.replace(/^\+/, '');
+
+function bodyOf({ id, to, text }: SmsMessage, from: string): string {
+  return JSON.stringify({
+    message_type: 'text',
+    channel: 'sms',
+    to: withoutPlus(to),
+    from,
+    text,
+    client_ref: id,
+  });
+}
+
+const busy: Meaning = { failure: 'unavailable', reason: 'too many messages at a time' };
+const invalidNumber: Meaning = { failure: 'invalid', reason: 'the number is not valid' };
+
+/** The codes of refused requests (developer.vonage.com/api-errors/messages), and the words that other errors have instead. */
+const meanings: Readonly<Record<string, Meaning>> = {
+  throttled: busy,
+  'low-balance': { failure: 'unavailable', reason: 'the account has no credit' },
+  unauthorized: { failure: 'unavailable', reason: 'the account or its credentials are refused' },
+  1000: busy,
+  1030: { failure: 'unavailable', reason: 'the provider failed' },
+  1040: { failure: 'refused', reason: 'the provider does not serve this number' },
+  1050: { failure: 'invalid', reason: 'the number is barred' },
+  1060: { failure: 'unavailable', reason: 'the account is barred' },
+  1070: { failure: 'unavailable', reason: 'the account has no credit' },
+  1100: { failure: 'unavailable', reason: 'the provider failed' },
+  1120: { failure: 'refused', reason: 'the sender is not allowed' },
+  1170: invalidNumber,
+};
+
+function meaning({ body }: Refusal): Meaning | undefined {
+  const problem = parseJsonObject(body);
+  if (namesRecipient(problem?.invalid_parameters)) return invalidNumber;
+  const code = /#([a-z0-9-]{1,32})$/.exec(typeof problem?.type === 'string' ? problem.type : '')?.[1];
+  const known = code === undefined || !Object.hasOwn(meanings, code) ? undefined : meanings[code];
+  return known === undefined ? undefined : { failure: known.failure, reason: `${known.reason}, code ${code}` };
+}
+
+/** Whether a validation error is about the number of the recipient. */
+function namesRecipient(parameters: unknown): boolean {
+  return (
+    Array.isArray(parameters) && parameters.some((parameter) => isJsonObject(parameter) && parameter.name === 'to')
+  );
+}

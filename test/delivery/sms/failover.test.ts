@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { createFailover } from '../../../src/delivery/sms/failover.js';
+import { message, startSns, startTwilio, startVonage } from './vendors.js';
+
+const unavailable = { status: 500 };
+const invalidNumber = { status: 400, body: '{"code":21211}' };
+const noCountry = { status: 400, body: '{"code":21408}' };
+
+async function twoVendors(options: { readonly totalTimeoutMs?: number } = {}) {
+  const [twilio, vonage] = [await startTwilio(), await startVonage()];
+  let time = 0;
+  const providers = [twilio.sender(options), vonage.sender()];
+  const sms = createFailover({ providers, now: () => time });
+  const send = async () => (await sms.send(message)).provider;
+  const counts = () => [twilio.received.length, vonage.received.length];
+  const pass = (milliseconds: number) => {
+    time += milliseconds;
+  };
+  return { twilio, vonage, sms, send, counts, pass };
+}
+
+describe('several providers', () => {
+  it('send a message through the first one, while it works', async () => {
+    const { sms, send, counts } = await twoVendors();
+    expect(sms.name).toBe('twilio,vonage');
+    expect([await send(), await send(), counts()]).toEqual(['twilio', 'twilio', [2, 0]]);
+  });
+
+  it.each([
+    ['fails', unavailable],
+    ['limits the rate', { status: 429 }],
+    ['refuses the account', { status: 401 }],
+    ['does not serve the country', noCountry],
+  ])('send a message through the next one when the first one %s', async (_what, answer) => {
+    const { twilio, send, counts } = await twoVendors();
+    twilio.answer(answer);
+    expect([await send(), counts()]).toEqual(['vonage', [1, 1]]);
+  });
+
+  it('send a message through the next one when the first one does not answer', async () => {
+    const { twilio, send } = await twoVendors({ totalTimeoutMs: 300 });
+    twilio.answer('hang');
+    expect(await send()).toBe('vonage');
+  });
+
+  it.each([
+    ['broken', '{"sid":'],
+    ['empty', ''],
+  ])('send a message once when the first one accepts it with a body that is %s', async (_what, body) => {
+    const { twilio, send, counts } = await twoVendors();
+    twilio.answer({ status: 201, body });
+    expect([await send(), counts()]).toEqual(['twilio', [1, 0]]);
+  });
+
+  it('do not try a number that is not valid again', async () => {
+    const { twilio, sms, counts } = await twoVendors();
+    twilio.answer(invalidNumber);
+    await expect(sms.send(message)).rejects.toMatchObject({ permanent: true, provider: 'twilio', failure: 'invalid' });
+    expect(counts()).toEqual([1, 0]);
+  });
+
+  it('name all reasons when none accepts the message', async () => {
+    const { twilio, vonage, sms } = await twoVendors();
+    twilio.answer(noCountry);
+    vonage.answer(unavailable);
+    await expect(sms.send(message)).rejects.toMatchObject({
+      message:
+        'twilio: the account may not send to this country, code 21408 (400); vonage: the provider failed or did not understand the request (500)',
+      permanent: false,
+    });
+    twilio.answer(noCountry);
+    vonage.answer({ status: 422, body: '{"type":"https://developer.vonage.com/api-errors/messages#1120"}' });
+    await expect(sms.send(message)).rejects.toMatchObject({ permanent: true, failure: 'refused' });
+  });
+
+  it('skip one that fails, try it once after each pause, and return to it when it works', async () => {
+    const { twilio, send, counts, pass } = await twoVendors();
+    twilio.answer(unavailable, unavailable, unavailable, unavailable);
+    expect([await send(), await send(), await send(), counts()]).toEqual(['vonage', 'vonage', 'vonage', [3, 3]]);
+    expect([await send(), await send(), counts()]).toEqual(['vonage', 'vonage', [3, 5]]);
+    pass(15_000);
+    expect(await Promise.all([send(), send(), send()])).toEqual(['vonage', 'vonage', 'vonage']);
+    expect(counts()).toEqual([4, 8]);
+    pass(15_000);
+    expect([await send(), counts()]).toEqual(['vonage', [4, 9]]);
+    pass(15_000);
+    expect([await send(), await send(), counts()]).toEqual(['twilio', 'twilio', [6, 9]]);
+  });
+
+  it('still use one that failed when the others fail too', async () => {
+    const { twilio, vonage, send, counts } = await twoVendors();
+    twilio.answer(unavailable, unavailable, unavailable);
+    for (let count = 0; count < 3; count += 1) await send();
+    vonage.answer(unavailable);
+    expect([await send(), counts()]).toEqual(['twilio', [4, 4]]);
+  });
+
+  it('do not skip one that refuses numbers', async () => {
+    const { twilio, sms, send, counts } = await twoVendors();
+    twilio.answer(invalidNumber, invalidNumber, invalidNumber, invalidNumber);
+    for (let count = 0; count < 4; count += 1) await expect(sms.send(message)).rejects.toThrow('not valid');
+    expect([await send(), counts()]).toEqual(['twilio', [5, 0]]);
+  });
+
+  it('of one name report its own error', async () => {
+    const sns = await startSns();
+    const error = new Error('out of order');
+    const broken = { name: 'webhook', send: () => Promise.reject(error) };
+    await expect(createFailover({ providers: [broken] }).send(message)).rejects.toBe(error);
+    expect(await createFailover({ providers: [broken, sns.sender()] }).send(message)).toMatchObject({
+      provider: 'sns',
+    });
+  });
+});
