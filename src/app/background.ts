@@ -1,3 +1,4 @@
+import { sealTask } from '../audit/integrity/seal.js';
 import { eventFeedTask } from '../audit/stream/feed-retention.js';
 import { unusedSchemesTask } from '../credentials/password-schemes.js';
 import { startIndexBuild } from '../database/late-indexes.js';
@@ -44,6 +45,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     ...expiryTasks(config.EVENT_RETENTION),
     sessionChangesTask,
     eventFeedTask,
+    sealTask(config.EVENT_RETENTION, (day) => log.info(day, 'the audit events of a day were sealed')),
     unusedSchemesTask,
     tombstoneTask,
     statisticsTask,

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../app/banner.js';
+import { auditCommand } from './commands/audit.js';
 import { completionCommand } from './commands/completion.js';
 import { doctorCommand } from './commands/doctor.js';
 import { helpCommand } from './commands/help.js';
@@ -63,6 +64,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   operatorsCommand(program, io);
   messagesCommand(program, io);
   schemesCommand(program, io);
+  auditCommand(program, io, exitWith);
   doctorCommand(program, io, exitWith);
   completionCommand(program, io);
   helpCommand(program);
