@@ -10,6 +10,7 @@ import { migrateCommand } from './commands/migrate.js';
 import { operatorsCommand } from './commands/operators.js';
 import { schemesCommand } from './commands/schemes.js';
 import { serveCommand } from './commands/serve.js';
+import { upgradeCommand } from './commands/upgrade.js';
 import { usersCommand } from './commands/users.js';
 import { describeFailure } from './support/failure.js';
 import type { Io } from './support/io.js';
@@ -66,6 +67,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   schemesCommand(program, io);
   auditCommand(program, io, exitWith);
   doctorCommand(program, io, exitWith);
+  upgradeCommand(program, io, exitWith);
   completionCommand(program, io);
   helpCommand(program);
   return program;

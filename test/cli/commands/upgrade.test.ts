@@ -1,0 +1,78 @@
+import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { testSql } from '../../support/sql.js';
+import { runCommand, temporaryFolder } from '../command.js';
+
+let test: TestDatabase;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  [test, folder] = await Promise.all([createTestDatabase(), temporaryFolder()]);
+});
+afterAll(async () => {
+  await test.drop();
+  await folder.remove();
+});
+
+const run = (text: string) => test.database.everyone.query(testSql<{ name: string }>(text));
+const check = (more: Readonly<Record<string, string>> = {}) =>
+  runCommand(['upgrade', '--check'], {
+    ...{ DATABASE_URL: test.url, SECRET_KEY: 's'.repeat(32), DATA_DIR: folder.path },
+    ...more,
+  });
+
+describe('upgrade --check', () => {
+  it('says that a start changes nothing in a current database', async () => {
+    const { code, stdout, stderr } = await check();
+    expect(stderr).toBe('');
+    expect(stdout).toContain('ok    migrations: none is pending\n');
+    expect(stdout).toMatch(/Postern \S+ can start with this database\. Nothing was changed\./);
+    expect(code).toBe(0);
+  });
+
+  it('names the migrations that a start would apply, and applies none', async () => {
+    await run("delete from schema_migrations where name >= '0060'");
+    expect(await check()).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^ok {4}migrations: a start applies \d+: .*0060_audit_seals\.sql/m),
+    });
+    expect(await run("select name from schema_migrations where name >= '0060'")).toEqual([]);
+  });
+
+  it('names former names of settings', async () => {
+    expect((await check({ ALLOW_CONSOLE_SMS: 'true' })).stdout).toMatch(/^warn {2}configuration: .*ALLOW_CONSOLE_SMS/m);
+  });
+
+  it('refuses a newer database, and errors of the configuration', async () => {
+    await run("insert into schema_migrations (name, digest) values ('9999_future.sql', '')");
+    expect(await check()).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('FAIL  migrations: the database is newer than this release (9999_future.sql)'),
+    });
+    await run("delete from schema_migrations where name = '9999_future.sql'");
+    expect(await check({ SESSION_TTL: 'long' })).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('FAIL  configuration: SESSION_TTL'),
+    });
+  });
+
+  it('refuses the files of another major version of PostgreSQL', async () => {
+    const data = join(folder.path, 'postgres');
+    await mkdir(data, { mode: 0o700 });
+    await writeFile(join(data, 'PG_VERSION'), '17\n');
+    // PostgreSQL does not run as root.
+    if (process.getuid?.() === 0) for (const path of [data, join(data, 'PG_VERSION')]) await chown(path, 65534, 65534);
+    const { code, stdout } = await runCommand(['upgrade', '--check'], { DATA_DIR: folder.path });
+    expect(stdout).toContain('was created by PostgreSQL 17');
+    expect(code).toBe(1);
+    await rm(data, { recursive: true });
+  });
+});
+
+it('upgrade without --check says how to upgrade', async () => {
+  expect(await runCommand(['upgrade'], {})).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('A start of the service, or `postern migrate`, makes the changes.'),
+  });
+});
