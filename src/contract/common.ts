@@ -21,6 +21,18 @@ export const DeviceIdInput = Type.Unsafe<string | null>({
   not: { type: 'string', pattern: reservedDevicePattern },
 });
 
+/** With this prefix, an admin request names a user by the operator's own id of the user (`external_id`). */
+export const externalIdPrefix = 'external:';
+/** The most characters of an own id, in UTF-16 code units. */
+export const maxExternalIdLength = 255;
+
+/** A user in an admin request: by the id, or by the operator's own id. */
+export const UserReference = Type.String({
+  pattern: `${uuidPattern.slice(0, -1)}$|^${externalIdPrefix}.{1,${maxExternalIdLength}}$`,
+  description: 'The id of a user, or `external:` and the `external_id` of the user.',
+  examples: ['582a5abb-1335-4794-4855-11e067b8c55e'],
+});
+
 export const Id = Type.String({ format: 'uuid', examples: ['0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11'] });
 
 /** RFC 3339, UTC, always six fractional digits. */

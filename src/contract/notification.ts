@@ -1,5 +1,15 @@
 import { type Static, Type } from 'typebox';
-import { Id, IdInput, NullableId, NullableNumber, NullableString, PageOf, Text, Time } from './common.js';
+import {
+  Id,
+  IdInput,
+  NullableId,
+  NullableNumber,
+  NullableString,
+  PageOf,
+  Text,
+  Time,
+  UserReference,
+} from './common.js';
 import { ProblemBody } from './problem.js';
 
 export const Image = Type.Object(
@@ -105,8 +115,10 @@ const exampleInput = {
 
 export const NotificationInput = Type.Object(
   {
-    user_id: Type.Optional(IdInput),
-    user_ids: Type.Optional(Type.Array(IdInput, { minItems: 1, maxItems: 10_000, description: 'Instead of user_id.' })),
+    user_id: Type.Optional(UserReference),
+    user_ids: Type.Optional(
+      Type.Array(UserReference, { minItems: 1, maxItems: 10_000, description: 'Instead of user_id.' }),
+    ),
     notification_type: Type.String({ minLength: 1, maxLength: 32 }),
     description: Text(4096, 1),
     ...content,
@@ -121,7 +133,7 @@ export type NotificationInput = Static<typeof NotificationInput>;
 /** A notification for exactly one user. */
 export const NewNotification = Type.Object(
   {
-    user_id: IdInput,
+    user_id: UserReference,
     notification_type: Type.String({ minLength: 1, maxLength: 32 }),
     description: Text(4096, 1),
     ...content,

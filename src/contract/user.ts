@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { AnyObject, Id, NullableString, NullableTime, pinPattern, Text, Time } from './common.js';
+import { AnyObject, Id, maxExternalIdLength, NullableString, NullableTime, pinPattern, Text, Time } from './common.js';
 
 export const userStatuses = ['active', 'deactivated'] as const;
 /** The roles, in order of increasing rights. */
@@ -80,6 +80,7 @@ export const User = Type.Object(
     username: NullableString,
     email: NullableString,
     phone: NullableString,
+    external_id: Type.Unsafe<string | null>({ ...NullableString, description: 'Your own id of the user, or null.' }),
     name: Type.String(),
     locale: NullableString,
     status: Status,
@@ -108,6 +109,7 @@ export const User = Type.Object(
         username: 'ada',
         email: null,
         phone: '+15551234567',
+        external_id: 'customer-4711',
         name: 'Ada Lovelace',
         locale: 'en',
         status: 'active',
@@ -132,6 +134,12 @@ export type User = Static<typeof User>;
 
 const IdentityValue = Type.String({ minLength: 1, maxLength: 320 });
 const NullableIdentity = Type.Unsafe<string | null>({ type: ['string', 'null'], minLength: 1, maxLength: 320 });
+const externalId = {
+  minLength: 1,
+  maxLength: maxExternalIdLength,
+  description:
+    'Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.',
+};
 const Locale = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   pattern: '^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$',
@@ -144,6 +152,7 @@ export const NewUser = Type.Object(
     username: Type.Optional(IdentityValue),
     email: Type.Optional(IdentityValue),
     phone: Type.Optional(IdentityValue),
+    external_id: Type.Optional(Type.String(externalId)),
     name: Type.Optional(Text(255)),
     locale: Type.Optional(Locale),
     password: Type.Optional(Text(1024, 1)),
@@ -171,6 +180,7 @@ export const UserChange = Type.Object(
     username: Type.Optional(NullableIdentity),
     email: Type.Optional(NullableIdentity),
     phone: Type.Optional(NullableIdentity),
+    external_id: Type.Optional(Type.Unsafe<string | null>({ ...externalId, type: ['string', 'null'] })),
     name: Type.Optional(Text(255)),
     locale: Type.Optional(Locale),
     password: Type.Optional(

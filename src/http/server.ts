@@ -18,6 +18,7 @@ import { jsonBodyPlugin } from './plugins/json-body.js';
 import { ndjsonBodyPlugin } from './plugins/ndjson-body.js';
 import { notFoundPlugin } from './plugins/not-found.js';
 import { asProblem, problemsPlugin, sendProblem } from './plugins/problems.js';
+import { userReferencesPlugin } from './plugins/user-references.js';
 import { validationPlugin } from './plugins/validation.js';
 import type { App } from './requests/route.js';
 import { registerRoutes, type ServedRoutes, type Services } from './routes/routes.js';
@@ -105,6 +106,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   notFoundPlugin(app);
   await openApiPlugin(app, options);
   adminRequestsPlugin(app);
+  userReferencesPlugin(app, services.userReferences);
   validationPlugin(app);
   jsonBodyPlugin(app);
   ndjsonBodyPlugin(app, withoutReceiveTimeout);

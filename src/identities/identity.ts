@@ -1,6 +1,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js';
 import type { identityTypes } from '../contract/authentication.js';
+import { maxExternalIdLength } from '../contract/common.js';
 import { sha256 } from '../lib/crypto/digests.js';
 import { isConfusable } from './confusables.js';
 
@@ -10,6 +11,18 @@ export type IdentityType = (typeof identityTypes)[number];
 /** A name by which a user is looked up, in its canonical form: the only form that is stored and compared. */
 export interface Identity {
   readonly type: IdentityType;
+  readonly canonical: string;
+}
+
+/**
+ * The type of an entry of the directory (the table `identities`). No login takes an `external_id`: it names a user only in
+ * admin requests.
+ */
+export type DirectoryType = IdentityType | 'external_id';
+
+/** An entry of the directory: an identity, or the operator's own id of a user. */
+export interface DirectoryEntry {
+  readonly type: DirectoryType;
   readonly canonical: string;
 }
 
@@ -55,6 +68,19 @@ function canonicalValue(type: IdentityType, value: string, defaultRegion: string
     case 'phone':
       return canonicalPhone(value, defaultRegion);
   }
+}
+
+/**
+ * The operator's own id of a user, in its only form: NFC, and otherwise as it was sent. Upper and lower case are different
+ * ids, as in SCIM (RFC 7643, 3.1: `caseExact`), because the ids of most systems are case-sensitive.
+ * @returns undefined for an id that is empty or too long, has invisible characters, or begins or ends with a space
+ */
+export function canonicalExternalId(value: string): DirectoryEntry | undefined {
+  const canonical = value.normalize('NFC');
+  const isVisible =
+    !invisibleCharacters.test(canonical) && canonical.trim() === canonical && !/[\p{Zl}\p{Zp}]/u.test(canonical);
+  const isLong = value.length > maxExternalIdLength || canonical.length > maxExternalIdLength;
+  return canonical === '' || isLong || !isVisible ? undefined : { type: 'external_id', canonical };
 }
 
 /**
@@ -126,8 +152,8 @@ function canonicalPhone(value: string, defaultRegion: string | undefined): strin
   return number?.isPossible() && number.number.length <= maxPhoneLength ? number.number : undefined;
 }
 
-/** The key of an identity in the directory: SHA-256 of its type and canonical value. */
-export function identityDigest({ type, canonical }: Identity): Buffer {
+/** The key of an entry of the directory: SHA-256 of its type and canonical value. */
+export function identityDigest({ type, canonical }: DirectoryEntry): Buffer {
   return sha256(`${type}\n${canonical}`);
 }
 

@@ -60,7 +60,7 @@ interface ChangeEvent {
 }
 
 /** The fields whose values audit events show. `metadata` is shown member by member. */
-const shownFields = ['username', 'email', 'phone', 'name', 'locale', 'role', 'second_factor'] as const;
+const shownFields = ['username', 'email', 'phone', 'external_id', 'name', 'locale', 'role', 'second_factor'] as const;
 
 /** The events of a change. They say that a secret has changed, but not from what to what. */
 export function changeEvents(before: UserRow, values: UserValues): ChangeEvent[] {

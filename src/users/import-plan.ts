@@ -1,5 +1,5 @@
 import { type SchemeRules, schemeProblem } from '../credentials/password-schemes.js';
-import type { IdentityType } from '../identities/identity.js';
+import type { DirectoryType } from '../identities/identity.js';
 import { type FieldError, Problem } from '../lib/problem.js';
 
 /** A user to import, checked as far as possible without the database. */
@@ -8,7 +8,7 @@ export interface ImportCandidate {
   readonly id: string;
   readonly hasGivenId: boolean;
   /** With their digests in hexadecimal. */
-  readonly identities: readonly { readonly type: IdentityType; readonly digest: string }[];
+  readonly identities: readonly { readonly type: DirectoryType; readonly digest: string }[];
   /** The scheme of an imported hash, unless it is the current one. */
   readonly scheme: string | undefined;
   /** RFC 3339. Undefined: now. */

@@ -71,7 +71,7 @@ const insertAll = spanningStatement<InsertValues, { identities: number; users: n
   with
     requested as materialized (
       select * from json_to_recordset(${p.users}::json) as entry (
-        id uuid, username text, email text, phone text, name text, locale text, role text, password_hash text,
+        id uuid, username text, email text, phone text, external_id text, name text, locale text, role text, password_hash text,
         pin_hash text, metadata text, created_at timestamptz)
     ),
     clock as materialized (select db_now() as now),
@@ -84,9 +84,9 @@ const insertAll = spanningStatement<InsertValues, { identities: number; users: n
       returning 1
     ),
     inserted as (
-      insert into users (id, username, email, phone, name, locale, role, password_hash, pin_hash, metadata, created_at,
-                         updated_at)
-      select id, username, email, phone, name, locale, role, password_hash, pin_hash, metadata::jsonb,
+      insert into users (id, username, email, phone, external_id, name, locale, role, password_hash, pin_hash, metadata,
+                         created_at, updated_at)
+      select id, username, email, phone, external_id, name, locale, role, password_hash, pin_hash, metadata::jsonb,
              coalesce(created_at, now), now
       from requested cross join clock
       order by id

@@ -13,7 +13,7 @@ import {
   userStatement,
 } from '../database/sql.js';
 import { lockHolds } from '../identities/accounts.js';
-import { type IdentityType, identityDigest } from '../identities/identity.js';
+import { type DirectoryType, identityDigest } from '../identities/identity.js';
 import { guessLocks } from '../limits/guess-locks.js';
 import { lastLogin } from './search/fields.js';
 import type { ShownIdentity } from './validation.js';
@@ -24,6 +24,7 @@ export interface UserRow {
   readonly username: string | null;
   readonly email: string | null;
   readonly phone: string | null;
+  readonly external_id: string | null;
   readonly name: string;
   readonly locale: string | null;
   readonly status: User['status'];
@@ -50,6 +51,7 @@ export interface NewUserValues {
   readonly username: string | null;
   readonly email: string | null;
   readonly phone: string | null;
+  readonly external_id: string | null;
   readonly name: string;
   readonly locale: string | null;
   readonly role: User['role'];
@@ -82,7 +84,7 @@ const pinRecovery = sql`
 
 /** SQL: the columns of `UserRow`, of the user `u`. */
 export const userColumns = sql`
-  u.id, u.username, u.email, u.phone, u.name, u.locale, u.status, u.role,
+  u.id, u.username, u.email, u.phone, u.external_id, u.name, u.locale, u.status, u.role,
   u.role <> 'user' and u.role_active_since is not null as role_active,
   case when ${lockHolds} then u.lock_kind end as lock_kind, u.locked_until, u.lock_reason,
   ${guessLocks} as guess_locks,
@@ -148,9 +150,9 @@ export async function findEpochForUpdate(tx: Queryable<'user'>, id: string): Pro
 const insertUserRow = userStatement<NewUserValues & { id: string }, UserRow>(
   'user_insert',
   (p) => sql`
-    insert into users as u (id, username, email, phone, name, locale, role, password_hash, pin_hash, metadata,
-                            created_at, updated_at)
-    select ${p.id}, ${p.username}, ${p.email}, ${p.phone}, ${p.name}, ${p.locale}, ${p.role}, ${p.password_hash},
+    insert into users as u (id, username, email, phone, external_id, name, locale, role, password_hash, pin_hash,
+                            metadata, created_at, updated_at)
+    select ${p.id}, ${p.username}, ${p.email}, ${p.phone}, ${p.external_id}, ${p.name}, ${p.locale}, ${p.role}, ${p.password_hash},
            ${p.pin_hash}, ${p.metadata}::jsonb, now, now
     from (select db_now() as now) clock
     returning ${userColumns}`,
@@ -195,7 +197,7 @@ export async function updateUser(
   return row;
 }
 
-const claimIdentity = directoryStatement<Claim, { type: IdentityType }>(
+const claimIdentity = directoryStatement<Claim, { type: DirectoryType }>(
   'identity_claim',
   (p) => sql`
     insert into identities (digest, user_id, type, canonical)
@@ -207,7 +209,7 @@ const claimIdentity = directoryStatement<Claim, { type: IdentityType }>(
 interface Claim {
   readonly digest: Buffer;
   readonly userId: string;
-  readonly type: IdentityType;
+  readonly type: DirectoryType;
   readonly canonical: string;
 }
 
@@ -221,9 +223,9 @@ export async function claimIdentities(
   tx: Queryable<'directory'>,
   userId: string,
   identities: readonly ShownIdentity[],
-): Promise<IdentityType[]> {
+): Promise<DirectoryType[]> {
   const claims = identities.map(({ identity }) => ({ ...identity, userId, digest: identityDigest(identity) }));
-  const taken = new Set<IdentityType>();
+  const taken = new Set<DirectoryType>();
   for (const claim of claims.toSorted((a, b) => Buffer.compare(a.digest, b.digest))) {
     const claimed = await tx.query(claimIdentity(claim));
     if (claimed.length === 0) taken.add(claim.type);
@@ -231,7 +233,7 @@ export async function claimIdentities(
   return claims.map(({ type }) => type).filter((type) => taken.has(type));
 }
 
-const findTaken = directoryStatement<{ digests: readonly Buffer[] }, { type: IdentityType }>(
+const findTaken = directoryStatement<{ digests: readonly Buffer[] }, { type: DirectoryType }>(
   'identity_taken',
   (p) => sql`select type from identities where digest = any(${p.digests})`,
 );
@@ -240,7 +242,7 @@ const findTaken = directoryStatement<{ digests: readonly Buffer[] }, { type: Ide
 export async function takenIdentities(
   handle: Queryable<'directory'>,
   identities: readonly ShownIdentity[],
-): Promise<IdentityType[]> {
+): Promise<DirectoryType[]> {
   const found = await handle.query(findTaken({ digests: identities.map(({ identity }) => identityDigest(identity)) }));
   return found.map(({ type }) => type);
 }

@@ -3,7 +3,12 @@ import { pinPattern } from '../contract/common.js';
 import type { NewUser, UserChange } from '../contract/user.js';
 import { isUsableHash } from '../credentials/imported-hash.js';
 import { type PasswordRules, passwordErrors } from '../credentials/password-policy.js';
-import { canonicalIdentity, type Identity, type IdentityType } from '../identities/identity.js';
+import {
+  canonicalExternalId,
+  canonicalIdentity,
+  type DirectoryEntry,
+  type DirectoryType,
+} from '../identities/identity.js';
 import type { FieldError } from '../lib/problem.js';
 
 /** UTF-16 code units, as the contract counts. */
@@ -17,23 +22,26 @@ export interface UserRules extends PasswordRules {
   readonly defaultRegion: string | undefined;
 }
 
-/** An identity in the form that look-ups use and in the form that responses show. */
+/** An entry of the directory in the form that look-ups use and in the form that responses show. */
 export interface ShownIdentity {
-  readonly identity: Identity;
+  readonly identity: DirectoryEntry;
   /** Usernames as the user spells them (NFKC), the others in canonical form. */
   readonly shown: string;
 }
 
-/** The identities that a change sets. Null removes one. */
-export type Identities = Readonly<Partial<Record<IdentityType, ShownIdentity | null>>>;
+/** The identities and the own id that a change sets. Null removes one. */
+export type Identities = Readonly<Partial<Record<DirectoryType, ShownIdentity | null>>>;
 
-/** Reads the identities of an input. Appends their errors to `errors`. */
+/** In the order in which errors are reported. */
+const directoryTypes: readonly DirectoryType[] = [...identityTypes, 'external_id'];
+
+/** Reads the identities and the own id of an input. Appends their errors to `errors`. */
 export function readIdentities(input: UserChange, rules: UserRules, errors: FieldError[]): Identities {
-  const read: Partial<Record<IdentityType, ShownIdentity | null>> = {};
-  for (const type of identityTypes) {
+  const read: Partial<Record<DirectoryType, ShownIdentity | null>> = {};
+  for (const type of directoryTypes) {
     const value = input[type];
     if (value === undefined) continue;
-    const identity = value === null ? null : canonicalIdentity(type, value, rules.defaultRegion);
+    const identity = value === null ? null : canonicalEntry(type, value, rules.defaultRegion);
     if (identity === undefined) errors.push({ field: type, code: 'invalid_identity', params: { type } });
     else if (identity === null || value === null) read[type] = null;
     else read[type] = { identity, shown: type === 'username' ? value.normalize('NFKC') : identity.canonical };
@@ -41,8 +49,12 @@ export function readIdentities(input: UserChange, rules: UserRules, errors: Fiel
   return read;
 }
 
-/** The columns of the user that show the identities. */
-export function shownIdentities(identities: Identities): Partial<Record<IdentityType, string | null>> {
+function canonicalEntry(type: DirectoryType, value: string, region: string | undefined): DirectoryEntry | undefined {
+  return type === 'external_id' ? canonicalExternalId(value) : canonicalIdentity(type, value, region);
+}
+
+/** The columns of the user that show the entries of the directory. */
+export function shownIdentities(identities: Identities): Partial<Record<DirectoryType, string | null>> {
   return Object.fromEntries(Object.entries(identities).map(([type, identity]) => [type, identity?.shown ?? null]));
 }
 
@@ -52,7 +64,7 @@ export function shownIdentities(identities: Identities): Partial<Record<Identity
  * @returns all errors
  */
 export async function userErrors(
-  input: Omit<UserChange & Pick<NewUser, 'password_hash'>, IdentityType>,
+  input: Omit<UserChange & Pick<NewUser, 'password_hash'>, DirectoryType>,
   rules: UserRules,
 ): Promise<FieldError[]> {
   const { name, password, password_hash: hash, pin, metadata } = input;
@@ -90,5 +102,5 @@ export async function checkNewUser(input: NewUser, rules: UserRules): Promise<Ch
 
 /** The identities that a change sets, in the order of their types. Removed identities are not included. */
 export function identitiesToSet(identities: Identities): ShownIdentity[] {
-  return identityTypes.flatMap((type) => identities[type] ?? []);
+  return directoryTypes.flatMap((type) => identities[type] ?? []);
 }

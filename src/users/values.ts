@@ -16,6 +16,7 @@ export async function newUserValues(
     username: null,
     email: null,
     phone: null,
+    external_id: null,
     ...shownIdentities(identities),
     name: input.name ?? '',
     locale: input.locale ?? null,

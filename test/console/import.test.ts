@@ -120,7 +120,7 @@ describe('the columns', () => {
     const headings = ['Correo electrónico', 'Teléfono', 'Nombre', 'Apellidos', 'Password', 'id', 'Notas', 'E-Mail'];
     const sample = [['a@example.com', '+34612345678', 'Ada', 'Lovelace', '$2b$10$x', '17', 'vip', 'b@example.com']];
     expect(guessColumns(headings, sample)).toEqual([
-      ...['email', 'phone', 'name', 'name', 'password_hash', 'none', 'none', 'none'],
+      ...['email', 'phone', 'name', 'name', 'password_hash', 'external_id', 'none', 'none'],
     ]);
   });
 

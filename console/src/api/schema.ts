@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 7ff37cec261490b2964ea0eec08ee422d9de4beb2a3c39305591ae0acf031df7
+// sha256 of the document: 6efc50920f0e154474074ec506e9623e7b6536d200721dfbbdfbae2e032845cd
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -318,7 +318,7 @@ export type BulkOutcome = 'done' | 'unchanged' | 'failed' | 'valid';
 export type BulkRequest = {
     action: BulkAction;
     /**
-     * The users, by their ids.
+     * The users, by their ids or own ids.
      */
     ids?: Array<string>;
     search?: string;
@@ -337,7 +337,14 @@ export type BulkRequest = {
 };
 
 export type BulkResult = {
+    /**
+     * The id of the user. If nobody has the own id: what the request has sent.
+     */
     id?: string;
+    /**
+     * What the request has sent, if it named the user by an own id (`external:…`).
+     */
+    reference?: string;
     /**
      * unchanged: the user was in this state already. valid: the user would be changed (dry_run).
      */
@@ -627,6 +634,8 @@ export type DiagnosedSecondFactor = {
     required: boolean;
     types: Array<SecondFactorType>;
 };
+
+export type DiagnosisIdentityType = 'email' | 'phone' | 'username' | 'external_id';
 
 export type DryRun = {
     /**
@@ -974,7 +983,10 @@ export type LoginDiagnosisRequest = {
 };
 
 export type LoginIdentity = {
-    type: IdentityType;
+    /**
+     * external_id: no login takes it. It names the user, and each authenticator is checked with the identity that the user would usually log in with.
+     */
+    type: DiagnosisIdentityType;
     /**
      * Used to look up the user.
      */
@@ -1189,6 +1201,9 @@ export type NewApiKey = {
 };
 
 export type NewNotification = {
+    /**
+     * The id of a user, or `external:` and the `external_id` of the user.
+     */
     user_id: string;
     notification_type: string;
     description: string;
@@ -1249,6 +1264,10 @@ export type NewUser = {
     username?: string;
     email?: string;
     phone?: string;
+    /**
+     * Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.
+     */
+    external_id?: string;
     name?: string;
     /**
      * BCP 47 tag, such as en or es-MX.
@@ -1310,6 +1329,9 @@ export type NotificationChange = {
 };
 
 export type NotificationInput = {
+    /**
+     * The id of a user, or `external:` and the `external_id` of the user.
+     */
     user_id?: string;
     /**
      * Instead of user_id.
@@ -2049,6 +2071,10 @@ export type User = {
     username: string | null;
     email: string | null;
     phone: string | null;
+    /**
+     * Your own id of the user, or null.
+     */
+    external_id: string | null;
     name: string;
     locale: string | null;
     status: UserStatus;
@@ -2100,6 +2126,10 @@ export type UserChange = {
     username?: string | null;
     email?: string | null;
     phone?: string | null;
+    /**
+     * Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.
+     */
+    external_id?: string | null;
     name?: string;
     /**
      * BCP 47 tag, such as en or es-MX.
@@ -2183,6 +2213,10 @@ export type UserToImport = {
     username?: string;
     email?: string;
     phone?: string;
+    /**
+     * Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.
+     */
+    external_id?: string;
     name?: string;
     /**
      * BCP 47 tag, such as en or es-MX.
@@ -6630,7 +6664,7 @@ export type ListUsersData = {
     path?: never;
     query?: {
         /**
-         * A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device. A full mail address or phone number that a user has finds this user alone. At most 320 characters.
+         * A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id. A full mail address or phone number that a user has finds this user alone. At most 320 characters.
          */
         search?: string;
         /**
@@ -6785,7 +6819,7 @@ export type GetUserPageData = {
     path?: never;
     query?: {
         /**
-         * A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device. A full mail address or phone number that a user has finds this user alone. At most 320 characters.
+         * A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id. A full mail address or phone number that a user has finds this user alone. At most 320 characters.
          */
         search?: string;
         /**

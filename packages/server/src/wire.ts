@@ -113,6 +113,8 @@ export type DiagnosedSecondFactor = {
   readonly types: readonly SecondFactorType[];
 };
 
+export type DiagnosisIdentityType = 'email' | 'phone' | 'username' | 'external_id';
+
 export type DryRun = {
   /** The number of notifications that would be created. */
   readonly deliveries: number;
@@ -254,7 +256,8 @@ export type LoginDiagnosisRequest = {
 };
 
 export type LoginIdentity = {
-  readonly type: IdentityType;
+  /** external_id: no login takes it. It names the user, and each authenticator is checked with the identity that the user would usually log in with. */
+  readonly type: DiagnosisIdentityType;
   /** Used to look up the user. */
   readonly value: string;
 };
@@ -340,6 +343,8 @@ export type NewUser = {
   readonly username?: string | undefined;
   readonly email?: string | undefined;
   readonly phone?: string | undefined;
+  /** Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it. */
+  readonly external_id?: string | undefined;
   readonly name?: string | undefined;
   /** BCP 47 tag, such as en or es-MX. */
   readonly locale?: string | null | undefined;
@@ -387,6 +392,7 @@ export type NotificationChange = {
 };
 
 export type NotificationInput = {
+  /** The id of a user, or `external:` and the `external_id` of the user. */
   readonly user_id?: string | undefined;
   /** Instead of user_id. */
   readonly user_ids?: readonly string[] | undefined;
@@ -505,6 +511,8 @@ export type User = {
   readonly username: string | null;
   readonly email: string | null;
   readonly phone: string | null;
+  /** Your own id of the user, or null. */
+  readonly external_id: string | null;
   readonly name: string;
   readonly locale: string | null;
   readonly status: UserStatus;
@@ -535,6 +543,8 @@ export type UserChange = {
   readonly username?: string | null | undefined;
   readonly email?: string | null | undefined;
   readonly phone?: string | null | undefined;
+  /** Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it. */
+  readonly external_id?: string | null | undefined;
   readonly name?: string | undefined;
   /** BCP 47 tag, such as en or es-MX. */
   readonly locale?: string | null | undefined;
@@ -585,6 +595,8 @@ export type UserToImport = {
   readonly username?: string | undefined;
   readonly email?: string | undefined;
   readonly phone?: string | undefined;
+  /** Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it. */
+  readonly external_id?: string | undefined;
   readonly name?: string | undefined;
   /** BCP 47 tag, such as en or es-MX. */
   readonly locale?: string | null | undefined;

@@ -1,4 +1,5 @@
 import type { Services } from '../../http/routes/routes.js';
+import { createUserReferences } from '../../identities/user-references.js';
 import type { IdTokens } from '../../login/authenticators/oidc.js';
 import type { Notices } from '../../messages/notices.js';
 import { createActivity } from '../../users/activity.js';
@@ -12,7 +13,14 @@ import type { Base } from '../base/base.js';
 
 type UserServices = Pick<
   Services,
-  'users' | 'userImport' | 'userBulk' | 'enrollmentLinks' | 'userDetails' | 'externalIdentities' | 'activity'
+  | 'users'
+  | 'userReferences'
+  | 'userImport'
+  | 'userBulk'
+  | 'enrollmentLinks'
+  | 'userDetails'
+  | 'externalIdentities'
+  | 'activity'
 >;
 
 /** Users as operators see them. `rules` are the rules for their fields. */
@@ -35,10 +43,12 @@ export function createUserServices(
     searches: Math.max(2, Math.floor(resources.connections / 4)),
   };
   const users = createUsers(rules);
+  const userReferences = createUserReferences(database);
   return {
     rules,
     users,
-    userBulk: createUserBulk({ database, users }),
+    userReferences,
+    userBulk: createUserBulk({ database, users, references: userReferences }),
     // An import uses half of the hashes that may run at a time. The other half stays for logins.
     userImport: createUserImport({ ...rules, hashesAtATime: Math.ceil(resources.hashes / 2) }),
     enrollmentLinks: createEnrollmentLinks(consoleUrl),

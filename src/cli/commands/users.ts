@@ -12,6 +12,7 @@ interface CreateOptions {
   readonly username?: string;
   readonly email?: string;
   readonly phone?: string;
+  readonly externalId?: string;
   readonly name?: string;
   readonly password?: string;
   readonly passwordStdin?: true;
@@ -32,6 +33,7 @@ export function usersCommand(program: Command, io: Io, exitWith: (code: number) 
     .option('--username <name>', 'identity: a name')
     .option('--email <address>', 'identity: a mail address')
     .option('--phone <number>', 'identity: a phone number, such as +15551234567')
+    .option('--external-id <id>', 'your own id of the user, which no login takes')
     .option('--name <text>', 'the display name')
     .option('--password-stdin', 'read the password from standard input')
     .addOption(
@@ -58,19 +60,21 @@ async function createUser(io: Io, options: CreateOptions): Promise<void> {
     return database.spanning.transaction((tx) => users.create(tx, prepared, cliOrigin));
   });
   if (options.json === true) return printJson(io.stdout, user);
-  const { id, username, email, phone, name, role } = user;
-  const shown = Object.entries({ id, username, email, phone, name, role }).filter(([, value]) => value);
+  const { id, username, email, phone, external_id, name, role } = user;
+  const shown = Object.entries({ id, username, email, phone, external_id, name, role }).filter(([, value]) => value);
   printTable(
     io.stdout,
     shown.map(([field, value]) => [field, String(value)]),
   );
 }
 
-function toNewUser({ username, email, phone, name, pin, role }: CreateOptions, password: string | undefined): NewUser {
+function toNewUser(options: CreateOptions, password: string | undefined): NewUser {
+  const { username, email, phone, externalId, name, pin, role } = options;
   return {
     ...(username !== undefined && { username }),
     ...(email !== undefined && { email }),
     ...(phone !== undefined && { phone }),
+    ...(externalId !== undefined && { external_id: externalId }),
     ...(name !== undefined && { name }),
     ...(password !== undefined && { password }),
     ...(pin !== undefined && { pin }),

@@ -1,16 +1,21 @@
 import type { Config } from '../../config/config.js';
 import { identityTypes } from '../../contract/authentication.js';
+import { externalIdPrefix } from '../../contract/common.js';
 import type { User } from '../../contract/user.js';
 import type { Database } from '../../database/database.js';
 import { directoryStatement, sql } from '../../database/sql.js';
-import { canonicalIdentity, identityDigest } from '../../identities/identity.js';
+import { canonicalExternalId, canonicalIdentity, identityDigest } from '../../identities/identity.js';
+import { isExternalReference } from '../../identities/user-references.js';
 import { parseId } from '../../lib/ids.js';
 import { Problem } from '../../lib/problem.js';
 import type { Users } from '../../users/users.js';
 import { CommandError } from './failure.js';
 
 /** The argument that names one user: its syntax and its description. */
-export const userArgument = ['<user>', 'an id, user name, mail address or phone number'] as const;
+export const userArgument = [
+  '<user>',
+  'an id, user name, mail address or phone number, or external: and an own id',
+] as const;
 
 const findByIdentities = directoryStatement<{ digests: readonly Buffer[] }, { user_id: string }>(
   'cli_find_user',
@@ -38,6 +43,8 @@ export async function findUser(database: Database, users: Users, config: Config,
 
 async function findIds(database: Database, { DEFAULT_REGION }: Config, text: string): Promise<string[]> {
   const identities = identityTypes.flatMap((type) => canonicalIdentity(type, text, DEFAULT_REGION) ?? []);
-  const rows = await database.directory.query(findByIdentities({ digests: identities.map(identityDigest) }));
+  const own = isExternalReference(text) ? canonicalExternalId(text.slice(externalIdPrefix.length)) : undefined;
+  const digests = [...identities, ...(own === undefined ? [] : [own])].map(identityDigest);
+  const rows = await database.directory.query(findByIdentities({ digests }));
   return rows.map((row) => row.user_id);
 }

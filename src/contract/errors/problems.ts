@@ -204,7 +204,7 @@ export const errors = {
     409,
     'Another user has this identity.',
     'Otro usuario ya tiene esta identidad.',
-    'Two users cannot have the same username, mail address or phone number. Postern compares the canonical forms. Use another one.',
+    'Two users cannot have the same username, mail address, phone number or external_id. Postern compares the canonical forms. Use another one.',
   ),
   external_identity_taken: error(
     409,

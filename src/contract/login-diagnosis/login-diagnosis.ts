@@ -234,7 +234,11 @@ export const DiagnosisRequest = Type.Object(
   {
     identity: Type.Object(
       {
-        type: Type.Enum(identityTypes, { title: 'IdentityType' }),
+        type: Type.Enum([...identityTypes, 'external_id'] as const, {
+          title: 'DiagnosisIdentityType',
+          description:
+            'external_id: no login takes it. It names the user, and each authenticator is checked with the identity that the user would usually log in with.',
+        }),
         value: Type.String({ minLength: 1, maxLength: 320, description: 'Used to look up the user.' }),
       },
       { title: 'LoginIdentity' },

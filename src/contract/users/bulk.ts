@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, IdInput, Text } from '../common.js';
+import { Text, UserReference } from '../common.js';
 import { ProblemBody } from '../problem.js';
 import { LockRequest, User } from '../user.js';
 
@@ -9,7 +9,9 @@ const bulkActions = ['lock', 'unlock', 'logout', 'deactivate', 'activate', 'dele
 export const BulkRequest = Type.Object(
   {
     action: Type.Enum(bulkActions, { title: 'BulkAction' }),
-    ids: Type.Optional(Type.Array(IdInput, { minItems: 1, maxItems: 1000, description: 'The users, by their ids.' })),
+    ids: Type.Optional(
+      Type.Array(UserReference, { minItems: 1, maxItems: 1000, description: 'The users, by their ids or own ids.' }),
+    ),
     search: Type.Optional(Text(2000, 1)),
     filter: Type.Optional({
       ...Text(2000, 1),
@@ -48,7 +50,15 @@ const BulkSummary = Type.Object(
 /** A line of the response to a bulk action: the result of one user, or the summary at the end. */
 export const BulkLine = Type.Object(
   {
-    id: Type.Optional(Id),
+    id: Type.Optional(
+      Type.String({
+        description: 'The id of the user. If nobody has the own id: what the request has sent.',
+        examples: ['0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11'],
+      }),
+    ),
+    reference: Type.Optional(
+      Type.String({ description: 'What the request has sent, if it named the user by an own id (`external:…`).' }),
+    ),
     result: Type.Optional(
       Type.Enum(['done', 'unchanged', 'failed', 'valid'] as const, {
         title: 'BulkOutcome',

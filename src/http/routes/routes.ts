@@ -13,6 +13,7 @@ import type { LoginOptions } from '../../contract/authentication.js';
 import type { Database } from '../../database/database.js';
 import type { Devices } from '../../devices/devices.js';
 import type { DevicePushTokens } from '../../devices/push-tokens.js';
+import type { UserReferences } from '../../identities/user-references.js';
 import type { Pacer } from '../../lib/pacing.js';
 import type { LoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
 import type { Login } from '../../login/login.js';
@@ -128,6 +129,7 @@ export interface Services {
   readonly ownPasskeys: OwnPasskeys;
   readonly operatorSetUp: OperatorSetUp;
   readonly users: Users;
+  readonly userReferences: UserReferences;
   readonly userImport: UserImport;
   readonly userBulk: UserBulk;
   readonly enrollmentLinks: EnrollmentLinks;

@@ -1,6 +1,8 @@
+import { externalIdPrefix } from '../../contract/common.js';
 import type { LoginDiagnosis } from '../../contract/login-diagnosis/login-diagnosis.js';
 import { findAccount } from '../../identities/accounts.js';
-import { canonicalIdentity, type Identity, type IdentityType } from '../../identities/identity.js';
+import { canonicalIdentity, type DirectoryType, type Identity, type IdentityType } from '../../identities/identity.js';
+import { createUserReferences } from '../../identities/user-references.js';
 import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
 import type { Authenticator } from '../authenticators/authenticator.js';
@@ -34,10 +36,10 @@ export interface LoginDiagnoses {
   ofUser(userId: string, view: DiagnosisView): Promise<Diagnosis>;
   /**
    * @param authenticator only this one, configured or not
-   * @throws Problem `validation_failed` for an identity that no login accepts
+   * @throws Problem `validation_failed` for an identity that no login accepts, and for an own id that nobody has
    */
   ofIdentity(
-    identity: { readonly type: IdentityType; readonly value: string },
+    identity: { readonly type: DirectoryType; readonly value: string },
     view: DiagnosisView & { readonly authenticator: string | undefined },
   ): Promise<Diagnosis>;
 }
@@ -56,6 +58,7 @@ const providerAuthenticators = ['sms', 'email'];
 /** Creates the diagnosis for the configured authenticators. */
 export function createLoginDiagnoses(options: LoginDiagnosesOptions): LoginDiagnoses {
   const { database, keys, secondFactors, defaultRegion } = options;
+  const references = createUserReferences(database);
   const configured = new Map<string, AnyAuthenticator>(options.authenticators.map((each) => [each.name, each]));
   const authenticatorOf = (name: string) => configured.get(name) ?? { name, isMissing: true as const };
   const all = [
@@ -116,6 +119,13 @@ export function createLoginDiagnoses(options: LoginDiagnosesOptions): LoginDiagn
       return diagnose(subject, view, { identity: undefined, authenticators: all });
     },
     async ofIdentity({ type, value }, { authenticator, ...view }) {
+      const authenticators = authenticator === undefined ? all : [authenticatorOf(authenticator)];
+      if (type === 'external_id') {
+        const userId = await references.find(`${externalIdPrefix}${value}`);
+        if (userId === undefined) throw new Problem('validation_failed', { errors: [unknownOwner] });
+        const subject = await readSubject(database.user(userId), userId, view.deviceId);
+        return diagnose(subject, view, { identity: undefined, authenticators });
+      }
       const identity = canonicalIdentity(type, value, defaultRegion);
       if (identity === undefined) {
         throwIfErrors([{ field: 'identity.value', code: 'invalid_identity', params: { type } }]);
@@ -123,11 +133,12 @@ export function createLoginDiagnoses(options: LoginDiagnosesOptions): LoginDiagn
       }
       const { userId } = await findAccount(database.spanning, keys, identity);
       const subject = await readSubject(database.user(userId), userId, view.deviceId);
-      const authenticators = authenticator === undefined ? all : [authenticatorOf(authenticator)];
       return diagnose(subject, view, { identity, authenticators });
     },
   };
 }
+
+const unknownOwner = { field: 'identity.value', code: 'unknown_user' } as const;
 
 const publicIdentity = ({ type, canonical }: Identity) => ({ type, value: canonical });
 

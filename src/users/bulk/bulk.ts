@@ -3,6 +3,7 @@ import type { User } from '../../contract/user.js';
 import type { BulkRequest } from '../../contract/users/bulk.js';
 import type { Database } from '../../database/database.js';
 import { compose, sql, userStatement } from '../../database/sql.js';
+import { isExternalReference, type UserReferences } from '../../identities/user-references.js';
 import { collectFilter } from '../../lib/filter/parse.js';
 import type { Origin } from '../../lib/origin.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
@@ -12,10 +13,18 @@ import { userFilterFields } from '../search/fields.js';
 import { readSearch } from '../search/text.js';
 import { readLock, type Users } from '../users.js';
 
+/** A user that a request names. */
+interface Reference {
+  /** Undefined if nobody has this own id. */
+  readonly id: string | undefined;
+  /** What the request has sent, if it is an own id. */
+  readonly external?: string;
+}
+
 /** A checked bulk action. */
 export interface BulkAction extends Pick<BulkRequest, 'action' | 'lock'> {
   /** The users: their ids, or a list without its page. */
-  readonly selection: { readonly ids: readonly string[] } | Pick<UserListRequest, 'filter' | 'search'>;
+  readonly selection: { readonly references: readonly Reference[] } | Pick<UserListRequest, 'filter' | 'search'>;
   readonly isDryRun: boolean;
 }
 
@@ -30,7 +39,10 @@ export interface BulkCaller {
 
 /** What happened to one user. Its effects are committed. */
 export interface BulkOutcome {
+  /** The id of the user. If nobody has the own id: what the request has sent. */
   readonly id: string;
+  /** What the request has sent, if it named the user by an own id. */
+  readonly reference?: string;
   readonly result: 'done' | 'unchanged' | 'valid' | Problem;
   readonly ended?: number;
   readonly user?: User;
@@ -53,30 +65,42 @@ const concurrency = 4;
 /** Users that are read at a time, if a list selects them. */
 const pageSize = 100;
 
+export interface UserBulkOptions {
+  readonly database: Database;
+  readonly users: Users;
+  readonly references: UserReferences;
+}
+
 /** Creates bulk actions on users. */
-export function createUserBulk({ database, users }: { readonly database: Database; readonly users: Users }): UserBulk {
-  const attemptAction = async (action: BulkAction, caller: BulkCaller, id: string): Promise<BulkOutcome> => {
+export function createUserBulk({ database, users, references }: UserBulkOptions): UserBulk {
+  const attemptAction = async (
+    action: BulkAction,
+    caller: BulkCaller,
+    { id, external }: Reference,
+  ): Promise<BulkOutcome> => {
+    if (id === undefined) return { id: external ?? '', result: new Problem('not_found') };
+    const named = { id, ...(external !== undefined && { reference: external }) };
     try {
-      return { id, ...(await applyAction(database, users, { ...action, ...caller }, id)) };
+      return { ...named, ...(await applyAction(database, users, { ...action, ...caller }, id)) };
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'storage_unavailable') throw error;
       const isRepeat = error.code === 'not_found' && action.action === 'delete' && (await wasDeleted(database, id));
-      return { id, result: isRepeat ? 'unchanged' : error };
+      return { ...named, result: isRepeat ? 'unchanged' : error };
     }
   };
   return {
-    check: (request) => checkRequest(database, request),
+    check: (request) => checkRequest(database, references, request),
     async *run(action, caller) {
       const { selection, isDryRun } = action;
       if (!isDryRun) {
-        const data = { action: action.action, users: 'ids' in selection ? selection.ids.length : null };
+        const data = { action: action.action, users: 'references' in selection ? selection.references.length : null };
         await recordServiceEvent(database.directory, { type: 'users.bulk', origin: caller.origin, data });
       }
-      for await (const ids of selectedIds(database, users, selection)) {
-        for (let at = 0; at < ids.length; at += concurrency) {
+      for await (const selected of selectUsers(database, users, selection)) {
+        for (let at = 0; at < selected.length; at += concurrency) {
           await caller.recheck();
-          const batch = ids.slice(at, at + concurrency);
-          const settled = await Promise.allSettled(batch.map((id) => attemptAction(action, caller, id)));
+          const batch = selected.slice(at, at + concurrency);
+          const settled = await Promise.allSettled(batch.map((user) => attemptAction(action, caller, user)));
           // What is committed is reported, also when the others have failed.
           yield settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
           const failure = settled.find((one) => one.status === 'rejected');
@@ -87,14 +111,14 @@ export function createUserBulk({ database, users }: { readonly database: Databas
   };
 }
 
-/** The ids in parts. A list is read from its oldest user on: no action of ours changes this order. */
-async function* selectedIds(
+/** The users in parts. A list is read from its oldest user on: no action of ours changes this order. */
+async function* selectUsers(
   database: Database,
   users: Users,
   selection: BulkAction['selection'],
-): AsyncGenerator<string[]> {
-  if ('ids' in selection) {
-    yield [...new Set(selection.ids.map((id) => id.toLowerCase()))];
+): AsyncGenerator<readonly Reference[]> {
+  if ('references' in selection) {
+    yield selection.references;
     return;
   }
   // Users who are created meanwhile are not part of the list. Otherwise it might have no end.
@@ -116,7 +140,7 @@ async function* selectedIds(
   } satisfies UserListRequest;
   let page = await users.list(request);
   for (;;) {
-    if (page.items.length > 0) yield page.items.map(({ id }) => id);
+    if (page.items.length > 0) yield page.items.map(({ id }) => ({ id }));
     if (!page.hasMore || page.ends === undefined) return;
     page = await users.list({ ...request, anchor: { side: 'after', key: page.ends.last } });
   }
@@ -196,7 +220,7 @@ async function wasDeleted(database: Database, userId: string): Promise<boolean> 
 }
 
 /** Checks what the schema cannot express, and reads the filter, the search and the lock. */
-async function checkRequest(database: Database, request: BulkRequest): Promise<BulkAction> {
+async function checkRequest(database: Database, references: UserReferences, request: BulkRequest): Promise<BulkAction> {
   const { action, ids, search, filter, lock, dry_run: isDryRun = false } = request;
   const errors: FieldError[] = [];
   const [fields, hasList] = ['ids, search, filter', search !== undefined || filter !== undefined];
@@ -214,9 +238,24 @@ async function checkRequest(database: Database, request: BulkRequest): Promise<B
   return {
     action,
     isDryRun,
-    selection: ids === undefined ? { filter: clauses, ...(text !== undefined && { search: text }) } : { ids },
+    selection:
+      ids === undefined
+        ? { filter: clauses, ...(text !== undefined && { search: text }) }
+        : { references: await readReferences(references, ids) },
     ...(lock !== undefined && {
       lock: { ...lock, ...(lock.until && { until: checkedLock?.locked_until ?? lock.until }) },
     }),
   };
+}
+
+/** Each user once, in the order of the request. */
+async function readReferences(references: UserReferences, named: readonly string[]): Promise<Reference[]> {
+  const found = await references.findAll(named);
+  const users = new Map<string, Reference>();
+  for (const reference of named) {
+    const id = found.get(reference);
+    const key = id ?? reference;
+    if (!users.has(key)) users.set(key, { id, ...(isExternalReference(reference) && { external: reference }) });
+  }
+  return [...users.values()];
 }

@@ -5,7 +5,12 @@ import { searchText } from '../../database/late-indexes.js';
 import { filterCondition, likePattern } from '../../database/listing.js';
 import { bound, directoryStatement, join, type Sql, sql } from '../../database/sql.js';
 import { lockHolds } from '../../identities/accounts.js';
-import { canonicalIdentity, identityDigest } from '../../identities/identity.js';
+import {
+  canonicalExternalId,
+  canonicalIdentity,
+  type DirectoryType,
+  identityDigest,
+} from '../../identities/identity.js';
 import type { FilterClause, FilterFields } from '../../lib/filter/fields.js';
 import { isGuessLocked, isNotGuessLocked } from '../../limits/guess-locks.js';
 
@@ -17,6 +22,7 @@ export const userFilterFields: FilterFields = {
   username: { kind: 'string', like: true },
   email: { kind: 'string', like: true },
   phone: { kind: 'string', like: true },
+  external_id: { kind: 'string' },
   name: { kind: 'string', like: true },
   locale: { kind: 'key' },
   status: { kind: 'enum', values: userStatuses },
@@ -64,6 +70,7 @@ const columns: Readonly<Record<string, Sql>> = {
   username: sql`u.username`,
   email: sql`u.email`,
   phone: sql`u.phone`,
+  external_id: sql`u.external_id`,
   name: sql`u.name`,
   locale: sql`u.locale`,
   status: sql`u.status`,
@@ -101,7 +108,7 @@ export async function resolveIdentities(
 ): Promise<FilterClause[]> {
   return Promise.all(
     filter.map(async (clause) => {
-      const type = identityTypes.find((candidate) => candidate === clause.name);
+      const type = directoryTypes.find((candidate) => candidate === clause.name);
       if (type === undefined || clause.operator !== 'eq') return clause;
       const values = await ownersOf(handle, type, clause.values, defaultRegion);
       return { ...clause, name: 'id', field: { kind: 'id' }, values };
@@ -109,14 +116,19 @@ export async function resolveIdentities(
   );
 }
 
-/** The ids of the users who have one of these identities, in any spelling. */
+const directoryTypes: readonly DirectoryType[] = [...identityTypes, 'external_id'];
+
+/** The ids of the users who have one of these identities, in any spelling, or one of these own ids. */
 export async function ownersOf(
   handle: Queryable<'directory'>,
-  type: (typeof identityTypes)[number],
+  type: DirectoryType,
   values: readonly string[],
   defaultRegion: string | undefined,
 ): Promise<string[]> {
-  const identities = values.flatMap((value) => canonicalIdentity(type, value, defaultRegion) ?? []);
+  const identities = values.flatMap((value) => {
+    const entry = type === 'external_id' ? canonicalExternalId(value) : canonicalIdentity(type, value, defaultRegion);
+    return entry ?? [];
+  });
   if (identities.length === 0) return [];
   const owners = await handle.query(findOwners({ digests: identities.map(identityDigest) }));
   return owners.map((owner) => owner.user_id);

@@ -1,7 +1,9 @@
+import { externalIdPrefix } from '../../contract/common.js';
 import type { Queryable } from '../../database/database.js';
 import { searchText } from '../../database/late-indexes.js';
 import { likePattern } from '../../database/listing.js';
 import { bound, everyoneStatement, type Sql, sql } from '../../database/sql.js';
+import { isExternalReference } from '../../identities/user-references.js';
 import { parseId } from '../../lib/ids.js';
 import type { FieldError } from '../../lib/problem.js';
 import { ownersOf } from './fields.js';
@@ -41,22 +43,33 @@ export type Match = { readonly ids: readonly string[] } | { readonly condition: 
 const phoneLike = /^\+?[\d\s()./-]{3,}$/;
 
 /**
- * Decides what a text matches. An id is that of a user or of a device, and matches nothing else. A full mail address or
- * phone number that a user has matches that user alone. Any other text matches where it is a part of a user name, a mail
- * address, a phone number or a name.
+ * Decides what a text matches. An id is that of a user or of a device, or an own id, and matches nothing else. A full mail
+ * address or phone number that a user has matches that user alone, and so does `external:` with an own id. Any other text
+ * matches where it is a part of a user name, a mail address, a phone number or a name, or the whole own id.
  */
 export async function matchOf(
   handle: Queryable<'directory' | 'everyone'>,
   text: string,
   defaultRegion: string | undefined,
 ): Promise<Match> {
+  const ownersOfExternalId = (own: string) => ownersOf(handle, 'external_id', [own], defaultRegion);
   const id = parseId(text);
-  if (id !== undefined) return { ids: (await handle.query(findById({ id }))).map((row) => row.id) };
+  if (id !== undefined) {
+    const named = (await handle.query(findById({ id }))).map((row) => row.id);
+    return { ids: [...new Set([...named, ...(await ownersOfExternalId(text))])] };
+  }
+  if (isExternalReference(text)) {
+    const named = await ownersOfExternalId(text.slice(externalIdPrefix.length));
+    if (named.length > 0) return { ids: named };
+  }
   const owners = [
     ...(text.includes('@') ? await ownersOf(handle, 'email', [text], defaultRegion) : []),
     ...(phoneLike.test(text) ? await ownersOf(handle, 'phone', [text], defaultRegion) : []),
   ];
-  return owners.length > 0 ? { ids: owners } : { condition: partCondition(text) };
+  if (owners.length > 0) return { ids: owners };
+  const named = await ownersOfExternalId(text);
+  const part = partCondition(text);
+  return { condition: named.length === 0 ? part : sql`(${part} or u.id = any(${bound(named)}::uuid[]))` };
 }
 
 const findById = everyoneStatement<{ id: string }, { id: string }>(

@@ -1,7 +1,7 @@
 /** What a column of a CSV file becomes: a member of the user, a member of the metadata under its heading, or nothing. */
 export const targets = [
   'none',
-  ...(['username', 'email', 'phone', 'name', 'locale', 'id', 'created_at', 'role'] as const),
+  ...(['username', 'email', 'phone', 'external_id', 'name', 'locale', 'id', 'created_at', 'role'] as const),
   ...(['password_hash', 'password', 'pin', 'metadata', 'member'] as const),
 ] as const;
 export type Target = (typeof targets)[number];
@@ -20,7 +20,8 @@ const known: Readonly<Record<string, Target>> = Object.fromEntries(
     phone: 'phone,phonenumber,mobile,mobilephone,cell,cellphone,tel,telephone,telefono,movil,celular,telefon,handy',
     name: 'name,fullname,displayname,nombre,nombrecompleto,nombres,firstname,lastname,givenname,familyname,surname,apellido,apellidos,vorname,nachname,prenom,nom',
     locale: 'locale,language,lang,idioma,sprache,langue',
-    id: 'id,userid,uuid,externalid',
+    external_id: 'externalid,customerid,customernumber,clientid,idcliente,kundennummer',
+    id: 'id,userid,uuid',
     created_at:
       'createdat,created,createdon,creado,creadoel,fechadealta,datejoined,registered,registeredat,createdtime',
     role: 'role,rol,rolle',
@@ -44,8 +45,8 @@ function guess(heading: string, values: readonly string[]): Target {
   const given = values.filter((value) => value !== '');
   const all = (pattern: RegExp) => given.length > 0 && given.every((value) => pattern.test(value));
   const named = known[plain.toLowerCase()];
-  // An id of another kind cannot be the id of a user here.
-  if (named === 'id') return all(uuid) ? 'id' : 'none';
+  // An id of another kind cannot be the id of a user here: it is the operator's own one.
+  if (named === 'id') return all(uuid) ? 'id' : 'external_id';
   if (named === 'password') return all(hash) ? 'password_hash' : 'password';
   if (named === 'username' && all(address)) return 'email';
   if (named !== undefined) return named;

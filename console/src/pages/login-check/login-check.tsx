@@ -121,6 +121,7 @@ function Question({ start, errors, busy, onAsk }: QuestionProps) {
             ['email', user.who.email],
             ['phone', user.who.phone],
             ['username', user.who.username],
+            ['external_id', user.who.externalId],
           ]}
           onChoose={(type) => {
             setChosen(true);

@@ -1,7 +1,7 @@
 /** The members of the URL of the page: the identity, and what else the answer depends on. */
 export const members = ['type', 'value', 'device', 'address'] as const;
 
-const types = ['email', 'phone', 'username'] as const;
+const types = ['email', 'phone', 'username', 'external_id'] as const;
 export type IdentityType = (typeof types)[number];
 
 /** The type of identity that a text looks like. */

@@ -17,6 +17,8 @@ export interface ReadIds {
 }
 
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** The operator's own id of a user. Upper and lower case are different ids. */
+const externalId = /^external:.{1,255}$/;
 /** Columns of CSV and members of NDJSON that can have the id of a user, the best first. */
 const idNames = ['user_id', 'userid', 'user', 'id', 'uuid'] as const;
 /** Characters of a refused line that are kept. */
@@ -56,7 +58,7 @@ export function readFileText(text: string): ReadIds {
   }
   const column = Math.max(
     0,
-    names.findIndex((cell) => idPattern.test(cell)),
+    names.findIndex((cell) => idPattern.test(cell) || externalId.test(cell)),
   );
   return sorted(
     rows.map(({ line, cells }) => ({ line, value: cells[column] ?? '' })),
@@ -87,8 +89,10 @@ function sorted(found: readonly Found[], column: string | undefined): ReadIds {
   const seen = new Set<string>();
   let repeated = 0;
   for (const { line, value } of found) {
-    const id = value.trim().toLowerCase();
-    if (!idPattern.test(id)) refused.push({ line, text: value.slice(0, shown) });
+    const trimmed = value.trim();
+    const isExternal = externalId.test(trimmed);
+    const id = isExternal ? trimmed : trimmed.toLowerCase();
+    if (!isExternal && !idPattern.test(id)) refused.push({ line, text: value.slice(0, shown) });
     else if (seen.has(id)) repeated += 1;
     else recipients.push({ id, line });
     seen.add(id);

@@ -46,6 +46,7 @@ export function Who({ user, mayChange, onAct }: WhoProps) {
           [who.username, shown(user.username)],
           [who.phone, shown(user.phone)],
           [who.email, shown(user.email)],
+          [who.externalId, shown(user.external_id)],
           [who.role, users.roles[user.role]],
           [who.locale, shown(user.locale)],
           [who.created, <Time key="created" at={user.created_at} focusable />],

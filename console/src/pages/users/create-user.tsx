@@ -13,7 +13,7 @@ import { useDraft } from '../../lib/drafts.js';
 import { useText } from '../../text/text.js';
 import styles from './users.module.css';
 
-const noDraft = { name: '', username: '', email: '', phone: '' };
+const noDraft = { name: '', username: '', email: '', phone: '', external_id: '' };
 const empty = { ...noDraft, password: '' };
 type Form = typeof empty;
 /** Members of the new user that are known. */
@@ -93,6 +93,7 @@ export function CreateUser({ start = {}, onClose }: { start?: NewMembers; onClos
         {field('username', users.username, { hint: users.oneNeeded })}
         {field('email', users.email, { type: 'email' })}
         {field('phone', users.phone, { type: 'tel' })}
+        {field('external_id', users.externalId, { hint: users.externalIdHint })}
         {field('password', users.password, {
           type: 'password',
           hint: users.passwordHint,

@@ -32,8 +32,8 @@ export function columnsOf(users: UserTexts): readonly Column<User>[] {
 /** Two lines: the name, and what the user signs in with. */
 function Identity({ user }: { user: User }) {
   const { users } = useText();
-  const { name, username, email, phone } = user;
-  const identities = [username, email].filter((value) => value !== null && value !== name);
+  const { name, username, email, phone, external_id } = user;
+  const identities = [username, email, external_id].filter((value) => value !== null && value !== name);
   return (
     <div className={styles.identity}>
       {name === '' ? <span className={styles.noName}>{users.noName}</span> : <Cut strong of={name} />}

@@ -23,6 +23,7 @@ export const acts = {
   profile: {
     title: (name: string) => `Edit ${name}`,
     name: 'Name',
+    externalIdHint: 'The id of this user in your systems. No sign-in takes it. The API accepts it as external:…',
     localeHint: 'A language tag, such as en or es-MX. If it is empty, the language of the client applies.',
     metadataHint: 'A JSON object with your own data about the user.',
   },

@@ -44,6 +44,7 @@ export const imports = {
     username: 'Username',
     email: 'Mail address',
     phone: 'Phone',
+    external_id: 'Own id',
     name: 'Name',
     locale: 'Language',
     id: 'User id (UUID)',

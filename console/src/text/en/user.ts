@@ -81,6 +81,7 @@ export const user = {
     username: 'Username',
     phone: 'Phone',
     email: 'Mail',
+    externalId: 'Own id',
     role: 'Role',
     locale: 'Language',
     created: 'Created',

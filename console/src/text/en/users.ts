@@ -4,7 +4,7 @@ const people = (n: number) => `${count(n)} ${n === 1 ? 'user' : 'users'}`;
 /** The list of users, and what is done to many of them. */
 export const users = {
   title: 'Users',
-  search: 'Name, mail, phone, username, user id or device id',
+  search: 'Name, mail, phone, username, user id, own id or device id',
   list: 'Users',
   create: 'Create user',
   exportAll: 'Export',
@@ -99,6 +99,8 @@ export const users = {
   reason: 'Reason',
   email: 'Mail address',
   username: 'Username',
+  externalId: 'Own id',
+  externalIdHint: 'The id of the user in your systems. No sign-in takes it.',
   displayName: 'Name',
   password: 'Password',
   passwordHint: 'Empty: the user signs in with a code.',

@@ -24,6 +24,7 @@ export const acts: Texts['acts'] = {
   profile: {
     title: (name) => `Editar a ${name}`,
     name: 'Nombre',
+    externalIdHint: 'El id de este usuario en sus sistemas. No sirve para entrar. La API lo acepta como external:…',
     localeHint: 'Una etiqueta de idioma, por ejemplo «en» o «es-MX». Si está vacía, se usa el idioma del cliente.',
     metadataHint: 'Un objeto JSON con sus propios datos sobre el usuario.',
   },

@@ -46,6 +46,7 @@ export const imports: Texts['imports'] = {
     username: 'Nombre de usuario',
     email: 'Correo',
     phone: 'Teléfono',
+    external_id: 'Id propio',
     name: 'Nombre',
     locale: 'Idioma',
     id: 'Id del usuario (UUID)',

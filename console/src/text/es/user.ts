@@ -81,6 +81,7 @@ export const user: Texts['user'] = {
     username: 'Usuario',
     phone: 'Teléfono',
     email: 'Correo',
+    externalId: 'Id propio',
     role: 'Rol',
     locale: 'Idioma',
     created: 'Creado',

@@ -105,6 +105,8 @@ export const users: Texts['users'] = {
   reason: 'Motivo',
   email: 'Dirección de correo',
   username: 'Nombre de usuario',
+  externalId: 'Id propio',
+  externalIdHint: 'El id del usuario en sus sistemas. No sirve para entrar.',
   displayName: 'Nombre',
   password: 'Contraseña',
   passwordHint: 'Vacía: el usuario entra con un código.',

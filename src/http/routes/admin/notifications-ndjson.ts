@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type NotificationInput, PublishedItem } from '../../../contract/notification.js';
+import type { UserReferences } from '../../../identities/user-references.js';
 import { preferredLanguage } from '../../../lib/language.js';
 import { mapAtPace, type Pace, type Pacer } from '../../../lib/pacing.js';
 import { Problem } from '../../../lib/problem.js';
@@ -15,6 +16,7 @@ import { countDeliveries, maxDeliveries } from '../../../notifications/publishin
 import { createNdjsonHandler } from '../../ndjson/exchange.js';
 import type { Entry } from '../../ndjson/items.js';
 import { problemBody } from '../../plugins/problems.js';
+import { withUserIds } from '../../requests/recipients.js';
 import type { App } from '../../requests/route.js';
 
 /** The limits of one transaction. The weight of an item is its number of deliveries. */
@@ -33,12 +35,19 @@ type Publish = (publications: readonly Publication[]) => Promise<readonly Result
 /** Handles NDJSON requests that publish: answers with a line of result for each item. */
 export function createItemPublisher(
   app: App,
-  services: EachPublisherOptions & { readonly pacer: Pacer },
+  services: EachPublisherOptions & { readonly pacer: Pacer; readonly userReferences: UserReferences },
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   return createNdjsonHandler<Publication>(app, services.pacer, (request, { dryRun }) => {
-    const publish: Publish = dryRun
+    const publishIdentified: Publish = dryRun
       ? (publications) => forecastEach(services.notifications, publications)
       : (publications) => publishEach(services, publications);
+    const publish: Publish = async (publications) => {
+      const inputs = await withUserIds(
+        services.userReferences,
+        publications.map(({ input }) => input),
+      );
+      return publishIdentified(publications.map((each, index) => ({ ...each, input: inputs[index] ?? each.input })));
+    };
     return {
       chunk,
       toItem: (input, text) => ({ input: input as NotificationInput, number: exactNumbers(text)[0] }),

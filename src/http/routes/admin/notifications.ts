@@ -8,6 +8,7 @@ import {
 } from '../../../contract/notification.js';
 import { DryRun } from '../../../contract/push.js';
 import type { Database } from '../../../database/database.js';
+import type { UserReferences } from '../../../identities/user-references.js';
 import type { Pacer } from '../../../lib/pacing.js';
 import { Problem, throwIfErrors } from '../../../lib/problem.js';
 import { exactNumbers } from '../../../notifications/inbox/exact-numbers.js';
@@ -25,6 +26,7 @@ import {
 import { isNdjson } from '../../plugins/ndjson-body.js';
 import type { Idempotent, IdempotentWork } from '../../requests/idempotent.js';
 import { dryRunQuery, pathId, readDryRun } from '../../requests/parameters.js';
+import { namesExternally, withUserIds } from '../../requests/recipients.js';
 import type { App } from '../../requests/route.js';
 import { createItemPublisher, publishedItems } from './notifications-ndjson.js';
 
@@ -72,6 +74,7 @@ export function adminNotificationRoutes(app: App, services: PublishServices): vo
 interface PublishServices {
   readonly notifications: Notifications;
   readonly push: Push;
+  readonly userReferences: UserReferences;
   readonly idempotent: Idempotent;
   readonly database: Pick<Database, 'spanning'>;
   readonly pacer: Pacer;
@@ -86,7 +89,7 @@ const publishing = {
 
 /** The route that publishes one notification or an array of them. */
 function publishRoute(app: App, services: PublishServices): void {
-  const { notifications, push, idempotent } = services;
+  const { notifications, push, idempotent, userReferences } = services;
   const publishLines = createItemPublisher(app, services);
   const publishJson = (request: FastifyRequest, reply: FastifyReply, body: PublishBody, isOne: boolean) => {
     const numbers = exactNumbers(request.rawBody);
@@ -120,7 +123,7 @@ function publishRoute(app: App, services: PublishServices): void {
       else refuseExcess(request.body);
     },
     async handler(request, reply) {
-      const { body } = request;
+      const body = await identified(userReferences, request.body);
       const isOne = !Array.isArray(body) && body.user_ids === undefined;
       if (readDryRun(request.query)) {
         return reply
@@ -149,7 +152,7 @@ function publishRoute(app: App, services: PublishServices): void {
     },
     preValidation: async (request) => refuseExcess(request.body),
     async handler(request, reply) {
-      await publishJson(request, reply, request.body, false);
+      await publishJson(request, reply, await withUserIds(userReferences, request.body), false);
       return reply;
     },
   });
@@ -168,8 +171,10 @@ function publishRoute(app: App, services: PublishServices): void {
     },
     config: { ...publishing.config, idempotent: false },
     preValidation: async (request) => refuseExcess(request.body),
-    handler: async (request) =>
-      push.dryRun(await notifications.planNotifications(request.body, exactNumbers(request.rawBody))),
+    async handler(request) {
+      const items = await withUserIds(userReferences, request.body);
+      return push.dryRun(await notifications.planNotifications(items, exactNumbers(request.rawBody)));
+    },
   });
 
   app.route({
@@ -190,6 +195,13 @@ function publishRoute(app: App, services: PublishServices): void {
     },
     handler: async (_request, reply) => reply,
   });
+}
+
+/** The body with the ids of users. It is the same object if the request names users by their ids only. */
+async function identified<Body extends PublishBody>(references: UserReferences, body: Body): Promise<Body>;
+async function identified(references: UserReferences, body: PublishBody): Promise<PublishBody> {
+  if (Array.isArray(body)) return withUserIds(references, body);
+  return namesExternally(body) ? ((await withUserIds(references, [body]))[0] ?? body) : body;
 }
 
 /** Serialises a JSON array in parts, so that each part can be serialised before the next one exists. */

@@ -9,6 +9,7 @@ import { problemsPlugin } from '../../../../src/http/plugins/problems.js';
 import { createIdempotent } from '../../../../src/http/requests/idempotent.js';
 import type { App } from '../../../../src/http/requests/route.js';
 import { adminNotificationRoutes } from '../../../../src/http/routes/admin/notifications.js';
+import { createUserReferences } from '../../../../src/identities/user-references.js';
 import { createPacer } from '../../../../src/lib/pacing.js';
 import type { Notifications } from '../../../../src/notifications/notifications.js';
 import type { Push } from '../../../../src/notifications/push/push.js';
@@ -65,6 +66,7 @@ test('a large publication that ends after the handler timeout is committed', asy
     push: {} as Push,
     idempotent,
     database,
+    userReferences: createUserReferences(database),
     pacer: createPacer(),
     sendInbox: async () => false,
   });

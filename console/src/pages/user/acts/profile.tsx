@@ -11,7 +11,7 @@ import { useText } from '../../../text/text.js';
 import styles from '../user.module.css';
 import { type ActProps, typedFor, useAct, useUndo } from './run.js';
 
-const profile = ['name', 'locale', 'metadata'] as const;
+const profile = ['name', 'locale', 'external_id', 'metadata'] as const;
 const addresses = ['username', 'email', 'phone'] as const;
 type Member = (typeof profile)[number] | (typeof addresses)[number];
 type Form = Readonly<Record<Member, string>>;
@@ -19,6 +19,7 @@ type Form = Readonly<Record<Member, string>>;
 const formOf = (user: User): Form => ({
   name: user.name,
   locale: user.locale ?? '',
+  external_id: user.external_id ?? '',
   metadata: JSON.stringify(user.metadata, null, 2),
   username: user.username ?? '',
   email: user.email ?? '',
@@ -116,7 +117,7 @@ function useMemberForm(props: ActProps, name: string, members: readonly Member[]
   };
 }
 
-/** The dialog that changes the name, the language and the metadata. */
+/** The dialog that changes the name, the language, the own id and the metadata. */
 export function EditProfile(props: ActProps) {
   const { acts: text, user } = useText();
   const { busy, error, close, save, field } = useMemberForm(props, 'profile', profile);
@@ -131,6 +132,14 @@ export function EditProfile(props: ActProps) {
       <div className={styles.form}>
         <Field label={text.profile.name} maxLength={255} {...field('name')} />
         <Field label={user.who.locale} hint={text.profile.localeHint} {...field('locale')} />
+        <Field
+          label={user.who.externalId}
+          hint={text.profile.externalIdHint}
+          maxLength={255}
+          autoCapitalize="off"
+          spellCheck={false}
+          {...field('external_id')}
+        />
         <TextArea
           label={user.who.metadata}
           hint={text.profile.metadataHint}

@@ -42,6 +42,7 @@ describe('creating a user', () => {
       username: name.toUpperCase(),
       email: `${name}@example.com`,
       phone,
+      external_id: null,
       name: 'Ada Lovelace',
       locale: 'en',
       status: 'active',

@@ -1,0 +1,35 @@
+import type { NotificationInput } from '../../contract/notification.js';
+import { isExternalReference, type UserReferences } from '../../identities/user-references.js';
+import { newId } from '../../lib/ids.js';
+
+/** Whether an item names a user by an own id. Requests with ids only need no further query. */
+export function namesExternally({ user_id: userId, user_ids: userIds = [] }: NotificationInput): boolean {
+  return (userId !== undefined && isExternalReference(userId)) || userIds.some(isExternalReference);
+}
+
+/**
+ * Replaces own ids by the ids of their users, in one query. An own id that nobody has is replaced by a new id: publishing then
+ * reports in its place that this user does not exist, together with all other errors.
+ */
+export async function withUserIds<Item extends NotificationInput>(
+  references: UserReferences,
+  items: readonly Item[],
+): Promise<Item[]> {
+  const named = items.filter(namesExternally).flatMap((item) => [...(item.user_ids ?? []), item.user_id ?? []].flat());
+  const found = named.length === 0 ? new Map<string, string>() : await references.findAll(named);
+  const unknown = new Map<string, string>();
+  const idOf = (reference: string) => {
+    const id = found.get(reference) ?? unknown.get(reference) ?? newId();
+    if (!found.has(reference)) unknown.set(reference, id);
+    return id;
+  };
+  return items.map((item) => {
+    if (!namesExternally(item)) return item;
+    const { user_id: userId, user_ids: userIds } = item;
+    return {
+      ...item,
+      ...(userId !== undefined && { user_id: idOf(userId) }),
+      ...(userIds !== undefined && { user_ids: userIds.map(idOf) }),
+    };
+  });
+}

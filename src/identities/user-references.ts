@@ -1,0 +1,53 @@
+import { externalIdPrefix } from '../contract/common.js';
+import type { Queryable } from '../database/database.js';
+import { directoryStatement, sql } from '../database/sql.js';
+import { parseId } from '../lib/ids.js';
+import { canonicalExternalId, identityDigest } from './identity.js';
+
+/** Finds the users that admin requests name: by their id, or as `external:` with the operator's own id. */
+export interface UserReferences {
+  /** The id of the user. For an id, this reads nothing, and the user may not exist. Undefined if nobody has the own id. */
+  find(reference: string): Promise<string | undefined>;
+  /** As `find`, for many users in one query. References that nobody has are missing. */
+  findAll(references: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
+
+/** Whether a text names a user by the operator's own id. */
+export const isExternalReference = (text: string): boolean => text.startsWith(externalIdPrefix);
+
+const findOwners = directoryStatement<{ digests: readonly Buffer[] }, { digest: string; user_id: string }>(
+  'external_id_owners',
+  (p) => sql`
+    select encode(digest, 'hex') as digest, user_id from identities where digest = any (${p.digests}::bytea[])`,
+);
+
+/** Creates the one place that turns references into ids. */
+export function createUserReferences(database: { readonly directory: Queryable<'directory'> }): UserReferences {
+  async function findAll(references: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    const byDigest = new Map<string, string[]>();
+    for (const reference of new Set(references)) {
+      const id = parseId(reference);
+      if (id !== undefined) found.set(reference, id);
+      const digest = id === undefined ? digestOf(reference) : undefined;
+      if (digest !== undefined) byDigest.set(digest, [...(byDigest.get(digest) ?? []), reference]);
+    }
+    if (byDigest.size === 0) return found;
+    const digests = [...byDigest.keys()].map((digest) => Buffer.from(digest, 'hex'));
+    for (const owner of await database.directory.query(findOwners({ digests }))) {
+      for (const reference of byDigest.get(owner.digest) ?? []) found.set(reference, owner.user_id);
+    }
+    return found;
+  }
+  return {
+    find: async (reference) => parseId(reference) ?? (await findAll([reference])).get(reference),
+    findAll,
+  };
+}
+
+/** The key in the directory, in hexadecimal. Undefined for a text that is no reference. */
+function digestOf(reference: string): string | undefined {
+  if (!isExternalReference(reference)) return undefined;
+  const entry = canonicalExternalId(reference.slice(externalIdPrefix.length));
+  return entry && identityDigest(entry).toString('hex');
+}

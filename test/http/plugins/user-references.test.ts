@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Event } from '../../../src/contract/administration.js';
+import type { LoginDiagnosis } from '../../../src/contract/login-diagnosis/login-diagnosis.js';
+import type { Notification } from '../../../src/contract/notification.js';
+import type { User } from '../../../src/contract/user.js';
+import type { ImportedLine } from '../../../src/contract/user-import.js';
+import type { BulkLine } from '../../../src/contract/users/bulk.js';
+import { createAdministration } from '../../support/administration.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { testSql } from '../../support/sql.js';
+import { createUser } from '../../support/users.js';
+
+let postern: TestApp;
+beforeAll(async () => {
+  postern = await startTestApp();
+});
+afterAll(() => postern.close());
+
+const { admin, refused, eventsOf } = createAdministration(() => postern);
+const newOwnId = () => `Crm|${randomUUID()}/ä b`;
+const pathTo = (ownId: string) => `/users/${encodeURIComponent(`external:${ownId}`)}`;
+const withOwnId = (external_id = newOwnId()) => createUser(postern, { external_id });
+const linesOf = <Line>(text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+const ndjson = { headers: { 'content-type': 'application/x-ndjson' } };
+const notification = { notification_type: 'payment', description: 'You were paid' };
+
+describe('an own id', () => {
+  test('is set, shown, changed and removed, and every change is recorded', async () => {
+    const ownId = newOwnId();
+    const user = await withOwnId(ownId);
+    expect(user.external_id).toBe(ownId);
+    const changed = await admin('PATCH', pathTo(ownId), { external_id: `${ownId}2` });
+    expect([changed.status, changed.body.external_id]).toEqual([200, `${ownId}2`]);
+    expect((await admin('GET', pathTo(ownId))).status).toBe(404);
+    expect((await admin('PATCH', `/users/${user.id}`, { external_id: null })).body.external_id).toBeNull();
+    expect((await admin('GET', pathTo(`${ownId}2`))).status).toBe(404);
+    const changes = (await eventsOf(user.id)).flatMap((event) => event.changes ?? []);
+    expect(changes.filter(({ field }) => field === 'external_id')).toEqual([
+      expect.objectContaining({ before: null, after: ownId }),
+      expect.objectContaining({ before: ownId, after: `${ownId}2` }),
+      expect.objectContaining({ before: `${ownId}2`, after: null }),
+    ]);
+  });
+
+  test('of another user is refused with 409, with its field, and its case matters', async () => {
+    const ownId = newOwnId();
+    await withOwnId(ownId);
+    const other = await createUser(postern);
+    const taken = { status: 409, errors: [['external_id', 'identity_taken']] };
+    expect(await refused('POST', '/users', { username: `u${Date.now()}`, external_id: ownId })).toEqual(taken);
+    expect(await refused('PATCH', `/users/${other.id}`, { external_id: ownId })).toEqual(taken);
+    expect((await admin('PATCH', `/users/${other.id}`, { external_id: ownId.toLowerCase() })).status).toBe(200);
+    expect((await admin('GET', pathTo(ownId.toLowerCase()))).body.id).toBe(other.id);
+  });
+
+  test('goes to exactly one of many parallel requests, and the others answer 409', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const ownId = newOwnId();
+      const users = await Promise.all(Array.from({ length: 4 }, () => createUser(postern)));
+      const answers = await Promise.all([
+        ...users.map(({ id }) => admin('PATCH', `/users/${id}`, { external_id: ownId })),
+        ...users.map(() => admin('POST', '/users', { username: `race-${randomUUID()}`, external_id: ownId })),
+      ]);
+      const [winner, ...others] = answers.filter(({ status }) => status < 300);
+      expect(others).toEqual([]);
+      expect(answers.filter(({ status }) => status === 409)).toHaveLength(7);
+      expect((await admin('GET', pathTo(ownId))).body.id).toBe(winner?.body.id);
+    }
+  });
+
+  test.each([
+    ['empty', '', 'required'],
+    ['too long', 'x'.repeat(256), 'too_long'],
+    ['with a line break', 'a\nb', 'invalid_identity'],
+    ['with an invisible character', 'a\u200bb', 'invalid_identity'],
+    ['with a space at its end', 'a ', 'invalid_identity'],
+  ])('is refused: %s', async (_, external_id, code) => {
+    const body = { username: `u${randomUUID()}`, external_id };
+    expect(await refused('POST', '/users', body)).toEqual({ status: 422, errors: [['external_id', code]] });
+  });
+
+  test('is no identity: no login takes it, and it is not enough for a user', async () => {
+    const { external_id } = await withOwnId();
+    expect((await refused('POST', '/users', { external_id: newOwnId() })).errors).toEqual([
+      [undefined, 'identity_required'],
+    ]);
+    const body = { identity: { type: 'external_id', value: external_id }, authenticator: 'password', secret: 'x' };
+    expect((await postern.api('POST', '/v1/tokens', { body: { ...body, device: {} } })).status).toBe(422);
+  });
+
+  test('may have 255 characters', async () => {
+    const ownId = `${randomUUID()}${'é'.repeat(219)}`;
+    const { id } = await withOwnId(ownId);
+    expect((await admin('GET', pathTo(ownId))).body.id).toBe(id);
+  });
+
+  test('and everything that is recorded about it is erased with the user', async () => {
+    const ownId = newOwnId();
+    const { id } = await withOwnId(ownId);
+    expect((await admin('DELETE', pathTo(ownId))).status).toBe(204);
+    expect((await admin('GET', pathTo(ownId))).status).toBe(404);
+    await eventually('the values to be erased', async () => {
+      const { body } = await admin<Event[]>('GET', `/events?filter=user_id:${id}`);
+      return JSON.stringify(body).includes('Crm|') ? undefined : body;
+    });
+    const stored = testSql('select canonical from identities where canonical like $1', [`${ownId.slice(0, 20)}%`]);
+    expect(await postern.database.everyone.query(stored)).toEqual([]);
+    expect((await withOwnId(ownId)).id).not.toBe(id);
+  });
+});
+
+describe('external:<own id>', () => {
+  test('names the user in every path of a user', async () => {
+    const ownId = newOwnId();
+    const { id, username } = await withOwnId(ownId);
+    const document = await postern.api<{ paths: Record<string, Record<string, unknown>> }>('GET', '/openapi.json');
+    const paths = Object.keys(document.body.paths).filter((path) => path.startsWith('/admin/v1/users/{id}'));
+    expect(paths.length).toBeGreaterThan(15);
+    for (const path of paths.filter((each) => 'get' in (document.body.paths[each] ?? {}))) {
+      const rest = path.replace('/admin/v1/users/{id}', '');
+      const [known, unknown] = [await admin('GET', pathTo(ownId) + rest), await admin('GET', pathTo('nobody') + rest)];
+      expect([path, known.status, unknown.status]).toEqual([path, 200, 404]);
+    }
+    expect((await admin('POST', `${pathTo(ownId)}/lock`, { permanent: true })).body.lock).not.toBeNull();
+    expect((await admin('POST', `${pathTo(ownId)}/unlock`)).body).toMatchObject({ id, username, lock: null });
+    expect((await admin('DELETE', `${pathTo(ownId)}/devices/${randomUUID()}`)).status).toBe(404);
+  });
+
+  test('tells nobody without a key whether the user exists', async () => {
+    const ownId = newOwnId();
+    await withOwnId(ownId);
+    for (const name of [ownId, 'nobody']) {
+      expect((await admin('GET', pathTo(name), undefined, { bearer: 'psk_x' })).status).toBe(401);
+    }
+  });
+
+  test('names recipients of notifications: one, several, in a batch, in a dry run and in lines', async () => {
+    const [ada, bob] = await Promise.all([withOwnId(), withOwnId()]);
+    const [toAda, toBob] = [ada, bob].map(({ external_id }) => `external:${external_id}`);
+    const one = await admin<Notification>('POST', '/notifications', { ...notification, user_id: toAda });
+    expect([one.status, one.body.user_id]).toEqual([201, ada.id]);
+    const several = { ...notification, user_ids: [toBob, ada.id] };
+    const many = await admin<Notification[]>('POST', '/notifications', several);
+    expect(many.body.map(({ user_id }) => user_id)).toEqual([bob.id, ada.id]);
+    const batch = [{ ...notification, user_id: toBob }, several];
+    const all = await admin<Notification[]>('POST', '/notifications/batch', batch);
+    expect(all.body.map(({ user_id }) => user_id)).toEqual([bob.id, bob.id, ada.id]);
+    const dryRun = await admin<{ deliveries: number }>('POST', '/notifications/dry-run', batch);
+    expect(dryRun.status).toBe(200);
+    const lines = [
+      { ...notification, user_id: toAda },
+      { ...notification, user_id: 'external:nobody' },
+    ];
+    const answer = await postern.api('POST', '/admin/v1/notifications/ndjson', {
+      ...ndjson,
+      bearer: postern.adminKey,
+      body: lines.map((line) => JSON.stringify(line)).join('\n'),
+    });
+    expect(linesOf(answer.text)).toMatchObject([
+      { line: 1, status: 201 },
+      { line: 2, status: 422, errors: [{ field: 'user_id', code: 'unknown_user' }] },
+    ]);
+    const inbox = (await admin<Notification[]>('GET', `${pathTo(ada.external_id ?? '')}/notifications`)).body;
+    expect(inbox).toHaveLength(4);
+  });
+
+  test('of nobody is reported in its place, with all other errors, and a user who is named twice too', async () => {
+    const { id, external_id } = await withOwnId();
+    const known = `external:${external_id}`;
+    const body = { ...notification, user_ids: [id, 'external:nobody', known, 'external:nobody'] };
+    expect(await refused('POST', '/notifications', body)).toEqual({
+      status: 422,
+      errors: [
+        ['user_ids.1', 'unknown_user'],
+        ['user_ids.2', 'duplicate_items'],
+        ['user_ids.3', 'duplicate_items'],
+      ],
+    });
+    expect(await refused('POST', '/notifications', { ...notification, user_id: 'external:' })).toEqual({
+      status: 422,
+      errors: [['user_id', 'invalid_format']],
+    });
+  });
+
+  test('with an idempotency key publishes once', async () => {
+    const { id, external_id } = await withOwnId();
+    const headers = { 'idempotency-key': randomUUID() };
+    const body = { ...notification, user_id: `external:${external_id}` };
+    const publish = () => admin<Notification>('POST', '/notifications', body, { headers });
+    const [first, second] = [await publish(), await publish()];
+    expect([first.body.id, second.headers['idempotent-replayed']]).toEqual([second.body.id, 'true']);
+    expect((await admin<Notification[]>('GET', `/users/${id}/notifications`)).body).toHaveLength(1);
+  });
+
+  test('names users in a bulk action, and each line says which', async () => {
+    const { id, external_id } = await withOwnId();
+    const reference = `external:${external_id}`;
+    const body = { action: 'deactivate', ids: [reference, id, 'external:nobody'] };
+    const { text } = await admin('POST', '/users/bulk', body);
+    expect(linesOf<BulkLine>(text)).toEqual([
+      { id, reference, result: 'done' },
+      { id: 'external:nobody', result: 'failed', errors: [expect.objectContaining({ code: 'not_found' })] },
+      { summary: { done: 1, unchanged: 0, failed: 1, valid: 0, complete: true } },
+    ]);
+  });
+
+  test('names the user of a login diagnosis', async () => {
+    const { id, external_id } = await withOwnId();
+    const identity = { type: 'external_id', value: external_id };
+    const { body } = await admin<LoginDiagnosis>('POST', '/login-diagnosis', { identity });
+    expect(body).toMatchObject({ user_id: id, identity: null, verdict: 'yes' });
+    const unknown = { identity: { type: 'external_id', value: 'nobody' } };
+    expect((await refused('POST', '/login-diagnosis', unknown)).errors).toEqual([['identity.value', 'unknown_user']]);
+  });
+});
+
+describe('users with own ids', () => {
+  test('are found by the whole own id, also if it looks like an id, and by a filter', async () => {
+    const uuid = randomUUID();
+    const [ada, bob] = [await withOwnId(), await withOwnId(uuid)];
+    const found = async (query: string) => (await admin<User[]>('GET', `/users?${query}`)).body.map(({ id }) => id);
+    const search = (text: string) => found(`search=${encodeURIComponent(text)}`);
+    const ownId = ada.external_id ?? '';
+    expect(await search(ownId)).toEqual([ada.id]);
+    expect(await search(`external:${ownId}`)).toEqual([ada.id]);
+    expect(await search(uuid)).toEqual([bob.id]);
+    expect(await search(ownId.toUpperCase())).toEqual([]);
+    const escaped = encodeURIComponent(ownId.replace('|', '\\|'));
+    expect(await found(`filter=external_id:eq:${escaped}`)).toEqual([ada.id]);
+    expect(await found(`filter=external_id:in:${escaped};${uuid}&sort=created_at:asc`)).toEqual([ada.id, bob.id]);
+    expect(await found(`filter=external_id:${uuid},status:deactivated`)).toEqual([]);
+  });
+
+  test('are imported, once, and the export of a user contains the own id', async () => {
+    const [first, second] = [newOwnId(), newOwnId()];
+    const send = async (...lines: object[]) => {
+      const body = lines.map((line) => JSON.stringify(line)).join('\n');
+      return linesOf<ImportedLine>((await admin('POST', '/users/import', body, ndjson)).text);
+    };
+    const [email, other] = [`${randomUUID()}@example.com`, `${randomUUID()}@example.com`];
+    const [created] = await send({ email, external_id: first });
+    expect(created?.result).toBe('created');
+    expect(await send({ email, external_id: first })).toMatchObject([{ result: 'exists', id: created?.id }]);
+    expect(await send({ email: other, external_id: first }, { email: other, external_id: second })).toMatchObject([
+      { result: 'failed', errors: [{ field: 'external_id', code: 'identity_taken' }] },
+      { result: 'created' },
+    ]);
+    const exported = await admin<{ account: User }>('GET', `${pathTo(first)}/export`);
+    expect(exported.body.account).toMatchObject({ id: created?.id, external_id: first });
+  });
+});
