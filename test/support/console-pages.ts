@@ -1,9 +1,10 @@
 import axe from 'axe-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
 import { createAdministration } from './administration.js';
 import type { TestApp } from './app.js';
 import { createConsole } from './console.js';
+import { eventually } from './eventually.js';
 
 type Operator = Awaited<ReturnType<ReturnType<typeof createConsole>['operator']>>;
 
@@ -19,6 +20,8 @@ export interface PageOptions {
 export interface ConsolePage {
   readonly page: Page;
   readonly context: BrowserContext;
+  /** Waits until the page has the answers to its requests, and has shown them. */
+  settled(): Promise<void>;
   /** Fails if the page reported a violation of its content security policy or an error, or can be scrolled sideways. */
   isClean(): Promise<void>;
   /** Fails with the findings of axe-core: WCAG 2.0 to 2.2 AA, and best practices. `rules`: only these. */
@@ -28,7 +31,7 @@ export interface ConsolePage {
 /** Sizes of screens that the console is made for. */
 export const heights = { 1280: 800, 390: 844 };
 
-/** Opens pages of the console in a browser, as operators of the service. */
+/** Opens pages of the console in a browser, as operators of the service. The end of the test closes them. */
 export function createConsolePages(current: () => TestApp, browser: () => Browser) {
   const { admin } = createAdministration(current);
   const console = createConsole(current);
@@ -39,6 +42,8 @@ export function createConsolePages(current: () => TestApp, browser: () => Browse
       ...{ viewport: { width, height: heights[width] }, colorScheme: theme, locale: language },
       reducedMotion: 'reduce',
     });
+    // Pages left open would go on asking for news, and slow down the tests that follow.
+    onTestFinished(() => context.close());
     const cookies = [...(as?.browser.cookies ?? [])];
     const { hostname: domain } = new URL(current().url);
     await context.addCookies(
@@ -46,10 +51,11 @@ export function createConsolePages(current: () => TestApp, browser: () => Browse
     );
     const page = await context.newPage();
     const faults = watch(page);
+    const settled = watchRequests(page);
     await page.goto(`${current().url}${path}`);
     await page.waitForSelector('h1', { state: 'attached' });
     return {
-      ...{ page, context },
+      ...{ page, context, settled },
       async isClean() {
         expect(faults).toEqual([]);
         const [content, window] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
@@ -60,10 +66,9 @@ export function createConsolePages(current: () => TestApp, browser: () => Browse
         const size = page.viewportSize() ?? { width, height: heights[width] };
         const height = await page.evaluate<number>('document.documentElement.scrollHeight');
         await page.setViewportSize({ width: size.width, height: Math.max(height, size.height) });
-        await page.evaluate(axe.source);
-        const found = await page.evaluate<Findings>(
-          `axe.run(document, { runOnly: ${JSON.stringify(rules ?? standard)} })`,
-        );
+        if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);
+        const options = { runOnly: rules ?? standard, resultTypes: ['violations'], preload: false };
+        const found = await page.evaluate<Findings>(`axe.run(document, ${JSON.stringify(options)})`);
         const said = found.violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 200))]);
         expect(said).toEqual([]);
         await page.setViewportSize(size);
@@ -97,4 +102,21 @@ function watch(page: Page): string[] {
     if (isReport && !message.text().startsWith('Failed to load resource')) faults.push(message.text());
   });
   return faults;
+}
+
+/** @returns waits until no request but streams is open, also after the page has shown the last answer */
+function watchRequests(page: Page): () => Promise<void> {
+  const pending = new Set<Request>();
+  const isStream = (request: Request) => request.url().includes('/stream');
+  page.on('request', (request) => void (!isStream(request) && pending.add(request)));
+  page.on('requestfinished', (request) => void pending.delete(request));
+  page.on('requestfailed', (request) => void pending.delete(request));
+  // An answer may lead to another request: two frames later, the page has sent it.
+  const frames = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))))';
+  return () =>
+    eventually('the answers to all requests', async () => {
+      if (pending.size > 0) return undefined;
+      await page.evaluate(frames);
+      return pending.size === 0 || undefined;
+    }).then(() => undefined);
 }

@@ -238,8 +238,6 @@ test('10,000 lines with errors are all listed, with only those near the screen i
 describe.each([
   ['light', 1280],
   ['dark', 390],
-  ['dark', 1280],
-  ['light', 390],
 ] as const)('in the %s theme at %i px', (theme, width) => {
   test('a hostile file in UTF-16 is shown as text, without findings of axe-core', async () => {
     const hostile = ['<img src=x onerror=alert(1)>', '\u202etxet', '"quoted"\r\nline', 'W'.repeat(10_000)];

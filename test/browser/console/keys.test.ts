@@ -104,8 +104,6 @@ test('a support agent has no link to the page, and the API refuses its data', as
 
 describe.each([
   { width: 1280, theme: 'light' },
-  { width: 1280, theme: 'dark' },
-  { width: 390, theme: 'light' },
   { width: 390, theme: 'dark' },
 ] as const)('at $width px in the $theme theme', (variant) => {
   test('the list and the form have no finding of axe-core and no report', async () => {

@@ -42,8 +42,8 @@ const pages = ['/console', '/console/users', '/console/messages', '/console/audi
 test.each(pages.flatMap((path) => ([1280, 390] as const).map((width) => [path, width] as const)))(
   'nothing moves on %s at %i px while its data arrives',
   async (path, width) => {
-    const { page } = await open(path, { as: await operator(), width });
-    await page.waitForLoadState('networkidle');
+    const { page, settled } = await open(path, { as: await operator(), width });
+    await settled();
     await page.locator('main').getByText('Loading…').first().waitFor({ state: 'detached' });
     expect(await page.evaluate<Shift[]>(shifts)).toEqual([]);
   },

@@ -1,10 +1,9 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
-import { createConsolePages } from '../../support/console-pages.js';
+import { createConsolePages, heights } from '../../support/console-pages.js';
 import { testSql } from '../../support/sql.js';
-import { createUser } from '../../support/users.js';
 
 let postern: TestApp;
 let browser: Browser;
@@ -22,50 +21,17 @@ const { open, admin, operator } = createConsolePages(
   () => browser,
 );
 
-/** Each page, and a text that it shows once it has its data. */
-const pages = [
-  ['/console', 'was created'],
-  ['/console/parts', 'Locked until 15:48'],
-  ['/console/no-such-page', 'The address may be mistyped'],
-] as const;
-const variants = (['light', 'dark'] as const).flatMap((theme) =>
-  ([1280, 390] as const).map((width) => ({ theme, width })),
-);
-
-describe.each(variants)('at $width px in the $theme theme', (variant) => {
-  test.each(pages)('%s has no finding of axe-core, no report and no sideways scrolling', async (path, text) => {
-    const { page, isClean, isAccessible } = await open(path, { as: await operator(), ...variant });
-    await page.getByText(text).first().waitFor();
-    await isAccessible();
+test('the sign-in page is in Spanish for a Spanish browser, without a finding of axe-core', async () => {
+  const { page, isClean, isAccessible } = await open('/console', { language: 'es' });
+  await page.getByRole('heading', { name: 'Iniciar sesión' }).waitFor();
+  for (const width of [1280, 390] as const) {
+    await page.setViewportSize({ width, height: heights[width] });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await isAccessible();
+    }
     await isClean();
-  });
-
-  test('the sign-in page is in Spanish for a Spanish browser, without findings', async () => {
-    const { page, isClean, isAccessible } = await open('/console', { ...variant, language: 'es' });
-    await page.getByRole('heading', { name: 'Iniciar sesión' }).waitFor();
-    await isAccessible();
-    await isClean();
-  });
-});
-
-describe('values of users', () => {
-  const hostile = [
-    '<img src=x onerror="document.title=1"><script>document.title=2</script>',
-    'ليلى عبد الرحمن المنصوري',
-    '"><svg onload=alert(1)>{{7*7}}',
-    'W'.repeat(255),
-    "Robert'); DROP TABLE users;--",
-  ];
-
-  test.each([1280, 390] as const)('are shown as text and break nothing at %i px', async (width) => {
-    for (const name of hostile) await createUser(postern, { name });
-    const { page, isClean, isAccessible } = await open('/console/users', { as: await operator(), width });
-    for (const name of hostile) await page.getByRole('row', { name, exact: true }).first().waitFor();
-    expect(await page.title()).toBe('Users · Postern');
-    expect(await page.locator('main img').count()).toBe(0);
-    await isAccessible();
-    await isClean();
-  });
+  }
 });
 
 test('a support agent sees no events, which the API would refuse', async () => {

@@ -212,8 +212,6 @@ describe('a support agent', () => {
 
 describe.each([
   ['light', 1280],
-  ['dark', 1280],
-  ['light', 390],
   ['dark', 390],
 ] as const)('in the %s theme at %i px', (theme, width) => {
   test('the page has no finding of axe-core, also with hostile values', async () => {

@@ -32,7 +32,7 @@ describe.each([
   ['dark', 390],
 ] as const)('in the %s theme at %i px', (theme, width) => {
   test('the list shows hostile names as text, and has no finding of axe-core and no report', async () => {
-    const hostile = ['<img src=x onerror=alert(1)>', '\u202etxet', 'W'.repeat(255)];
+    const hostile = ['<img src=x onerror=alert(1)>', '\u202etxet', '"><svg onload=alert(1)>{{7*7}}', 'W'.repeat(255)];
     for (const name of hostile) await createUser(postern, { name });
     const { page, isClean, isAccessible } = await open('/console/users', { as: await operator(), theme, width });
     for (const name of hostile) await page.locator('bdi:visible').getByText(name, { exact: true }).first().waitFor();
