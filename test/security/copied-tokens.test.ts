@@ -152,7 +152,9 @@ describe('a proof', () => {
     const { own } = await newOwner();
     await stepClock(one.database, '10 minutes');
     try {
-      expect((await requestSession(one, own.token, proofOf(own))).body.errors?.[0]?.code).toBe('invalid_dpop_proof');
+      const behind = proofOf(own, { iat: Date.now() / 1000 - 400 });
+      expect((await requestSession(one, own.token, behind)).body.errors?.[0]?.code).toBe('invalid_dpop_proof');
+      expect((await requestSession(one, own.token, proofOf(own))).status).toBe(201);
       const ahead = proofOf(own, { iat: Date.now() / 1000 + 600 });
       expect((await requestSession(one, own.token, ahead)).status).toBe(201);
       await stepClock(one.database, '31 minutes');

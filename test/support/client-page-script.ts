@@ -23,6 +23,7 @@ export const tab = {
     return (await client.createLogin(postern).start().password({ identity, password })).step;
   },
   logOut: () => postern.logOut(),
+  status: () => postern.current.status,
 
   /** Follows the inbox in the background. */
   follow() {

@@ -23,7 +23,8 @@ export interface ClientPage {
 }
 
 /** The policy of a strict app: no inline code, no code from elsewhere. */
-const strict = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; ";
+const strict =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; ";
 
 export async function serveClientPage(app: Pick<TestApp, 'url'>): Promise<ClientPage> {
   const files = await builtFiles();
@@ -32,20 +33,17 @@ export async function serveClientPage(app: Pick<TestApp, 'url'>): Promise<Client
 
   function passOn(incoming: IncomingMessage, response: ServerResponse): void {
     const { method, url = '/', headers } = incoming;
-    const outgoing = request(
-      app.url + url,
-      { method, headers: { ...headers, host: new URL(app.url).host } },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        if (url.startsWith('/v1/notifications/stream') && answer.statusCode === 200) {
-          streams += 1;
-          open.add(response);
-          response.once('close', () => open.delete(response));
-        }
-        answer.pipe(response);
-        answer.once('error', () => response.destroy());
-      },
-    );
+    // It keeps the header Host, with which Postern compares the URL in a proof of the login's key.
+    const outgoing = request(app.url + url, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      if (url.startsWith('/v1/notifications/stream') && answer.statusCode === 200) {
+        streams += 1;
+        open.add(response);
+        response.once('close', () => open.delete(response));
+      }
+      answer.pipe(response);
+      answer.once('error', () => response.destroy());
+    });
     outgoing.once('error', () => response.destroy());
     response.once('close', () => outgoing.destroy());
     incoming.pipe(outgoing);

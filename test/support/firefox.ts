@@ -9,6 +9,7 @@ import { eventually } from './eventually.js';
 /** A page in Firefox. Elements are found by JavaScript expressions. */
 export interface FirefoxPage {
   goto(url: string): Promise<void>;
+  /** Evaluates an expression. If it is a promise, waits for its value. */
   evaluate<T>(expression: string): Promise<T>;
   /** Waits until the expression is truthy. */
   until(expression: string): Promise<void>;
@@ -38,8 +39,16 @@ const reports = `() => {
   addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => reports.push(effectiveDirective + ' ' + blockedURI));
 }`;
 
+/** A Firefox with one page. */
+export interface Firefox {
+  readonly page: FirefoxPage;
+  /** Opens another tab. */
+  newTab(): Promise<FirefoxPage>;
+  close(): Promise<void>;
+}
+
 /** Starts the Firefox of this machine with an empty profile, and speaks WebDriver BiDi with it. */
-export async function launchFirefox(): Promise<{ page: FirefoxPage; close(): Promise<void> }> {
+export async function launchFirefox(): Promise<Firefox> {
   const profile = await mkdtemp(join(tmpdir(), 'postern-firefox-'));
   const args = ['--headless', '--no-remote', '--remote-debugging-port=0', '--profile', profile];
   const environment = { ...process.env, HOME: profile, LANG: 'C.UTF-8' };
@@ -59,7 +68,14 @@ export async function launchFirefox(): Promise<{ page: FirefoxPage; close(): Pro
     const { contexts } = (await send('browsingContext.getTree', {})) as { contexts?: readonly { context: string }[] };
     const context = contexts?.[0]?.context;
     if (context === undefined) throw new Error('Firefox has no tab');
-    return { page: pageOf(send, context, entries), close };
+    return {
+      page: pageOf(send, context, entries),
+      async newTab() {
+        const { context: other } = (await send('browsingContext.create', { type: 'tab' })) as { context: string };
+        return pageOf(send, other, entries);
+      },
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
@@ -109,7 +125,7 @@ async function connect(address: string): Promise<{ send: Send; entries: string[]
 
 function pageOf(send: Send, context: string, entries: readonly string[]): FirefoxPage {
   async function evaluate<T>(expression: string): Promise<T> {
-    const text = `JSON.stringify([${expression}])`;
+    const text = `(async () => JSON.stringify([await (${expression})]))()`;
     const params = { expression: text, target: { context }, awaitPromise: true };
     const answer = await send('script.evaluate', params);
     const { value } = (answer.result ?? {}) as { value?: string };

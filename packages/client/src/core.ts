@@ -10,6 +10,8 @@ export interface StoredLogin {
   readonly token: string;
   readonly user_id: string;
   readonly device_id: string;
+  /** The token is bound to the key of this device. */
+  readonly is_bound?: boolean | undefined;
 }
 
 /** What the features need of a client. */
@@ -27,12 +29,15 @@ export interface Core {
   onResume(wake: () => void): Unsubscribe;
   onClose(end: Unsubscribe): Unsubscribe;
   device(): Promise<DeviceInput>;
+  /** The device of a login: with a key, if the storage can keep one. */
+  loginDevice(): Promise<DeviceInput>;
   /** Never rejects. */
   readonly storage: PosternStorage;
   signIn(login: {
     readonly token?: string | undefined;
     readonly user_id: string;
     readonly device_id: string;
+    readonly is_bound?: boolean | undefined;
   }): Promise<void>;
   /** The login goes on with another token. */
   replaceToken(token: string): Promise<void>;

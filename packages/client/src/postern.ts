@@ -1,5 +1,6 @@
 import { type Core, coreKey, type StoredLogin } from './core.js';
 import { ForeignAnswerError, isProblem, NetworkError, SignedOutError, UsageError } from './errors.js';
+import type { Possession } from './login/possession.js';
 import {
   type Abortable,
   forCaller,
@@ -12,17 +13,26 @@ import {
 import type { PosternStorage } from './storage/storage.js';
 import { createStore } from './store.js';
 import { createTabs } from './tabs.js';
-import { baseOf, type Call, createTransport } from './transport.js';
+import { baseOf, type Call, createTransport, loadPart } from './transport.js';
 import type { AuthState, DeviceDescription, HeldSession, Postern, PosternOptions, SettledAuthState } from './types.js';
 import type { NewSession } from './wire.js';
 
 const loginKey = 'postern.login';
 const deviceKey = 'postern.device';
+/** Problems of a logout that leave nothing to end. Without its key, a bound token is useless already. */
+const endedCodes = [
+  ...(['invalid_authentication_token', 'no_active_token', 'missing_credentials', 'invalid_dpop_proof'] as const),
+];
 const revokeKey = 'postern.revoke';
 /** A session is renewed this long before it expires, in milliseconds; a short one in the last quarter of its life. */
 const renewalMs = 30_000;
 /** The longest wait for a repeat that no caller notices, in milliseconds. */
 const maxQuietWaitMs = 10_000;
+
+type HeldToken = Pick<StoredLogin, 'token' | 'is_bound'>;
+
+/** The login whose logout was lost. Earlier versions kept its token alone. */
+const heldToken = (text: string): HeldToken => (text.startsWith('{') ? JSON.parse(text) : { token: text });
 
 /**
  * Makes a client. It reads and sends nothing until it is used.
@@ -82,10 +92,16 @@ export function createPostern(options: PosternOptions): Postern {
   const signedIn = ({ user_id, device_id }: Omit<StoredLogin, 'token'>) =>
     ({ status: 'signed_in', user_id, device_id }) as const;
 
-  function become(next: StoredLogin | undefined, reason: 'never_signed_in' | 'logged_out' | 'ended'): SettledAuthState {
+  function become(
+    next: StoredLogin | undefined,
+    reason: 'never_signed_in' | 'logged_out' | 'ended',
+    error?: unknown,
+  ): SettledAuthState {
     if (next?.token !== login?.token || next?.user_id !== login?.user_id) held = undefined;
     login = next;
-    const settled = next === undefined ? ({ status: 'signed_out', reason } as const) : signedIn(next);
+    const problem = isProblem(error, 'invalid_dpop_proof') ? error : undefined;
+    const settled =
+      next === undefined ? ({ status: 'signed_out', reason, ...(problem && { problem }) } as const) : signedIn(next);
     const { current } = state;
     const isSame =
       current.status === settled.status &&
@@ -116,7 +132,7 @@ export function createPostern(options: PosternOptions): Postern {
     loading ??= (async () => {
       tabs.open();
       const left = await stored((store) => store.get(revokeKey));
-      if (left !== null) void revoke(left).catch(() => undefined);
+      if (left !== null) void revoke(heldToken(left)).catch(() => undefined);
       if (!inBackend) return become(await readLogin(), 'never_signed_in');
       // Only the backend knows, by its cookie.
       await renew();
@@ -134,7 +150,23 @@ export function createPostern(options: PosternOptions): Postern {
     return loading;
   }
 
-  const basic = (token: string | undefined) => (token === undefined ? undefined : `Basic ${btoa(`${token}:`)}`);
+  /** Only clients whose storage keeps keys load the part that signs. */
+  let signing: Promise<Possession> | undefined;
+  const possession = (store: PosternStorage): Promise<Possession> =>
+    (signing ??= loadPart(() => import('./login/possession.js'))
+      .then(({ createPossession }) => createPossession({ base, transport, storage: store }))
+      .catch((error) => {
+        signing = undefined;
+        throw error;
+      }));
+
+  /** Sends the authentication token, with a proof if it is bound to a key. */
+  async function sendToken<T>(method: 'POST' | 'DELETE', path: string, used: HeldToken | undefined): Promise<T> {
+    const authorization = used && `Basic ${btoa(`${used.token}:`)}`;
+    const call = { method, path, authorization };
+    if (used?.is_bound && storage !== 'backend') return (await possession(storage)).send(call, used.token);
+    return transport.json<T>(call);
+  }
 
   /** Waits once if the service asks for a short pause, or if the network was lost for a moment. */
   async function patiently<T>(attempt: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -155,9 +187,7 @@ export function createPostern(options: PosternOptions): Postern {
       if (used === undefined && !inBackend) return null;
       const elapsed = stopwatch();
       try {
-        const session = await patiently(() =>
-          transport.json<NewSession>({ method: 'POST', path: '/v1/sessions', authorization: basic(used?.token) }),
-        );
+        const session = await patiently(() => sendToken<NewSession>('POST', '/v1/sessions', used));
         demandOpen();
         if (used !== login) continue;
         const life = Date.parse(session.expires_at) - Date.parse(session.created_at);
@@ -182,7 +212,7 @@ export function createPostern(options: PosternOptions): Postern {
           continue;
         }
         await stored((store) => store.delete(loginKey));
-        become(undefined, used === undefined ? 'never_signed_in' : 'ended');
+        become(undefined, used === undefined ? 'never_signed_in' : 'ended', error);
         return null;
       }
     }
@@ -247,11 +277,11 @@ export function createPostern(options: PosternOptions): Postern {
   }
 
   /** @returns whether Postern knows that the token has ended */
-  async function revoke(token: string | undefined): Promise<boolean> {
+  async function revoke(ended: HeldToken | undefined): Promise<boolean> {
     try {
-      await transport.json({ method: 'DELETE', path: '/v1/tokens', authorization: basic(token) });
+      await sendToken('DELETE', '/v1/tokens', ended);
     } catch (error) {
-      if (!isProblem(error, 'invalid_authentication_token', 'no_active_token', 'missing_credentials')) return false;
+      if (!isProblem(error, ...endedCodes)) return false;
     }
     await stored((store) => store.delete(revokeKey));
     return true;
@@ -259,22 +289,24 @@ export function createPostern(options: PosternOptions): Postern {
 
   async function logOut(): Promise<{ readonly revoked: boolean }> {
     await load();
-    const token = login?.token;
+    const ended = inBackend ? undefined : login;
     const wasSignedIn = login !== undefined;
     become(undefined, 'logged_out');
     await stored(async (store) => {
-      if (token !== undefined) await store.set(revokeKey, token);
+      if (ended !== undefined) await store.set(revokeKey, JSON.stringify(ended));
       await store.delete(loginKey);
     });
     tabs.tell();
-    return { revoked: wasSignedIn ? await revoke(inBackend ? undefined : token) : true };
+    return { revoked: wasSignedIn ? await revoke(ended) : true };
   }
 
   const core: Core = {
     base,
     transport: options.fetch === undefined ? sending : undefined,
     passkeys: options.passkeys,
-    send: (asked) => transport.json(asked),
+    // The answer to a login may have the nonce of the first proof.
+    send: (asked) =>
+      transport.json({ ...asked, onHeaders: (all) => void signing?.then((part) => part.keepNonce(all)) }),
     call,
     raw: (asked) => call(asked, transport.raw),
     onResume: (wake) => (options.onResume ?? onResumeOfPage)(wake),
@@ -287,14 +319,20 @@ export function createPostern(options: PosternOptions): Postern {
       const id = await core.storage.get(deviceKey);
       return { ...(await (typeof own === 'function' ? own() : own)), ...(id !== null && { id }) };
     },
+    async loginDevice() {
+      const part = inBackend || !storage.addKey ? undefined : await possession(storage);
+      // A browser that cannot keep keys, such as in a private window, must not keep the user from logging in.
+      const jwk = part && (await stored(() => part.publicKey()));
+      return { ...(await core.device()), ...(jwk && { jwk }) };
+    },
     storage: {
       get: (key) => stored((store) => store.get(key)),
       set: async (key, value) => void (await stored((store) => store.set(key, value))),
       delete: async (key) => void (await stored((store) => store.delete(key))),
     },
-    async signIn({ token = '', user_id, device_id }) {
+    async signIn({ token = '', user_id, device_id, is_bound }) {
       await load();
-      const next = { token, user_id, device_id };
+      const next = { token, user_id, device_id, ...(is_bound && { is_bound }) };
       await stored(async (store) => {
         await store.set(loginKey, JSON.stringify(next));
         await store.set(deviceKey, device_id);

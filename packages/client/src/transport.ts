@@ -13,6 +13,8 @@ export interface Call extends Abortable {
   readonly headers?: Readonly<Record<string, string>>;
   /** The value of `Authorization`. */
   readonly authorization?: string | undefined;
+  /** Gets the headers of each answer, also of a problem. */
+  readonly onHeaders?: (headers: Headers) => void;
   /** The answer has no end, so only its start has a time limit. */
   readonly streams?: boolean;
 }
@@ -57,6 +59,7 @@ export function createTransport({ base, fetch, locale, timeout, cookies }: Trans
         ...(body !== undefined && { body: isJson ? JSON.stringify(body) : body }),
       }),
     );
+    call.onHeaders?.(answer.headers);
     if (answer.ok) return answer;
     throw (await problemFrom(answer)) ?? new ForeignAnswerError(answer.status);
   }

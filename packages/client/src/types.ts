@@ -8,7 +8,7 @@ import type { DeviceInput, NewSession } from './wire.js';
 export type HeldSession = NewSession;
 
 /** What a device says of itself. */
-export type DeviceDescription = Omit<DeviceInput, 'id' | 'apn_device_token' | 'gcm_device_token'>;
+export type DeviceDescription = Omit<DeviceInput, 'id' | 'jwk' | 'apn_device_token' | 'gcm_device_token'>;
 
 /** Asks the platform for passkeys. The options and results have the JSON form of WebAuthn. */
 export interface PasskeyAdapter {
@@ -47,8 +47,15 @@ export interface PosternOptions {
 export type AuthState =
   /** The storage is being read. */
   | { readonly status: 'starting' }
-  /** `ended`: Postern refused the authentication token, which has expired or was revoked. */
-  | { readonly status: 'signed_out'; readonly reason: 'never_signed_in' | 'logged_out' | 'ended' }
+  /**
+   * `ended`: Postern refused the authentication token, which has expired or was revoked. With `problem`, the key that the login
+   * was bound to is gone, or Postern refused its proof.
+   */
+  | {
+      readonly status: 'signed_out';
+      readonly reason: 'never_signed_in' | 'logged_out' | 'ended';
+      readonly problem?: Problem<'invalid_dpop_proof'>;
+    }
   | { readonly status: 'signed_in'; readonly user_id: string; readonly device_id: string }
   /** An operator locked or deactivated the account. The token is kept, so the login goes on after an unlock. */
   | {

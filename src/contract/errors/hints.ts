@@ -45,8 +45,8 @@ export const problemHints = {
     'La prueba es de otro token: ath debe ser el SHA-256 de este token en base64url.',
   ),
   dpop_time: text(
-    'The time iat must be within 5 minutes of the time of the server, which a nonce begins with.',
-    'La hora iat debe estar a menos de 5 minutos de la hora del servidor, con la que empieza un nonce.',
+    'The time iat must not be before the nonce or in the future, with a tolerance of 5 minutes. A nonce begins with the time of the server.',
+    'La hora iat no debe ser anterior al nonce ni futura, con una tolerancia de 5 minutos. Un nonce empieza con la hora del servidor.',
   ),
   dpop_used: text(
     'The proof was used before. Create a new one for each request.',

@@ -7,7 +7,7 @@ import { rowHasToken, type TokenKey } from './token-reports.js';
 
 /** Seconds. A used proof is kept longer than its nonce is valid: see `database/maintenance/expiry.ts`. */
 const nonceLifetime = sql`1800`;
-/** Seconds by which `iat` may differ from the time of the database. */
+/** Seconds by which `iat` may be before the time of the nonce, or after the time of the database. */
 const issueTolerance = sql`300`;
 /** Seconds by which a nonce may be ahead, after a small step back of the clock. */
 const nonceTolerance = sql`60`;
@@ -29,7 +29,8 @@ export const proofState = (p: Parameters<ProofValues & { readonly userId: string
   a.key_thumbprint, a.key_thumbprint is not distinct from ${p.thumbprint} as key_fits,
   coalesce(extract(epoch from db_now())::float8 - ${p.nonceTime}::float8
            between - ${nonceTolerance} and ${nonceLifetime}, false) as nonce_fits,
-  abs(extract(epoch from db_now())::float8 - ${p.issuedAt}::float8) <= ${issueTolerance} as time_fits,
+  coalesce(${p.issuedAt}::float8 between ${p.nonceTime}::float8 - ${issueTolerance}
+           and extract(epoch from db_now())::float8 + ${issueTolerance}, false) as time_fits,
   exists (select from used_proofs u where u.user_id = ${p.userId} and u.digest = ${p.proofDigest}) as is_used,
   extract(epoch from db_now())::float8 as now`;
 

@@ -120,7 +120,7 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
   }
 
   async function step1({ pin, ...begin }: Begin, signal: AbortSignal): Promise<Authentication> {
-    const body = { ...begin, ...(pin && { pin }), device: await core.device() };
+    const body = { ...begin, ...(pin && { pin }), device: await core.loginDevice() };
     return core.send<Authentication>({ method: 'POST', path: '/v1/tokens', body, signal });
   }
   const begun = async (begin: Begin, signal: AbortSignal) => follow(await step1(begin, signal), begin);
@@ -149,7 +149,7 @@ export function createLogin(postern: Postern, { resume = false }: LoginOptions =
     const { status, user_id = '', device_id, error_message: message } = answer;
     if (status === 'rejected') return () => start({ kind: 'wrong', message });
     if (status === 'approved') {
-      await core.signIn({ token: answer.token, user_id, device_id });
+      await core.signIn({ token: answer.token, user_id, device_id, is_bound: answer.is_bound });
       if (resume) await core.storage.delete(resumeKey);
       return () => enter(() => ({ step: 'done', user_id, device_id }));
     }

@@ -94,6 +94,10 @@ export function openValues(name: string) {
  */
 export function indexedDbStorage(name = 'postern'): PosternStorage {
   const values = openValues(name);
+  const getKey = async (key: string) => {
+    const value = await values.read((store) => store.get(key));
+    return typeof value === 'object' ? value : null;
+  };
   return {
     async get(key) {
       const value = await values.read((store) => store.get(key));
@@ -101,5 +105,16 @@ export function indexedDbStorage(name = 'postern'): PosternStorage {
     },
     set: (key, value) => values.write((store) => void store.put(value, key)),
     delete: (key) => values.write((store) => void store.delete(key)),
+    getKey,
+    // In one transaction: two tabs may log in at once.
+    async addKey(key, pair) {
+      await values.write((store) => {
+        const request = store.get(key);
+        request.onsuccess = () => {
+          if (request.result === undefined) store.put(pair, key);
+        };
+      });
+      return (await getKey(key)) ?? pair;
+    },
   };
 }

@@ -31,6 +31,13 @@ export interface PosternStorage {
   readonly get: (key: string) => MaybePromise<string | null>;
   readonly set: (key: string, value: string) => MaybePromise<void>;
   readonly delete: (key: string) => MaybePromise<void>;
+  /**
+   * For storages that can keep a key pair of WebCrypto that cannot be exported, such as IndexedDB. With both members, logins are
+   * bound to such a key. Leave them out if your storage would have to write the key as text.
+   */
+  readonly getKey?: (key: string) => MaybePromise<object | null>;
+  /** Keeps a key pair unless there is one already. @returns the one that is kept */
+  readonly addKey?: (key: string, pair: object) => MaybePromise<object>;
 }
 
 /**
@@ -45,10 +52,16 @@ export interface PosternStorage {
  */
 export function memoryStorage(): PosternStorage {
   const values = new Map<string, string>();
+  const keys = new Map<string, object>();
   return {
     get: (key) => values.get(key) ?? null,
     set: (key, value) => void values.set(key, value),
     delete: (key) => void values.delete(key),
+    getKey: (key) => keys.get(key) ?? null,
+    addKey(key, pair) {
+      if (!keys.has(key)) keys.set(key, pair);
+      return keys.get(key) ?? pair;
+    },
   };
 }
 
