@@ -1,8 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 
-/** Tests that need what not every machine has (a browser, reverse proxies, Prometheus) run with CI_FULL=1 only. */
-const needsMore = process.env.CI_FULL === '1' ? [] : ['test/browser/**', 'test/deploy/prometheus*', 'test/proxies/**'];
+/** Tests that need what not every machine has (a browser, reverse proxies, Prometheus, PostgreSQL, PgBouncer) run with CI_FULL=1 only. */
+const withMore = [
+  'test/browser/**',
+  'test/deploy/prometheus*',
+  'test/faults/failover*',
+  'test/faults/pooler*',
+  'test/proxies/**',
+];
+const needsMore = process.env.CI_FULL === '1' ? [] : withMore;
 
 /** The sources of a package, which its users find built. */
 const sourceOf = (path: string) => fileURLToPath(new URL(`packages/${path}`, import.meta.url));

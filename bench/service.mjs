@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { connectionFields } from '../dist/database/database.js';
+import { connectionFields } from '../dist/database/connections/target.js';
 import { migrate } from '../dist/database/migrate.js';
 import { openTarget } from '../dist/database/open.js';
 import { generate } from './generate.mjs';
@@ -25,7 +25,7 @@ export async function openPostgres(dataDir) {
   };
   return {
     target: open.target,
-    migrate: () => migrate(open.target),
+    migrate: () => migrate(open.target, silent),
     pool,
     async close() {
       await Promise.all(pools.map((each) => each.end()));

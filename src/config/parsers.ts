@@ -7,6 +7,7 @@ import { type NoticeChannel, noticeChannels } from '../contract/administration.j
 import { roles, secondFactorPolicies } from '../contract/user.js';
 import { beginsLikeHashList } from '../lib/hash-list.js';
 import { availableCores } from '../lib/machine.js';
+import { hostsError } from '../lib/postgres/hosts.js';
 import { isBase64Url, readPrivateKey, readServiceAccount, readTextOrFile } from '../lib/push-keys.js';
 import { parseSmtpUrl } from '../lib/smtp-url.js';
 import { parseDuration } from '../lib/times.js';
@@ -85,6 +86,13 @@ export const url =
     URL.canParse(text) && protocols.includes(new URL(text).protocol)
       ? ok(text)
       : invalid(`must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+
+/** A connection string of PostgreSQL, with one host or several. Postern always connects to the one that accepts writes. */
+export function databaseUrl(text: string): Parsed<string> {
+  const error = hostsError(text);
+  return error === undefined ? ok(text) : invalid(error);
+}
+
 export const secret =
   (min: number) =>
   (text: string): Parsed<Secret> =>

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import {
   anyText,
   choice,
+  databaseUrl,
   duration,
   flag,
   integer,
@@ -70,8 +71,9 @@ export const serviceSettings = {
 
 export const storageSettings = {
   DATABASE_URL: {
-    parse: url('postgres:', 'postgresql:'),
-    about: 'The PostgreSQL (15 or later) to use. When unset, Postern runs its own in DATA_DIR.',
+    parse: databaseUrl,
+    about:
+      'The PostgreSQL (15 or later) to use. A primary and its standbys are joined by commas: postgres://postern@a,b/postern?target_session_attrs=read-write. When unset, Postern runs its own in DATA_DIR.',
   },
   DATA_DIR: {
     parse: (text: string) => ok(resolve(text)),

@@ -2,19 +2,11 @@ import pg from 'pg';
 import { createKeyedLimiter } from '../lib/concurrency-limiter.js';
 import { Problem } from '../lib/problem.js';
 import { waitAtMost } from '../lib/time-limit.js';
+import { poolConfig } from './connections/open-client.js';
+import { requestSettings } from './connections/session-check.js';
+import { type DatabaseTarget, serversOf } from './connections/target.js';
 import { type OnResult, Query, type Readers, UnreadableValue } from './query.js';
 import { compose, type Scope, type Statement, sql } from './sql.js';
-
-/** The address of the database: a connection string, or the fields of an embedded server. */
-export type DatabaseTarget =
-  | string
-  | {
-      readonly host: string;
-      readonly port: number;
-      readonly user: string;
-      readonly database: string;
-      readonly password?: string;
-    };
 
 /**
  * Runs queries: a handle of the database, or a transaction. It accepts statements of the scope `Of`. Its function is a
@@ -82,15 +74,12 @@ export interface DatabaseOptions {
 
 /**
  * Milliseconds. A request must be answered within 5 s even while the database hangs, and it fails with its first query.
- * So `answer` limits a query together with its wait for the user's queue and for a connection. `statement` is shorter,
- * so that the server cancels the statement before that.
+ * So `answer` limits a query together with its wait for the user's queue and for a connection. The `statement_timeout` of
+ * `requestSettings` is shorter, so that the server cancels the statement before that.
  */
 const timeouts = {
-  statement: 4000,
-  lockWait: 2000,
   poolWait: 3000,
   answer: 4500,
-  idleInTransaction: 10_000,
   /** For the connections to close when the pool ends. */
   close: 2000,
 };
@@ -104,31 +93,22 @@ const begin = compose('everyone', sql`begin`);
 const commit = compose('everyone', sql`commit`);
 const rollback = compose('everyone', sql`rollback`);
 
-/** The target as fields for a client of `pg`. */
-export function connectionFields(target: DatabaseTarget): pg.ClientConfig {
-  return typeof target === 'string' ? { connectionString: target } : target;
-}
-
 /** Opens a pool. It connects when a connection is first needed. */
 export function createDatabase(options: DatabaseOptions): Database {
+  const servers = serversOf(options.target);
   const pool = new pg.Pool({
-    ...connectionFields(options.target),
+    ...poolConfig(servers, requestSettings),
     max: options.size,
     application_name: 'postern',
     connectionTimeoutMillis: timeouts.poolWait,
     keepAlive: true,
-    options: [
-      '-c timezone=UTC -c datestyle=ISO -c client_min_messages=warning',
-      `-c statement_timeout=${timeouts.statement} -c lock_timeout=${timeouts.lockWait}`,
-      `-c idle_in_transaction_session_timeout=${timeouts.idleInTransaction}`,
-    ].join(' '),
   });
   pool.on('error', options.onConnectionError);
   // From the start: the server may end a connection before `await pool.connect()` continues. Its query fails too.
   pool.on('connect', (client) => client.on('error', ignore));
 
   const inQueue = createKeyedLimiter({ ...userQueue, concurrency: connectionsPerUser(options.size) });
-  const connections: Connections = { pool, readers: new Map() };
+  const connections: Connections = { pool, readers: new Map(), onRefused: servers.suspect };
   const deadline = () => performance.now() + timeouts.answer;
   const unlimited: ScopedDatabase<Scope> = {
     query: (statement) => queryOnce(connections, deadline(), statement),
@@ -167,6 +147,8 @@ const ignore = () => undefined;
 interface Connections {
   readonly pool: pg.Pool;
   readonly readers: Readers;
+  /** Called when a connection could not be opened. */
+  readonly onRefused: () => void;
 }
 
 /**
@@ -174,13 +156,16 @@ interface Connections {
  * @param by the deadline, as a time of `performance.now()`
  */
 function queryOnce<Row extends object>(
-  { pool, readers }: Connections,
+  { pool, readers, onRefused }: Connections,
   by: number,
   statement: Statement<Row>,
 ): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     pool.connect((connectError, client, release) => {
-      if (client === undefined) return reject(toProblem(connectError));
+      if (client === undefined) {
+        onRefused();
+        return reject(toProblem(connectError));
+      }
       const timeoutMs = by - performance.now();
       if (timeoutMs <= 0) {
         release();
@@ -200,11 +185,14 @@ const overdueMessage = 'the deadline passed before the statement was sent';
 
 /** The first query has the deadline `by`, each later one the usual timeout. */
 async function inTransaction<T>(
-  { pool, readers }: Connections,
+  { pool, readers, onRefused }: Connections,
   by: number,
   work: (tx: Transaction<Scope>) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect().catch(refuse);
+  const client = await pool.connect().catch((error: unknown) => {
+    onRefused();
+    return refuse(error);
+  });
   let timeoutMs = by - performance.now();
   if (timeoutMs <= 0) {
     client.release();
@@ -256,11 +244,12 @@ async function inTransaction<T>(
 /**
  * Whether a connection must not be used again. If the error does not come from the server, the state of the connection
  * is unknown. After an error of class 57P the server closes the connection. A prepared statement with an outdated plan
- * fails each time.
+ * fails each time. A server that accepts no writes (25006) is no longer the primary.
  */
 function isFatal(error: Error): boolean {
   if (error instanceof UnreadableValue) return false;
-  return !(error instanceof pg.DatabaseError) || error.code?.startsWith('57P') === true || isOutdatedPlan(error);
+  if (!(error instanceof pg.DatabaseError) || error.code === '25006') return true;
+  return error.code?.startsWith('57P') === true || isOutdatedPlan(error);
 }
 
 /**
@@ -297,7 +286,7 @@ export function isStorageFailure(error: unknown): error is Problem {
  */
 export function createPlainPool(target: DatabaseTarget, size: number, onError: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool({
-    ...connectionFields(target),
+    ...poolConfig(serversOf(target), {}),
     max: size,
     application_name: 'postern queue',
     connectionTimeoutMillis: timeouts.poolWait,

@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { connectionFields, type DatabaseTarget, type Queryable } from './database.js';
+import { openClient } from './connections/open-client.js';
+import type { DatabaseTarget } from './connections/target.js';
+import type { Queryable } from './database.js';
 import { bound, compose, type Sql, sql } from './sql.js';
 
 /** An index that is not part of a migration, because building it takes minutes on a large table (decision 83). */
@@ -72,15 +74,12 @@ export async function buildSmallIndexes(client: pg.Client): Promise<void> {
  * @param stop ends the build; the server notices within a second
  */
 export async function buildIndexes(target: DatabaseTarget, stop: AbortSignal): Promise<IndexBuildResult> {
-  const client = new pg.Client({
-    ...connectionFields(target),
+  const client = await openClient(target, {
     application_name: 'postern indexes',
     connectionTimeoutMillis: 10_000,
     // A connection that breaks ends the build.
-    options: '-c statement_timeout=0 -c lock_timeout=0 -c client_connection_check_interval=1000',
+    settings: { statement_timeout: '0', lock_timeout: '0', client_connection_check_interval: '1000ms' },
   });
-  client.on('error', () => undefined);
-  await client.connect();
   // Not `end`: it waits for the running statement.
   const disconnect = () => client.connection.stream.destroy();
   stop.addEventListener('abort', disconnect);

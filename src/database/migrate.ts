@@ -2,9 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { runMigrations } from 'graphile-worker';
-import pg from 'pg';
+import type pg from 'pg';
 import { sha256 } from '../lib/crypto/digests.js';
-import { connectionFields, createPlainPool, type DatabaseTarget } from './database.js';
+import { openClient } from './connections/open-client.js';
+import { refuseUnfitDatabase } from './connections/suitability.js';
+import type { DatabaseTarget } from './connections/target.js';
+import { createPlainPool } from './database.js';
 import { buildSmallIndexes } from './late-indexes.js';
 
 const folder = fileURLToPath(new URL('../../migrations/', import.meta.url));
@@ -21,9 +24,6 @@ const pauseBetweenTries = 2000;
 const maxTries = 100;
 /** lock_not_available and deadlock_detected. */
 const lockFailures = ['55P03', '40P01'];
-/** PostgreSQL 15, as server_version_num. */
-const minServerVersion = 150_000;
-
 /**
  * SHA-256 in hex of migrations that a later release changed. A later migration brings a database with the former version to
  * the same schema.
@@ -42,22 +42,26 @@ interface Migration {
 /** The schema cannot be migrated. The message says why and what to do. */
 export class MigrationError extends Error {}
 
+/** Milliseconds between two attempts to get the lock of migrations, and between two messages about its holder. */
+const migrationLockTimes = { pause: 1000, report: 30_000 };
+
+/** Reports that the migration waits. */
+export interface MigrationLog {
+  warn(fields: object, message: string): void;
+}
+
 /**
  * Applies every pending file of `migrations/` in the order of their names, each in its own transaction, then the
  * migrations of the queue. It also builds the late indexes of small tables.
  * @returns the names of the migrations that it applied.
- * @throws MigrationError when the server is too old, or the database has other or newer migrations than this version.
+ * @throws UnfitDatabaseError when Postern cannot work with this database
+ * @throws MigrationError when the database has other or newer migrations than this version
  */
-export async function migrate(target: DatabaseTarget): Promise<string[]> {
-  const client = new pg.Client({
-    ...connectionFields(target),
-    application_name: 'postern migrate',
-    connectionTimeoutMillis: 10_000,
-  });
-  await client.connect();
+export async function migrate(target: DatabaseTarget, log: MigrationLog): Promise<string[]> {
+  await refuseUnfitDatabase(target);
+  const client = await openClient(target, { application_name: 'postern migrate', connectionTimeoutMillis: 10_000 });
   try {
-    await refuseOldServer(client);
-    await client.query('select pg_advisory_lock($1)', [migrationLock]);
+    await lockMigrations(client, log);
     const applied = await applyPending(client);
     await buildSmallIndexes(client);
     await migrateQueue(target);
@@ -67,14 +71,32 @@ export async function migrate(target: DatabaseTarget): Promise<string[]> {
   }
 }
 
-async function refuseOldServer(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ version: number; shown: string }>(
-    "select current_setting('server_version_num')::int as version, current_setting('server_version') as shown",
-  );
-  const [server] = rows;
-  if (server !== undefined && server.version < minServerVersion) {
-    throw new MigrationError(`PostgreSQL ${server.shown} is too old: Postern needs 15 or later`);
+/** Waits for the lock, and says which connection holds it. The lock ends with the connection. */
+async function lockMigrations(client: pg.Client, log: MigrationLog): Promise<void> {
+  for (let reportAt = performance.now() + migrationLockTimes.pause; ; await wait(migrationLockTimes.pause)) {
+    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+      migrationLock,
+    ]);
+    if (rows[0]?.locked === true) return;
+    if (performance.now() < reportAt) continue;
+    reportAt = performance.now() + migrationLockTimes.report;
+    log.warn({}, `the start waits for the lock of migrations, which ${await lockHolder(client)}`);
   }
+}
+
+async function lockHolder(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ pid: number; name: string; address: string; since: string; state: string }>(
+    `select l.pid, a.application_name as name, coalesce(host(a.client_addr), 'this machine') as address, a.state,
+            to_char(a.backend_start at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
+     from pg_locks l join pg_stat_activity a on a.pid = l.pid
+     where l.locktype = 'advisory' and l.granted and l.database = (select oid from pg_database where datname = current_database())
+       and l.classid = ($1::bigint >> 32)::int::oid and l.objid = ($1::bigint & x'ffffffff'::bigint)::bigint::oid and l.objsubid = 1`,
+    [migrationLock],
+  );
+  const [holder] = rows;
+  if (holder === undefined) return 'was held a moment ago';
+  const { pid, name, address, since, state } = holder;
+  return `connection ${pid} holds: "${name}" from ${address}, connected since ${since}, ${state}. If it is not a start of Postern that migrates, end it with select pg_terminate_backend(${pid})`;
 }
 
 async function applyPending(client: pg.Client): Promise<string[]> {

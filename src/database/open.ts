@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { DatabaseTarget } from './database.js';
+import { createServers } from './connections/servers.js';
+import type { DatabaseTarget } from './connections/target.js';
 import type { Log } from './embedded/membership.js';
 import { EmbeddedPostgresError, startEmbeddedPostgres } from './embedded.js';
 
@@ -18,12 +19,16 @@ export interface OpenTarget {
 }
 
 /**
- * Opens the configured database. Without DATABASE_URL, joins or starts the embedded server of DATA_DIR, and creates it if
+ * Opens the configured database, and watches which of its servers is the primary. Without DATABASE_URL, joins or starts the embedded server of DATA_DIR, and creates it if
  * it does not exist.
  * @throws EmbeddedPostgresError
  */
 export async function openTarget({ DATABASE_URL, DATA_DIR }: TargetSource, log: Log): Promise<OpenTarget> {
-  if (DATABASE_URL !== undefined) return { target: DATABASE_URL, close: async () => undefined };
+  if (DATABASE_URL !== undefined) {
+    const servers = createServers(DATABASE_URL);
+    const stop = servers.watch(log);
+    return { target: servers, close: async () => stop() };
+  }
   const embedded = await startEmbeddedPostgres({ dataDir: DATA_DIR, log });
   return { target: embedded.address, close: () => embedded.stop() };
 }

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { waitAtMost } from '../lib/time-limit.js';
-import { connectionFields, type DatabaseTarget, type Queryable } from './database.js';
+import { openClient } from './connections/open-client.js';
+import type { DatabaseTarget } from './connections/target.js';
+import type { Queryable } from './database.js';
 import { bound, compose, sql } from './sql.js';
 
 /**
@@ -112,24 +115,25 @@ async function keepListening(
   onPayload: (payload: string) => void,
 ): Promise<void> {
   for (let failures = 0; !stopping.aborted; failures += 1) {
-    const client = new pg.Client({
-      ...connectionFields(target),
-      application_name: 'postern signals',
-      connectionTimeoutMillis: times.connect,
-      query_timeout: times.answer,
-      keepAlive: true,
-    });
-    const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
-    // Without a listener an error would end the process. The loop reacts to the `end` event that follows.
-    client.on('error', () => undefined);
-    client.on('notification', ({ payload = '' }) => onPayload(payload));
-    const close = () => void client.end().catch(() => undefined);
+    let client: pg.Client | undefined;
+    let ended: Promise<unknown> | undefined;
+    const close = () => void client?.end().catch(() => undefined);
     stopping.addEventListener('abort', close, { once: true });
-    const ping = setInterval(() => void client.query('select 1').catch(close), times.ping).unref();
+    const ping = setInterval(() => void client?.query('select 1').catch(close), times.ping).unref();
     try {
-      await client.connect();
+      client = await openClient(target, {
+        application_name: 'postern signals',
+        connectionTimeoutMillis: times.connect,
+        query_timeout: times.answer,
+        keepAlive: true,
+        prepare(opening) {
+          ended = once(opening, 'end');
+          opening.on('notification', ({ payload = '' }) => onPayload(payload));
+        },
+      });
       await client.query(`listen ${client.escapeIdentifier(channel)}`);
       failures = 0;
+      if (stopping.aborted) close();
       await ended;
     } catch (error) {
       if (!stopping.aborted) log.warn({ err: error }, 'the connection that listens for signals is down');

@@ -2,7 +2,8 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Logger, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
-import { createPlainPool, type DatabaseTarget, type PoolState, stateOf } from '../database/database.js';
+import type { DatabaseTarget } from '../database/connections/target.js';
+import { createPlainPool, type PoolState, stateOf } from '../database/database.js';
 import { waitAtMost } from '../lib/time-limit.js';
 import { keepWorkerNames, type WorkerNames } from './worker-names.js';
 

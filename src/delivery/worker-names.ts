@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import pg from 'pg';
-import { connectionFields, type DatabaseTarget } from '../database/database.js';
+import type pg from 'pg';
+import { openClient } from '../database/connections/open-client.js';
+import type { DatabaseTarget } from '../database/connections/target.js';
 import { bound, compose, type Statement, sql } from '../database/sql.js';
 
 /**
@@ -96,21 +97,15 @@ export async function keepWorkerNames(
 }
 
 async function connect(target: DatabaseTarget): Promise<{ client: pg.Client; ended: Promise<void> }> {
-  const client = new pg.Client({
-    ...connectionFields(target),
+  let ended = Promise.resolve();
+  const client = await openClient(target, {
     application_name: 'postern queue names',
     connectionTimeoutMillis: 3000,
     query_timeout: 5500,
     keepAlive: true,
+    prepare: (opening) => {
+      ended = new Promise((resolve) => opening.once('end', () => resolve()));
+    },
   });
-  const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
-  // Without a listener an error would end the process. The `end` event that follows it is handled.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-  } catch (error) {
-    client.end().catch(() => undefined);
-    throw error;
-  }
   return { client, ended };
 }

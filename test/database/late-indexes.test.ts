@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connectionFields } from '../../src/database/database.js';
+import { connectionFields } from '../../src/database/connections/target.js';
 import { buildIndexes, indexState, searchIndex, startIndexBuild } from '../../src/database/late-indexes.js';
 import { ensureFirstKey } from '../../src/sessions/api-keys.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';

@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 
 let db: TestDatabase;
+const quiet = { warn: () => undefined };
 const clients: pg.Client[] = [];
 
 beforeAll(async () => {
@@ -32,7 +33,7 @@ test('a migration that waits for a table does not block readers, and runs when t
   await dump.query('begin');
   await dump.query('lock table authentications in access share mode');
 
-  const applied = migrate(db.target);
+  const applied = migrate(db.target, quiet);
   await eventually('the migration to wait for the table', async () => {
     const { rows } = await reader.query(
       "select 1 from pg_locks where relation = 'authentications'::regclass and mode = 'AccessExclusiveLock' and not granted",
@@ -43,6 +44,19 @@ test('a migration that waits for a table does not block readers, and runs when t
   await reader.query('select count(*) from authentications');
   await dump.query('commit');
   expect(await applied).toEqual([name]);
+});
+
+test('a start that waits for the lock of migrations names the connection that holds it', async () => {
+  const holder = await connect();
+  await holder.query("set application_name = 'a former start'; select pg_advisory_lock(7203415001)");
+  const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const messages: string[] = [];
+  const applied = migrate(db.target, { warn: (_, message) => void messages.push(message) });
+  const message = await eventually('the message', async () => messages.at(0));
+  expect(message).toContain(`connection ${rows[0]?.pid} holds: "a former start" from this machine`);
+  expect(message).toContain(`pg_terminate_backend(${rows[0]?.pid})`);
+  await holder.query('select pg_advisory_unlock(7203415001)');
+  expect(await applied).toEqual([]);
 });
 
 test('a database of the first release of session invalidation gets the same schema as others', async () => {
@@ -63,7 +77,7 @@ test('a database of the first release of session invalidation gets the same sche
   ]);
   expect(await shape()).not.toEqual(wanted);
 
-  expect(await migrate(former.target)).toEqual([name]);
+  expect(await migrate(former.target, quiet)).toEqual([name]);
   expect(await shape()).toEqual(wanted);
   await client.end();
   await former.drop();
@@ -81,9 +95,9 @@ test('an error says how to remove a user with the reserved id, and the next migr
     ...[nil, 'nil'],
   ]);
 
-  await expect(migrate(former.target)).rejects.toThrow(`DELETE /admin/v1/users/${nil}`);
+  await expect(migrate(former.target, quiet)).rejects.toThrow(`DELETE /admin/v1/users/${nil}`);
   await client.query('delete from users');
-  expect(await migrate(former.target)).toEqual([name]);
+  expect(await migrate(former.target, quiet)).toEqual([name]);
   await client.end();
   await former.drop();
 });
@@ -111,7 +125,7 @@ test('a migration registers existing imported hashes, and checks the ids of all 
     [[...hashes, null]],
   );
 
-  expect(await migrate(former.target)).toEqual([name]);
+  expect(await migrate(former.target, quiet)).toEqual([name]);
   const { rows } = await client.query('select scheme from imported_hashes');
   expect(rows).toEqual([{ scheme: '$2b$10' }]);
   const constraint = `select convalidated as valid from pg_constraint where conname = 'users_id_is_not_reserved'`;
@@ -123,7 +137,7 @@ test('a migration registers existing imported hashes, and checks the ids of all 
 test('a migration that was changed after it was applied is refused', async () => {
   const client = await connect();
   await client.query("update schema_migrations set digest = 'other' where name = '0013_session_changes.sql'");
-  await expect(migrate(db.target)).rejects.toThrow('0013_session_changes.sql was changed after it was applied');
+  await expect(migrate(db.target, quiet)).rejects.toThrow('0013_session_changes.sql was changed after it was applied');
 });
 
 /** Tables, columns and triggers of what sessions that are remembered rest on. */

@@ -36,7 +36,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await admin.query(`create database ${templateName}`);
   // A temporary database needs no fsync.
   if (isOurs) await admin.query('alter role current_user set synchronous_commit = off');
-  await migrate({ ...server, database: templateName });
+  await migrate({ ...server, database: templateName }, quiet);
   await admin.end();
   project.provide('server', server);
   return stop;

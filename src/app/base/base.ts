@@ -2,7 +2,8 @@ import { hostname } from 'node:os';
 import type { Config } from '../../config/config.js';
 import type { BreachedPasswords } from '../../credentials/breached-passwords.js';
 import { createPasswordHasher, type PasswordHasher } from '../../credentials/passwords.js';
-import { createDatabase, type Database, type DatabaseTarget } from '../../database/database.js';
+import type { DatabaseTarget } from '../../database/connections/target.js';
+import { createDatabase, type Database } from '../../database/database.js';
 import { migrate } from '../../database/migrate.js';
 import { openTarget } from '../../database/open.js';
 import { readSecretKeys } from '../../database/secret-key-file.js';
@@ -74,7 +75,7 @@ export async function openBase(
   const outbound = lifecycle.add(createOutbound({ allowPrivateNetworkTargets }), (calls) => calls.close());
   const { plugins } = lifecycle.add(await loadConfiguredPlugins(config, outbound, log), (loaded) => loaded.close());
   const { target } = lifecycle.add(await openTarget(config, log), (open) => open.close());
-  const applied = await migrate(target);
+  const applied = await migrate(target, log);
   if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
   const keys = createSecretKeys(await readSecretKeys(config));
   const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');

@@ -11,9 +11,10 @@ export function migrateCommand(program: Command, io: Io): void {
     .command('migrate')
     .description("migrate the database's schema (a start of the service does this too)")
     .action(async () => {
-      const { target, close } = await openExistingTarget(readConfig(io.env), quietLog(io));
+      const log = quietLog(io);
+      const { target, close } = await openExistingTarget(readConfig(io.env), log);
       try {
-        const applied = await migrate(target);
+        const applied = await migrate(target, log);
         for (const name of applied) printLine(io.stdout, `applied ${name}`);
         printLine(io.stdout, 'The schema is up to date.');
       } finally {

@@ -1,4 +1,6 @@
 import { ConfigError } from '../../config/config.js';
+import { NoPrimaryError, NotPrimaryError } from '../../database/connections/servers.js';
+import { UnfitDatabaseError } from '../../database/connections/suitability.js';
 import { EmbeddedPostgresError } from '../../database/embedded.js';
 import { MigrationError } from '../../database/migrate.js';
 import { SecretKeyError } from '../../database/secret-key-file.js';
@@ -9,7 +11,16 @@ import { Problem } from '../../lib/problem.js';
 export class CommandError extends Error {}
 
 /** Errors whose message is written for the operator. */
-const expectedErrors = [ConfigError, EmbeddedPostgresError, MigrationError, SecretKeyError, CommandError];
+const expectedErrors = [
+  ConfigError,
+  EmbeddedPostgresError,
+  UnfitDatabaseError,
+  NoPrimaryError,
+  NotPrimaryError,
+  MigrationError,
+  SecretKeyError,
+  CommandError,
+];
 
 /** The message of a failure for the operator. An unexpected failure has its stack, for a report. */
 export function describeFailure(error: unknown): string {
@@ -21,6 +32,7 @@ export function describeFailure(error: unknown): string {
 
 function describeProblem(problem: Problem): string {
   const { cause } = problem.options;
+  if (cause instanceof NoPrimaryError || cause instanceof NotPrimaryError) return cause.message;
   if (problem.code !== 'storage_unavailable' || !(cause instanceof Error)) return problemBody(problem, '', 'en').detail;
   return describeCode(cause) ?? `The database does not answer: ${messageOf(cause)}`;
 }

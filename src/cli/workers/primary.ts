@@ -52,7 +52,7 @@ export async function serveWithWorkers(environment: Environment, options: Primar
   log.info({ version, node: process.version, pid: process.pid, workers: config.WORKERS }, 'Postern starts');
   const open = await openTarget(config, log);
   try {
-    const applied = await migrate(open.target);
+    const applied = await migrate(open.target, log);
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date');
     const onConnectionError = (error: Error) => log.warn({ err: error }, 'a database connection broke');
     // The pool closes its connections soon after each use.

@@ -21,7 +21,7 @@ async function startServer() {
   const dataDir = await mkdtemp(join(tmpdir(), 'postern-crash-'));
   const embedded = await startEmbeddedPostgres({ dataDir, log: quiet });
   const target = { ...embedded.address, database: 'postgres' };
-  await migrate(target);
+  await migrate(target, { warn: () => undefined });
   return {
     target,
     async stop() {

@@ -1,0 +1,54 @@
+import pg from 'pg';
+
+/** The settings of a session in PostgreSQL, by name. */
+export type SessionSettings = Readonly<Record<string, string>>;
+
+/** The settings of connections for requests. The answer to a request must not take longer than 5 s. */
+export const requestSettings: SessionSettings = {
+  timezone: 'UTC',
+  datestyle: 'ISO',
+  client_min_messages: 'warning',
+  statement_timeout: '4000ms',
+  lock_timeout: '2000ms',
+  idle_in_transaction_session_timeout: '10000ms',
+};
+
+/** What a server says about itself on a new connection. */
+export interface ServerState {
+  /** Whether it is a primary, and transactions may write. */
+  readonly isWritable: boolean;
+  /** The number of its history. A promotion increases it. 0 on a standby. */
+  readonly timeline: number;
+}
+
+/** Milliseconds for the answer to the first statement of a connection. */
+const answerWithin = 2000;
+
+/**
+ * SQL. The name of a WAL file starts with the timeline, in hexadecimal digits. `case` keeps a standby from the functions
+ * that it refuses.
+ */
+const state = `pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only,
+  case when pg_is_in_recovery() then '0' else left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`;
+
+/**
+ * Sets the settings of the session and reads the state of the server, in one statement. Not by the startup parameter
+ * `options`, because PgBouncer refuses it. Closes the connection if there is no answer.
+ */
+export async function prepareSession(client: pg.ClientBase, settings: SessionSettings): Promise<ServerState> {
+  const sets = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`);
+  const text = `select ${[state, ...sets].join(', ')}`;
+  const timer = setTimeout(() => destroy(client, 'the server does not answer'), answerWithin);
+  try {
+    const { rows } = await client.query<{ read_only: boolean; timeline: string }>(text);
+    const [row] = rows;
+    return { isWritable: row?.read_only === false, timeline: Number.parseInt(row?.timeline ?? '0', 16) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Closes a connection at once. Its running statement fails. */
+export function destroy(client: pg.ClientBase, reason: string): void {
+  if (client instanceof pg.Client) client.connection.stream.destroy(new Error(reason));
+}

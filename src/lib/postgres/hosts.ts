@@ -1,0 +1,26 @@
+/**
+ * The URLs of the single hosts of a connection string with several hosts, as in libpq:
+ * `postgres://user@a:5432,b/name` names `a` and `b`. All other parts of the URL belong to each host.
+ */
+export function urlsOfHosts(url: string): string[] {
+  const [, start = '', hosts = '', rest = ''] = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/is.exec(url) ?? [];
+  return hosts.includes(',') ? hosts.split(',').map((host) => `${start}${host}${rest}`) : [url];
+}
+
+/** What is wrong with the hosts of a connection string, for "DATABASE_URL …". */
+export function hostsError(url: string): string | undefined {
+  for (const single of urlsOfHosts(url)) {
+    if (!URL.canParse(single) || !['postgres:', 'postgresql:'].includes(new URL(single).protocol)) {
+      return 'must be a URL that starts with postgres:// or postgresql://';
+    }
+    const parameters = new URL(single).searchParams;
+    const wanted = parameters.get('target_session_attrs') ?? 'read-write';
+    if (!['read-write', 'primary'].includes(wanted)) {
+      return `must have target_session_attrs=read-write, not ${wanted}: Postern writes`;
+    }
+    if (parameters.get('host')?.includes(',') === true) {
+      return 'must name several hosts before the database: postgres://postern@a.example.com,b.example.com/postern';
+    }
+  }
+  return undefined;
+}

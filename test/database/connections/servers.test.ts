@@ -1,0 +1,119 @@
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { openClient } from '../../../src/database/connections/open-client.js';
+import { createServers, type Servers } from '../../../src/database/connections/servers.js';
+import { createDatabase, type Database } from '../../../src/database/database.js';
+import { compose, sql } from '../../../src/database/sql.js';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+import { eventually } from '../../support/eventually.js';
+import { type FaultyProxy, startFaultyProxy } from '../../support/fault-injection/proxy.js';
+
+const pidOf = compose<{ pid: number }, 'everyone'>('everyone', sql`select pg_backend_pid() as pid`);
+const options = { application_name: 'test', connectionTimeoutMillis: 10_000 };
+
+let db: TestDatabase;
+/** Two ways to the same server, which a process cannot tell from two servers. */
+let ways: readonly [FaultyProxy, FaultyProxy];
+const cleanUps: (() => Promise<void> | void)[] = [];
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  const { host, port } = inject('server');
+  const server = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
+  ways = [await startFaultyProxy(server), await startFaultyProxy(server)];
+  await setTimeline(1);
+});
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+  for (const way of ways) way.up();
+});
+afterAll(async () => {
+  for (const way of ways) await way.close();
+  await db.drop();
+});
+
+/** Makes the server report a timeline, as a promoted standby would. */
+async function setTimeline(timeline: number): Promise<void> {
+  const admin = await openClient({ ...inject('server'), database: db.target.database }, options);
+  const name = timeline.toString(16).toUpperCase().padStart(8, '0').padEnd(24, '0');
+  await admin.query(`create schema if not exists fake;
+    create or replace function fake.pg_walfile_name(pg_lsn) returns text language sql as $$ select '${name}' $$;
+    alter database ${db.target.database} set search_path = public, fake, pg_catalog`);
+  await admin.end();
+}
+
+function open(): { servers: Servers; database: Database; events: string[] } {
+  const { user, password, database: name } = db.target;
+  const account = password === undefined ? user : `${user}:${encodeURIComponent(password)}`;
+  const servers = createServers(`postgres://${account}@127.0.0.1:${ways[0].port},127.0.0.1:${ways[1].port}/${name}`);
+  const events: string[] = [];
+  const note = (_: object, message: string) => void events.push(message);
+  cleanUps.push(servers.watch({ info: note, warn: note }));
+  const database = createDatabase({ target: servers, size: 3, onConnectionError: () => undefined });
+  cleanUps.push(() => database.close());
+  return { servers, database, events };
+}
+
+const works = (database: Database) =>
+  eventually('the database to answer', () =>
+    database.everyone.query(pidOf).then(
+      ([row]) => row,
+      () => undefined,
+    ),
+  );
+
+test('a server that is away is passed over, and the next one is used when it fails too', async () => {
+  ways[0].down();
+  const { servers, database } = open();
+  await servers.locate();
+  const [first] = await database.everyone.query(pidOf);
+  expect(first?.pid).toBeGreaterThan(0);
+  ways[0].up();
+  ways[1].down();
+  await works(database);
+});
+
+test('without any server the message names each of them with its reason', async () => {
+  for (const way of ways) way.down();
+  const { servers, events } = open();
+  await expect(servers.locate()).rejects.toThrow(
+    new RegExp(
+      `no server of the database accepts writes: 127.0.0.1:${ways[0].port}: .+; 127.0.0.1:${ways[1].port}: .+`,
+    ),
+  );
+  await eventually('the watch to notice', async () => events.at(0));
+});
+
+test('a server that accepts no writes is refused', async () => {
+  const admin = await openClient({ ...inject('server'), database: db.target.database }, options);
+  cleanUps.push(async () => {
+    await admin.query(`alter database ${db.target.database} reset default_transaction_read_only`);
+    await admin.end();
+  });
+  await admin.query(`alter database ${db.target.database} set default_transaction_read_only = on`);
+  const { servers, database } = open();
+  await expect(servers.locate()).rejects.toThrow('is a standby or accepts no writes');
+  await expect(database.everyone.query(pidOf)).rejects.toMatchObject({ code: 'storage_unavailable' });
+});
+
+test('connections to a former primary end when a newer timeline is known, and none is opened again', async () => {
+  const { database, events } = open();
+  const former = await works(database);
+  // Nothing else uses the database: the watch alone notices.
+  await setTimeline(0x1f);
+  await eventually('the new timeline', async () => events.find((event) => event === 'the database has a new primary'));
+  const latter = await works(database);
+  expect(latter.pid).not.toBe(former.pid);
+  await setTimeline(1);
+  ways[0].down();
+  ways[1].down();
+  for (const way of ways) way.up();
+  await eventually('the refusal', () =>
+    database.everyone.query(pidOf).then(
+      () => undefined,
+      (error: { options?: { cause?: Error } }) =>
+        error.options?.cause?.message.includes('is a former primary') || undefined,
+    ),
+  );
+  await setTimeline(0x1f);
+  await works(database);
+});
