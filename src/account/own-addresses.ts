@@ -121,7 +121,9 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
     const prepared = await users.prepareChange(userId, { [type]: address });
     const user = await database.spanningFor(userId).transaction(async (tx) => {
       await completeChallenge(tx, callingSession, id, 'code_rejected');
-      return users.change(tx, userId, prepared, origin);
+      const changed = await users.change(tx, userId, prepared, origin);
+      await recordEvent(tx, { userId, type: 'identity.verified', origin, data: { field: type } });
+      return changed;
     });
     return toAccount(user);
   }

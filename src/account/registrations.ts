@@ -84,7 +84,10 @@ export function createRegistrations(options: RegistrationsOptions): Registration
     const prepared = await users.prepare({ ...given, [kept.type === 'email' ? 'email' : 'phone']: kept.address });
     const user = await database.spanningFor(userId).transaction(async (tx) => {
       if (!(await endChallenge(tx, { userId, id: checked.id }))) throw new Problem('code_rejected');
-      return users.create(tx, prepared, origin);
+      const created = await users.create(tx, prepared, origin);
+      await recordEvent(tx, { userId, type: 'identity.verified', origin, data: { field: kept.type } });
+      await recordEvent(tx, { userId, type: 'registration.completed', origin });
+      return created;
     });
     return toAccount(user);
   }

@@ -24,7 +24,7 @@ const maxOtherJobs = 4;
 /** Starts the queue, the relays that fill it, and the maintenance tasks. */
 export async function startBackgroundWork(base: Base, domains: Domains): Promise<{ readonly queue: Queue }> {
   const { config, log, lifecycle, resources, target, database, statistics } = base;
-  const { messaging, push, notifications } = domains;
+  const { messaging, push, notifications, webhooks } = domains;
   const jobGroups = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
     ...messaging.jobGroups(resources.jobs),
@@ -39,6 +39,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     (running) => running.stop(),
   );
   lifecycle.add(push.startRelay(), (relay) => relay.stop());
+  lifecycle.add(webhooks.start(), (sending) => sending.stop());
   lifecycle.add(messaging.startDispatch(), (dispatch) => dispatch.stop());
   lifecycle.add(startIndexBuild(target, log), (build) => build.stop());
   const tasks = [

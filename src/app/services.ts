@@ -21,6 +21,7 @@ import { createPushDomain, type PushDomain } from './domains/push.js';
 import { createSessionServices } from './domains/sessions.js';
 import { createSystemInformation } from './domains/system.js';
 import { createUserServices } from './domains/users.js';
+import { createWebhookDomain, type WebhookDomain } from './domains/webhooks.js';
 
 /** The services that the routes call, and the parts that work in the background. */
 export interface Domains {
@@ -28,6 +29,7 @@ export interface Domains {
   readonly messaging: Messaging;
   readonly push: PushDomain;
   readonly notifications: NotificationDomain;
+  readonly webhooks: WebhookDomain;
 }
 
 /** Creates the domains, each from the ones before it. */
@@ -71,6 +73,7 @@ export async function createServices(
   const eventStreams = lifecycle.add(createEventStreams({ database, log, times: options.streamTimes }), (part) =>
     part.close(),
   );
+  const webhooks = createWebhookDomain(base, users.users);
   const statistics = createStatistics(database);
   const services: Services = {
     database,
@@ -91,6 +94,7 @@ export async function createServices(
     ...account,
     ...login,
     ...notifications.services,
+    ...webhooks.services,
     ...factors.createSelfService({
       proofs: account.proofs,
       users: users.users,
@@ -99,7 +103,7 @@ export async function createServices(
     }),
     ...factors.createSetUp({ users: users.users, rules }),
   };
-  return { services, messaging, push, notifications };
+  return { services, messaging, push, notifications, webhooks };
 }
 
 async function checkReadiness({ lifecycle, database }: Base): Promise<void> {

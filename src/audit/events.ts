@@ -42,6 +42,8 @@ export type EventType =
   | 'recovery.started'
   | 'recovery.rejected'
   | 'recovery.completed'
+  | 'registration.completed'
+  | 'identity.verified'
   | 'pin_recovery.started'
   | 'pin_recovery.cancelled'
   | 'registration.started'
@@ -57,7 +59,13 @@ export type EventType =
   | 'external_identity.linked'
   | 'external_identity.unlinked'
   | 'key.created'
-  | 'key.revoked';
+  | 'key.revoked'
+  | 'webhook.created'
+  | 'webhook.changed'
+  | 'webhook.deleted'
+  | 'webhook.secret_rotated'
+  | 'webhook.replayed'
+  | 'webhook.disabled';
 
 /** An event about no user, such as a change of an API key. */
 export interface ServiceEvent {

@@ -3,7 +3,14 @@ import { AuthenticationStatus } from './authentication.js';
 import { AnyObject, Id, NullableId, NullableString, NullableTime, Text, Time } from './common.js';
 
 /** What an API key may do. `admin` includes every other scope. */
-export const scopes = ['users:read', 'users:write', 'notifications:write', 'sessions:verify', 'admin'] as const;
+export const scopes = [
+  'users:read',
+  'users:write',
+  'notifications:write',
+  'sessions:verify',
+  'webhooks:write',
+  'admin',
+] as const;
 export type Scope = (typeof scopes)[number];
 /** @public part of the contract */
 export const Scope = Type.Enum(scopes, { title: 'Scope' });

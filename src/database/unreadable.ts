@@ -51,6 +51,22 @@ const kinds: readonly EncryptedKind[] = [
     key: { created_at: 'timestamptz', id: 'uuid' },
   },
   {
+    name: 'secrets of webhooks',
+    table: 'webhook_endpoints',
+    where: sql`true`,
+    encrypted: sql`secret`,
+    context: sql`'webhook:' || id`,
+    key: { id: 'uuid' },
+  },
+  {
+    name: 'signing keys of webhooks',
+    table: 'webhook_keys',
+    where: sql`true`,
+    encrypted: sql`private_key`,
+    context: sql`'webhook-key:' || id`,
+    key: { id: 'uuid' },
+  },
+  {
     name: 'responses stored for an Idempotency-Key',
     table: 'idempotency_keys',
     where: sql`sealed_body is not null and created_at > (select db_now() - interval '24 hours')`,

@@ -111,6 +111,7 @@ export async function listDeviceStates(handle: Queryable<'user'>, userId: string
 const deleteToken = userStatement<PushDevice & { token: string }>(
   'push_devices_delete_token',
   (p) => sql`
+    with gone as (
     update devices
     set apn_device_token = case when ${p.channel} = 'apns' and apn_device_token = ${p.token} then null
                            else apn_device_token end,
@@ -118,7 +119,14 @@ const deleteToken = userStatement<PushDevice & { token: string }>(
                            else gcm_device_token end,
         web_push_subscription = case when ${p.channel} = 'web_push' and web_push_subscription = ${p.token}::text::jsonb
                                 then null else web_push_subscription end
-    where user_id = ${p.user_id} and id = ${p.device_id}`,
+    where user_id = ${p.user_id} and id = ${p.device_id}
+      and ${p.token} = case ${p.channel}::text when 'apns' then apn_device_token when 'fcm' then gcm_device_token
+                       else ${p.token} end
+      and (${p.channel} <> 'web_push' or web_push_subscription = ${p.token}::text::jsonb)
+    returning user_id, id)
+    insert into webhook_outbox (created_at, type, user_ids, data)
+    select db_now(), 'push.token_gone', array[user_id], jsonb_build_object('device_id', id, 'channel', ${p.channel}::text)
+    from gone where exists (select from webhook_endpoints)`,
 );
 
 /** Deletes a token that the push service refused, unless the device has registered another one since then. */

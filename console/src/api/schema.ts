@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 6efc50920f0e154474074ec506e9623e7b6536d200721dfbbdfbae2e032845cd
+// sha256 of the document: a4ba5434c4e57c05b9c810bb115eabd9d8fd1e1064628113b1dc3bfe9976d41b
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -890,6 +890,45 @@ export type IssuedApiKey = {
     token: string;
 };
 
+export type IssuedWebhook = {
+    id: string;
+    url: string;
+    events: Array<string>;
+    /**
+     * Only events that match this filter are delivered. Empty: all.
+     */
+    filter: string;
+    description: string;
+    payload: 'thin' | 'full';
+    enabled: boolean;
+    /**
+     * operator: by a request. gone: the endpoint answered 410. failing: five days without success.
+     */
+    disabled_reason: 'operator' | 'gone' | 'failing' | null;
+    disabled_at: string | null;
+    /**
+     * Until then the previous secret also signs. Null: there is none.
+     */
+    previous_secret_until: string | null;
+    /**
+     * Deliveries that wait, counted up to 1000.
+     */
+    pending: number;
+    last_success_at: string | null;
+    last_failure_at: string | null;
+    /**
+     * The first failure since the last success.
+     */
+    failing_since: string | null;
+    last_error: string | null;
+    created_at: string;
+    updated_at: string;
+    /**
+     * The secret of the signatures `v1`. Shown once.
+     */
+    secret: string;
+};
+
 export type LabelStatistics = {
     label: string;
     total: number;
@@ -1284,6 +1323,23 @@ export type NewUser = {
      * Your own data: any JSON object of up to 16 KiB.
      */
     metadata?: Metadata;
+};
+
+export type NewWebhook = {
+    /**
+     * An https URL with a public address.
+     */
+    url: string;
+    /**
+     * Types of events, or patterns: `login.*` for all types of a group, `*` for all.
+     */
+    events: Array<string>;
+    filter?: string;
+    description?: string;
+    /**
+     * thin: ids and the names of changed fields. full: also the resource, as it is when the event is sent.
+     */
+    payload?: 'thin' | 'full';
 };
 
 export type Notification = {
@@ -1789,7 +1845,7 @@ export type RoleActivation = {
     proof: Proof;
 };
 
-export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'admin';
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'webhooks:write' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
 
@@ -2268,6 +2324,177 @@ export type UserToken = {
 export type UserTokenPage = {
     data: Array<UserToken>;
     page: PageInfo;
+};
+
+export type Webhook = {
+    id: string;
+    url: string;
+    events: Array<string>;
+    /**
+     * Only events that match this filter are delivered. Empty: all.
+     */
+    filter: string;
+    description: string;
+    payload: 'thin' | 'full';
+    enabled: boolean;
+    /**
+     * operator: by a request. gone: the endpoint answered 410. failing: five days without success.
+     */
+    disabled_reason: 'operator' | 'gone' | 'failing' | null;
+    disabled_at: string | null;
+    /**
+     * Until then the previous secret also signs. Null: there is none.
+     */
+    previous_secret_until: string | null;
+    /**
+     * Deliveries that wait, counted up to 1000.
+     */
+    pending: number;
+    last_success_at: string | null;
+    last_failure_at: string | null;
+    /**
+     * The first failure since the last success.
+     */
+    failing_since: string | null;
+    last_error: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type WebhookChange = {
+    /**
+     * An https URL with a public address.
+     */
+    url?: string;
+    /**
+     * Types of events, or patterns: `login.*` for all types of a group, `*` for all.
+     */
+    events?: Array<string>;
+    filter?: string;
+    description?: string;
+    /**
+     * thin: ids and the names of changed fields. full: also the resource, as it is when the event is sent.
+     */
+    payload?: 'thin' | 'full';
+    /**
+     * true: deliver again. Events of the meantime can be replayed.
+     */
+    enabled?: boolean;
+};
+
+export type WebhookDelivery = {
+    id: string;
+    endpoint_id: string;
+    /**
+     * The header `webhook-id` of every attempt.
+     */
+    event_id: string;
+    type: string;
+    user_id: string;
+    /**
+     * The number of the event among those of its user.
+     */
+    sequence: number;
+    /**
+     * pending: waits for its first or next attempt. failed: not retried any more.
+     */
+    state: 'pending' | 'delivered' | 'failed';
+    attempts: number;
+    /**
+     * The HTTP status of the last attempt.
+     */
+    status: number | null;
+    /**
+     * The body. For full payloads without the resource, which is read for each attempt. Null: the event is no longer stored.
+     */
+    request: string | null;
+    /**
+     * The first 1024 bytes of the answer.
+     */
+    answer: string | null;
+    /**
+     * Why the last attempt failed.
+     */
+    error: string | null;
+    duration_ms: number | null;
+    last_attempt_at: string | null;
+    next_attempt_at: string | null;
+    created_at: string;
+};
+
+export type WebhookDeliveryPage = {
+    data: Array<WebhookDelivery>;
+    page: PageInfo;
+};
+
+export type WebhookPage = {
+    data: Array<Webhook>;
+    page: PageInfo;
+};
+
+export type WebhookPublicKey = {
+    kty: 'OKP';
+    crv: 'Ed25519';
+    use: 'sig';
+    alg: 'EdDSA';
+    kid: string;
+    x: string;
+};
+
+export type WebhookPublicKeys = {
+    keys: Array<WebhookPublicKey>;
+};
+
+export type WebhookReplay = {
+    id: string;
+    /**
+     * Events to replay, counted up to 1000, before the filter of the endpoint.
+     */
+    events: number;
+};
+
+export type WebhookReplayRequest = {
+    /**
+     * Events from this time on.
+     */
+    from?: string;
+    /**
+     * Events before this time. The default is now.
+     */
+    to?: string;
+    /**
+     * The events of these deliveries, instead of a time.
+     */
+    delivery_ids?: Array<string>;
+};
+
+export type WebhookSecret = {
+    /**
+     * The new secret of the signatures `v1`. Shown once.
+     */
+    secret: string;
+};
+
+export type WebhookTest = {
+    /**
+     * Whether the endpoint answered with a status from 200 to 299.
+     */
+    ok: boolean;
+    status: number | null;
+    /**
+     * The body.
+     */
+    request: string;
+    answer: string | null;
+    error: string | null;
+    duration_ms: number;
+};
+
+export type WebhookTestRequest = {
+    /**
+     * The example of this type is sent. `user.created` if absent.
+     */
+    type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'marker.moved' | 'message.failed' | 'push.token_gone';
 };
 
 export type DeleteHeldTokenData = {
@@ -3453,7 +3680,7 @@ export type ChangeAccountErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -3920,7 +4147,7 @@ export type ConfirmEmailChangeErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4127,7 +4354,7 @@ export type ConfirmPhoneChangeErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4338,7 +4565,7 @@ export type DeleteExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -4418,7 +4645,7 @@ export type ConfirmExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -5128,7 +5355,7 @@ export type CompleteRegistrationErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -6772,7 +6999,7 @@ export type CreateUserErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -7185,7 +7412,7 @@ export type ChangeUserErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -8700,7 +8927,7 @@ export type LinkUserExternalIdentityErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -8836,7 +9063,7 @@ export type PublishNotificationErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -8903,7 +9130,7 @@ export type PublishNotificationsErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -9596,7 +9823,7 @@ export type RetryMessageErrors = {
      */
     404: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10122,7 +10349,7 @@ export type CreateKeyErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10306,6 +10533,819 @@ export type RevokeKeyResponses = {
 };
 
 export type RevokeKeyResponse = RevokeKeyResponses[keyof RevokeKeyResponses];
+
+export type ListWebhooksData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * Page number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        limit?: number;
+        /**
+         * created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first.
+         */
+        sort?: string;
+        /**
+         * Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator.
+         */
+        filter?: string;
+        /**
+         * Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339.
+         */
+        since?: string;
+        /**
+         * The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored.
+         */
+        cursor?: string;
+    };
+    url: '/admin/v1/webhooks';
+};
+
+export type ListWebhooksErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type ListWebhooksError = ListWebhooksErrors[keyof ListWebhooksErrors];
+
+export type ListWebhooksResponses = {
+    /**
+     * Newest first unless sorted otherwise.
+     */
+    200: Array<Webhook>;
+};
+
+export type ListWebhooksResponse = ListWebhooksResponses[keyof ListWebhooksResponses];
+
+export type CreateWebhookData = {
+    body: NewWebhook;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+        /**
+         * Up to 255 printable characters. A repeat with the same key and body within 24 h gets the stored response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/v1/webhooks';
+};
+
+export type CreateWebhookErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     */
+    409: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type CreateWebhookError = CreateWebhookErrors[keyof CreateWebhookErrors];
+
+export type CreateWebhookResponses = {
+    /**
+     * The new webhook, with its secret.
+     */
+    201: IssuedWebhook;
+};
+
+export type CreateWebhookResponse = CreateWebhookResponses[keyof CreateWebhookResponses];
+
+export type GetWebhookPageData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * Page number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        limit?: number;
+        /**
+         * created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first.
+         */
+        sort?: string;
+        /**
+         * Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator.
+         */
+        filter?: string;
+        /**
+         * Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339.
+         */
+        since?: string;
+        /**
+         * The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored.
+         */
+        cursor?: string;
+    };
+    url: '/admin/v1/webhooks/page';
+};
+
+export type GetWebhookPageErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type GetWebhookPageError = GetWebhookPageErrors[keyof GetWebhookPageErrors];
+
+export type GetWebhookPageResponses = {
+    /**
+     * Newest first unless sorted otherwise.
+     */
+    200: WebhookPage;
+};
+
+export type GetWebhookPageResponse = GetWebhookPageResponses[keyof GetWebhookPageResponses];
+
+export type DeleteWebhookData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/v1/webhooks/{id}';
+};
+
+export type DeleteWebhookErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type DeleteWebhookError = DeleteWebhookErrors[keyof DeleteWebhookErrors];
+
+export type DeleteWebhookResponses = {
+    /**
+     * The webhook is deleted.
+     */
+    204: void;
+};
+
+export type DeleteWebhookResponse = DeleteWebhookResponses[keyof DeleteWebhookResponses];
+
+export type GetWebhookData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/v1/webhooks/{id}';
+};
+
+export type GetWebhookErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type GetWebhookError = GetWebhookErrors[keyof GetWebhookErrors];
+
+export type GetWebhookResponses = {
+    /**
+     * The webhook.
+     */
+    200: Webhook;
+};
+
+export type GetWebhookResponse = GetWebhookResponses[keyof GetWebhookResponses];
+
+export type ChangeWebhookData = {
+    body: WebhookChange;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/v1/webhooks/{id}';
+};
+
+export type ChangeWebhookErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type ChangeWebhookError = ChangeWebhookErrors[keyof ChangeWebhookErrors];
+
+export type ChangeWebhookResponses = {
+    /**
+     * The changed webhook.
+     */
+    200: Webhook;
+};
+
+export type ChangeWebhookResponse = ChangeWebhookResponses[keyof ChangeWebhookResponses];
+
+export type TestWebhookData = {
+    body?: WebhookTestRequest;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/v1/webhooks/{id}/test';
+};
+
+export type TestWebhookErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type TestWebhookError = TestWebhookErrors[keyof TestWebhookErrors];
+
+export type TestWebhookResponses = {
+    /**
+     * What the endpoint answered.
+     */
+    200: WebhookTest;
+};
+
+export type TestWebhookResponse = TestWebhookResponses[keyof TestWebhookResponses];
+
+export type RotateWebhookSecretData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+        /**
+         * Up to 255 printable characters. A repeat with the same key and body within 24 h gets the stored response.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/v1/webhooks/{id}/rotate-secret';
+};
+
+export type RotateWebhookSecretErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
+     */
+    409: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type RotateWebhookSecretError = RotateWebhookSecretErrors[keyof RotateWebhookSecretErrors];
+
+export type RotateWebhookSecretResponses = {
+    /**
+     * The new secret.
+     */
+    200: WebhookSecret;
+};
+
+export type RotateWebhookSecretResponse = RotateWebhookSecretResponses[keyof RotateWebhookSecretResponses];
+
+export type ListWebhookDeliveriesData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: {
+        /**
+         * Page number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        limit?: number;
+        /**
+         * created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first.
+         */
+        sort?: string;
+        /**
+         * Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator.
+         */
+        filter?: string;
+        /**
+         * Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339.
+         */
+        since?: string;
+        /**
+         * The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored.
+         */
+        cursor?: string;
+    };
+    url: '/admin/v1/webhooks/{id}/deliveries';
+};
+
+export type ListWebhookDeliveriesErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type ListWebhookDeliveriesError = ListWebhookDeliveriesErrors[keyof ListWebhookDeliveriesErrors];
+
+export type ListWebhookDeliveriesResponses = {
+    /**
+     * Newest first unless sorted otherwise.
+     */
+    200: Array<WebhookDelivery>;
+};
+
+export type ListWebhookDeliveriesResponse = ListWebhookDeliveriesResponses[keyof ListWebhookDeliveriesResponses];
+
+export type GetWebhookDeliveryPageData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: {
+        /**
+         * Page number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        limit?: number;
+        /**
+         * created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first.
+         */
+        sort?: string;
+        /**
+         * Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator.
+         */
+        filter?: string;
+        /**
+         * Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339.
+         */
+        since?: string;
+        /**
+         * The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored.
+         */
+        cursor?: string;
+    };
+    url: '/admin/v1/webhooks/{id}/deliveries/page';
+};
+
+export type GetWebhookDeliveryPageErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type GetWebhookDeliveryPageError = GetWebhookDeliveryPageErrors[keyof GetWebhookDeliveryPageErrors];
+
+export type GetWebhookDeliveryPageResponses = {
+    /**
+     * Newest first unless sorted otherwise.
+     */
+    200: WebhookDeliveryPage;
+};
+
+export type GetWebhookDeliveryPageResponse = GetWebhookDeliveryPageResponses[keyof GetWebhookDeliveryPageResponses];
+
+export type ReplayWebhookData = {
+    body: WebhookReplayRequest;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/v1/webhooks/{id}/replay';
+};
+
+export type ReplayWebhookErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type ReplayWebhookError = ReplayWebhookErrors[keyof ReplayWebhookErrors];
+
+export type ReplayWebhookResponses = {
+    /**
+     * The events will be delivered.
+     */
+    202: WebhookReplay;
+};
+
+export type ReplayWebhookResponse = ReplayWebhookResponses[keyof ReplayWebhookResponses];
 
 export type GetConsoleEntryData = {
     body?: never;
@@ -10550,7 +11590,7 @@ export type StartSetUpFactorErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10612,7 +11652,7 @@ export type CompleteSetUpErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10647,6 +11687,53 @@ export type CompleteSetUpResponses = {
 };
 
 export type CompleteSetUpResponse = CompleteSetUpResponses[keyof CompleteSetUpResponses];
+
+export type GetWebhookKeysData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/.well-known/jwks.json';
+};
+
+export type GetWebhookKeysErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type GetWebhookKeysError = GetWebhookKeysErrors[keyof GetWebhookKeysErrors];
+
+export type GetWebhookKeysResponses = {
+    /**
+     * A JSON Web Key Set.
+     */
+    200: WebhookPublicKeys;
+};
+
+export type GetWebhookKeysResponse = GetWebhookKeysResponses[keyof GetWebhookKeysResponses];
 
 export type LiveData = {
     body?: never;
@@ -10772,7 +11859,7 @@ export type UploadImageErrors = {
      */
     401: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**
@@ -10846,7 +11933,7 @@ export type CreateImageErrors = {
      */
     403: Problem;
     /**
-     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress.
+     * `external_identity_taken`: The provider's account is linked to another user. `identity_taken`: Another user has this identity. `last_way_in`: This is the only way to log in to the account. `message_not_failed`: Only a failed message can be sent again. `message_outdated`: Nobody waits for this message any more. `message_tried_too_often`: This message was tried {max} times. It is not sent again. `request_in_progress`: A request with this Idempotency-Key is still in progress. `too_many_webhooks`: There are {max} webhooks already.
      */
     409: Problem;
     /**

@@ -41,6 +41,7 @@ export interface ProblemStatuses {
   readonly expectation_failed: 417;
   readonly message_not_failed: 409;
   readonly message_outdated: 409;
+  readonly too_many_webhooks: 409;
   readonly message_tried_too_often: 409;
   readonly validation_failed: 422;
   readonly idempotency_key_reused: 422;
@@ -506,7 +507,7 @@ export type RegistrationOptions = {
 
 export type Role = 'user' | 'support' | 'operator';
 
-export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'admin';
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'webhooks:write' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
 

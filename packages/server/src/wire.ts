@@ -486,7 +486,7 @@ export type RegisteredPush = {
 
 export type Role = 'user' | 'support' | 'operator';
 
-export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'admin';
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'webhooks:write' | 'admin';
 
 export type SecondFactor = {
   readonly type: SecondFactorType;

@@ -254,6 +254,12 @@ export const errors = {
     'Ya nadie espera este mensaje.',
     'The code in the message has expired, or the login that requested it has ended. The user must request a new code.',
   ),
+  too_many_webhooks: error(
+    409,
+    'There are {max} webhooks already.',
+    'Ya hay {max} webhooks.',
+    'Every event is matched with every webhook, so their number is limited. Delete one that is no longer needed, or let one receiver pass events on.',
+  ),
   message_tried_too_often: error(
     409,
     'This message was tried {max} times. It is not sent again.',

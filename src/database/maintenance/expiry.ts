@@ -32,6 +32,8 @@ const indexed: readonly Expired[] = [
   // An expired set-up link is kept for a week, to tell its holder that it has expired.
   { table: 'setup_links', key: ['id'], when: sql`expires_at < db_now() - interval '7 days'` },
   { table: 'push_deliveries', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '30 days'` },
+  { table: 'webhook_events', key: ['user_id', 'sequence'], when: sql`created_at < db_now() - interval '30 days'` },
+  { table: 'webhook_deliveries', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '30 days'` },
   // The fan-out removes these rows itself, unless push was turned off. Notifications as old as this are not pushed any
   // more.
   { table: 'publications', key: ['id'], when: sql`created_at < db_now() - interval '28 days'` },
@@ -44,6 +46,12 @@ const indexed: readonly Expired[] = [
 const unindexed: readonly Expired[] = [
   // A notice is removed when it is sent. The rows left here could not be sent.
   { table: 'notices', key: ['user_id', 'id'], when: sql`created_at < db_now() - interval '7 days'` },
+  // The queues of deleted webhooks.
+  {
+    table: 'webhook_queues',
+    key: ['user_id', 'endpoint_id'],
+    when: sql`not exists (select from webhook_endpoints e where e.id = webhook_queues.endpoint_id)`,
+  },
   { table: 'sessions', key: ['user_id', 'id'], when: sql`expires_at < db_now() - interval '1 day'` },
   {
     table: 'authentications',

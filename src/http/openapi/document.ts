@@ -51,6 +51,7 @@ export function documentFrame(options: { readonly version: string; readonly publ
       { name: 'Notifications', description: 'The inbox of a user.' },
       { name: 'Images', description: 'Images for notifications.' },
       { name: 'Administration', description: "For operators, support and the app's own servers." },
+      { name: 'Webhooks', description: 'Events for other systems, sent by HTTP.' },
       { name: 'Console', description: 'For the pages of the console: sign-in and set-up.' },
       { name: 'Operation', description: 'Probes, and this document.' },
     ],

@@ -61,6 +61,7 @@ import { adminUserImportRoutes } from './admin/users/import.js';
 import { adminUserLockRoutes } from './admin/users/lock.js';
 import { adminUserPinRoutes } from './admin/users/pin.js';
 import { adminUsersRoutes } from './admin/users/users.js';
+import { adminWebhookRoutes, type WebhookServices } from './admin/webhooks.js';
 import { type ConsoleOptions, consoleRoutes } from './console/console.js';
 import { imageFileRoutes } from './images.js';
 import { operationRoutes, type Readiness } from './operation.js';
@@ -87,9 +88,10 @@ import { recoveryCancellationRoutes } from './v1/recovery-cancellations.js';
 import { registrationRoutes } from './v1/registrations.js';
 import { sessionRoutes } from './v1/sessions.js';
 import { tokenRoutes } from './v1/tokens.js';
+import { webhookKeyRoutes } from './webhook-keys.js';
 
 /** The services that the routes call. `app/services.ts` creates them. */
-export interface Services {
+export interface Services extends WebhookServices {
   readonly verifiers: Verifiers;
   /** For routes that do their work in one transaction. */
   readonly database: Pick<Database, 'user' | 'directory' | 'spanning' | 'spanningFor'>;
@@ -178,6 +180,7 @@ export function registerRoutes(app: App, services: Services, { administration, c
   deviceTokenRoutes(app, services);
   if (administration) adminRoutes(app, services);
   if (console !== undefined) consoleRoutes(app, services, console);
+  webhookKeyRoutes(app, services);
   operationRoutes(app, services);
 }
 
@@ -201,4 +204,5 @@ function adminRoutes(app: App, services: Services): void {
   adminStatisticsRoutes(app, services);
   adminSystemRoutes(app, services);
   adminKeyRoutes(app, services);
+  adminWebhookRoutes(app, services);
 }

@@ -2,6 +2,7 @@ import type { Marker, MarkerInput } from '../../contract/changes.js';
 import type { Database, Queryable } from '../../database/database.js';
 import { literal, sql, userStatement } from '../../database/sql.js';
 import { type FieldError, Problem } from '../../lib/problem.js';
+import { recordInboxEvents } from './webhook-events.js';
 
 /**
  * How far users have read: one sequence for each user, which only grows. The table, the route and the wire format call
@@ -59,14 +60,22 @@ const moveReadPosition = userStatement<{ userId: string; sequence: number }>(
   (p) => sql`
     with head as materialized (
       select user_id, last_change_sequence from inboxes where user_id = ${p.userId} for key share
+    ),
+    moved as (
+      insert into markers (user_id, last_read_sequence, updated_at)
+      select user_id, least(${p.sequence}, last_change_sequence), db_now() from head
+      on conflict (user_id) do update
+      set last_read_sequence = excluded.last_read_sequence,
+          updated_at = greatest(db_now(), markers.updated_at + interval '1 microsecond')
+      where markers.last_read_sequence < excluded.last_read_sequence
+      returning user_id, last_read_sequence, updated_at
+    ),
+    webhook as (${recordInboxEvents(
+      sql`'marker.moved'`,
+      sql`(select user_id, null::uuid as id, last_read_sequence as sequence, updated_at as time from moved) moved`,
+    )}
     )
-    insert into markers (user_id, last_read_sequence, updated_at)
-    select user_id, least(${p.sequence}, last_change_sequence), db_now() from head
-    on conflict (user_id) do update
-    set last_read_sequence = excluded.last_read_sequence,
-        updated_at = greatest(db_now(), markers.updated_at + interval '1 microsecond')
-    where markers.last_read_sequence < excluded.last_read_sequence
-    returning 1 as moved`,
+    select 1 as moved from moved`,
 );
 
 /** The read positions of those users who exist, by user id. */

@@ -16,6 +16,7 @@ import { findImages, holdImages, referToImages } from '../images/rows.js';
 import { blockRows } from '../inbox/blocks.js';
 import { lockHead } from '../inbox/heads.js';
 import { type Content, type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
+import { recordInboxEvents } from '../inbox/webhook-events.js';
 import { type ContentRules, changedContent, contentErrors, imageIds, imageUrls } from './content.js';
 
 const selectOwner = spanningStatement<{ id: string }, { user_id: string }>(
@@ -28,6 +29,7 @@ const selectOwner = spanningStatement<{ id: string }, { user_id: string }>(
  * read under its lock. The names of the columns are ours, never a client's.
  */
 function updateRow(userId: string, id: string, columns: Partial<Content>): Statement<NotificationRow, 'user'> {
+  const fields = bound(JSON.stringify({ fields: Object.keys(columns) }));
   const [user, notification] = [bound(userId), bound(id)];
   const set = Object.entries(columns).map(([name, value]) => sql`, ${identifier(name)} = ${bound(value)}`);
   const type = columns.notification_type;
@@ -40,12 +42,21 @@ function updateRow(userId: string, id: string, columns: Partial<Content>): State
           last_time = greatest(db_now(), last_time + interval '1 microsecond')
       where user_id = ${user}
       returning last_change_sequence, last_time
-    )${type === undefined ? sql`` : countAsType(user, notification, bound(type))}
-    update notifications
-    set change_sequence = last_change_sequence, updated_at = last_time${concat(set)}
-    from head
-    where user_id = ${user} and id = ${notification}
-    returning ${notificationColumns}`,
+    )${type === undefined ? sql`` : countAsType(user, notification, bound(type))},
+    changed as (
+      update notifications
+      set change_sequence = last_change_sequence, updated_at = last_time${concat(set)}
+      from head
+      where user_id = ${user} and id = ${notification}
+      returning notifications.*
+    ),
+    webhook as (${recordInboxEvents(
+      sql`'notification.updated'`,
+      sql`(select user_id, id, sequence, updated_at as time from changed) changed`,
+      sql`${fields}::jsonb`,
+    )}
+    )
+    select ${notificationColumns} from changed`,
   );
 }
 
@@ -90,6 +101,11 @@ const deleteRow = userStatement<{ userId: string; id: string }, { id: string }>(
       update inbox_blocks set rows = rows - 1 from gone
       where user_id = ${p.userId} and block = gone.sequence / ${blockRows}
         and inbox_blocks.notification_type = gone.notification_type
+    ),
+    webhook as (${recordInboxEvents(
+      sql`'notification.deleted'`,
+      sql`(select ${p.userId}::uuid as user_id, id, sequence, last_time as time from gone cross join head) deleted`,
+    )}
     )
     insert into notification_tombstones (user_id, change_sequence, id, sequence, deleted_at)
     select ${p.userId}, last_change_sequence, id, sequence, last_time from gone cross join head

@@ -13,6 +13,7 @@ import {
 import { instantFromPg } from '../../lib/times.js';
 import { blockRows, hasFullBlocks } from '../inbox/blocks.js';
 import type { Content } from '../inbox/row.js';
+import { recordInboxEvents } from '../inbox/webhook-events.js';
 
 /** One notification to insert. */
 export interface NewRow {
@@ -94,20 +95,23 @@ export function contentParameters(p: Parameters<ContentArrays>): Sql {
 
 /**
  * A publishing statement without and with a row for the push relay. This is one more row, however many notifications
- * the statement inserts. The relay computes the pushes later (decision 23).
+ * the statement inserts. The relay computes the pushes later (decision 23). Both record the events for webhooks.
  *
- * @param build `publication(from)` gives a CTE that reads `user_id`, `id` and `time` of the new notifications
+ * @param build `publication(from)` gives CTEs that read `user_id`, `id`, `sequence` and `time` of the new notifications
  * @returns gives the statement for an installation that pushes, or for one that does not
  */
 export function withAndWithoutPush<Values extends object, Row extends object>(
   name: string,
   build: (p: Parameters<Values>, publication: (from: Sql) => Sql) => Sql,
 ): (pushes: boolean) => StatementWith<Values, Row, 'user'> {
-  const silent = userStatement<Values, Row>(name, (p) => build(p, () => sql``));
+  const events = (from: Sql) => sql`,
+    webhook as (${recordInboxEvents(sql`'notification.created'`, from)}
+    )`;
+  const silent = userStatement<Values, Row>(name, (p) => build(p, events));
   const pushed = userStatement<Values, Row>(`${name}_for_push`, (p) =>
     build(
       p,
-      (from) => sql`,
+      (from) => sql`${events(from)},
     publication as (
       insert into publications (id, user_ids, notification_ids, size, created_at)
       select gen_random_uuid(), array_agg(user_id), array_agg(id), count(*), min(time)

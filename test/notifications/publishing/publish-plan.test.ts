@@ -84,13 +84,17 @@ describe.each(['never analyzed', 'analyzed'])('the plan of publishing, with tabl
   test.each([1, 2, 1000])('reads the inboxes of %i users by their key, and nothing twice', async (count) => {
     const plans = await plansOf(large, large.users.slice(0, count));
     const plan = [...plans.values()].flatMap(nodes);
-    const reads = plan.filter((node) => node['Node Type'].endsWith('Scan'));
+    // The look-up whether there is a webhook scans a table of a few rows.
+    const reads = plan.filter(
+      (node) => node['Node Type'].endsWith('Scan') && node['Relation Name'] !== 'webhook_endpoints',
+    );
     expect(reads.map((node) => node['Node Type'])).not.toContain('Seq Scan');
     const byKey = reads.filter((node) => node['Index Name'] !== undefined);
     expect(new Set(byKey.map((node) => node['Index Name']))).toEqual(new Set(['inboxes_pkey']));
     // The parameters are read once: a loop over them for each row would take quadratic time.
     for (const node of reads.filter((each) => /^(Function|CTE|Subquery) Scan$/.test(each['Node Type']))) {
-      expect(node['Actual Loops']).toBe(1);
+      // 0: without a webhook, nothing is recorded.
+      expect(node['Actual Loops']).toBeLessThanOrEqual(1);
     }
   });
 

@@ -15,6 +15,7 @@ import styles from './keys.module.css';
 const scopes = [
   'notifications:write',
   'sessions:verify',
+  'webhooks:write',
   'users:read',
   'users:write',
   'admin',

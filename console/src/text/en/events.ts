@@ -53,6 +53,14 @@ export const events = {
     'setup_link.created': 'has a new set-up link',
     'key.created': 'has a new API key',
     'key.revoked': 'revoked an API key',
+    'registration.completed': 'completed the registration',
+    'identity.verified': 'verified an address',
+    'webhook.created': 'has a new webhook',
+    'webhook.changed': 'changed a webhook',
+    'webhook.deleted': 'deleted a webhook',
+    'webhook.secret_rotated': 'replaced the secret of a webhook',
+    'webhook.replayed': 'sent events to a webhook again',
+    'webhook.disabled': 'has a webhook that was disabled',
   } as Readonly<Record<string, string>>,
   /** Names of authenticators and causes, by their codes. Unknown codes are shown as they are. */
   words: {

@@ -40,6 +40,7 @@ export const keys = {
     'users:write': 'Create, change, lock and delete users',
     'notifications:write': 'Publish and change notifications',
     'sessions:verify': 'Check sessions',
+    'webhooks:write': 'Read and change webhooks',
     admin: 'Everything, including roles, keys and audit events',
   },
 };

@@ -42,6 +42,7 @@ export const keys: Texts['keys'] = {
     'users:write': 'Crear, cambiar, bloquear y eliminar usuarios',
     'notifications:write': 'Publicar y cambiar notificaciones',
     'sessions:verify': 'Comprobar sesiones',
+    'webhooks:write': 'Leer y cambiar webhooks',
     admin: 'Todo, incluidos los roles, las claves y los eventos de auditoría',
   },
 };

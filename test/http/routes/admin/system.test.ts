@@ -173,7 +173,10 @@ describe('the settings', () => {
 test('only the scope admin may read it', async () => {
   const { body: key } = await postern.api<IssuedApiKey>('POST', '/admin/v1/keys', {
     bearer: postern.adminKey,
-    body: { name: 'all but admin', scopes: ['users:read', 'users:write', 'notifications:write', 'sessions:verify'] },
+    body: {
+      name: 'all but admin',
+      scopes: ['users:read', 'users:write', 'notifications:write', 'sessions:verify', 'webhooks:write'],
+    },
   });
   expect((await read(key.token)).status).toBe(403);
   expect((await read((await operate(postern, 'support')).bearer)).status).toBe(403);

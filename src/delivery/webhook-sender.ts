@@ -1,0 +1,65 @@
+import type { AttemptResult } from '../webhooks/schedule.js';
+import type { WebhookSender } from '../webhooks/sender.js';
+import type { Outbound, OutboundResponse } from './outbound.js';
+import { OutboundError } from './outbound-guard.js';
+import { createWebhookSigner } from './webhook-signature.js';
+
+/** Bytes of an answer that are stored. */
+const maxAnswer = 1024;
+
+/** Sends events with the headers of Standard Webhooks, through the guarded HTTP client. */
+export function createWebhookSender(outbound: Pick<Outbound, 'request'>): WebhookSender {
+  return {
+    async send({ url, id, body, secrets, key }) {
+      const timestamp = new Date();
+      const signed = secrets.map((secret) => createWebhookSigner(secret)({ id, timestamp, payload: body }));
+      const seconds = String(Math.floor(timestamp.getTime() / 1000));
+      const signatures = signed.map((headers) => headers['webhook-signature']);
+      if (key !== undefined) signatures.push(`v1a,${key.sign(`${id}.${seconds}.${body}`)}`);
+      const headers = {
+        'content-type': 'application/json',
+        'user-agent': 'Postern',
+        'webhook-id': id,
+        'webhook-timestamp': seconds,
+        'webhook-signature': signatures.join(' '),
+      };
+      const started = performance.now();
+      const durationMs = () => Math.round(performance.now() - started);
+      try {
+        const response = await outbound.request({ url, method: 'POST', headers, body });
+        return { ...resultOf(response), durationMs: durationMs() };
+      } catch (error) {
+        if (!(error instanceof OutboundError)) throw error;
+        return { ...failureOf(error), durationMs: durationMs() };
+      }
+    },
+  };
+}
+
+function resultOf({ status, headers, body }: OutboundResponse): Omit<AttemptResult, 'durationMs'> {
+  const ok = isSuccess(status);
+  return {
+    ok,
+    status,
+    // PostgreSQL stores no NUL.
+    answer: body.subarray(0, maxAnswer).toString('utf8').replaceAll('\0', ''),
+    error: ok ? undefined : `the endpoint answered with the status ${status}`,
+    retryAfter: ok ? undefined : readRetryAfter(headers['retry-after']),
+  };
+}
+
+/** An answer that is too large has a status: the endpoint has decided. */
+function failureOf({ code, message, status }: OutboundError): Omit<AttemptResult, 'durationMs'> {
+  const ok = code === 'too_large' && status !== undefined && isSuccess(status);
+  return { ok, status, answer: undefined, error: ok ? undefined : message, retryAfter: undefined };
+}
+
+const isSuccess = (status: number) => status >= 200 && status < 300;
+
+/** `Retry-After` in seconds or as an HTTP date (RFC 9110, 10.2.3). */
+function readRetryAfter(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  const time = Date.parse(value);
+  return Number.isNaN(time) ? undefined : Math.max(0, (time - Date.now()) / 1000);
+}

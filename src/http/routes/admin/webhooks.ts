@@ -1,0 +1,204 @@
+import { Type } from 'typebox';
+import {
+  IssuedWebhook,
+  NewWebhook,
+  Webhook,
+  WebhookChange,
+  WebhookDelivery,
+  WebhookReplay,
+  WebhookReplayRequest,
+  WebhookSecret,
+  WebhookTest,
+  WebhookTestRequest,
+} from '../../../contract/webhooks.js';
+import type { Database } from '../../../database/database.js';
+import { deliveryFilterFields, type WebhookDeliveries } from '../../../webhooks/deliveries.js';
+import { type Webhooks, webhookListFields } from '../../../webhooks/endpoints.js';
+import type { TestWebhook } from '../../../webhooks/test-event.js';
+import { listRoutes } from '../../lists/list-routes.js';
+import type { Idempotent } from '../../requests/idempotent.js';
+import { IdParams, pathId } from '../../requests/parameters.js';
+import { type App, callerOf, demandFreshness, originOf } from '../../requests/route.js';
+
+/** What the routes of webhooks need. */
+export interface WebhookServices {
+  readonly webhooks: Webhooks;
+  readonly webhookDeliveries: WebhookDeliveries;
+  readonly testWebhook: TestWebhook;
+}
+
+const access = { scope: 'webhooks:write' } as const;
+const tags = ['Webhooks'];
+
+/** Routes for outgoing webhooks. A receiver learns what users do, so changes of an endpoint need a recent proof. */
+export function adminWebhookRoutes(
+  app: App,
+  services: WebhookServices & { idempotent: Idempotent; database: Pick<Database, 'directory'> },
+): void {
+  const { webhooks, webhookDeliveries, testWebhook, idempotent, database } = services;
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/webhooks',
+    schema: {
+      operationId: 'createWebhook',
+      summary: 'Create a webhook',
+      description: 'Only this response and `…/rotate-secret` show a secret.',
+      tags,
+      body: NewWebhook,
+      response: { 201: { ...IssuedWebhook, description: 'The new webhook, with its secret.' } },
+    },
+    config: { access, idempotent: true, problems: ['fresh_proof_required', 'too_many_webhooks'] },
+    async handler(request, reply) {
+      demandFreshness(callerOf(request));
+      return idempotent(request, reply, (commit) =>
+        commit(async (tx) => ({ status: 201, body: await webhooks.create(tx, request.body, originOf(request)) })),
+      );
+    },
+  });
+
+  listRoutes(app, {
+    url: '/admin/v1/webhooks',
+    operationIds: ['listWebhooks', 'getWebhookPage'],
+    summary: 'List webhooks',
+    description: 'All webhooks with the state of their deliveries, without secrets.',
+    tag: 'Webhooks',
+    access,
+    item: Webhook,
+    pageTitle: 'WebhookPage',
+    sortable: ['created_at', 'updated_at'],
+    filterFields: webhookListFields,
+    filterExample: 'enabled:false',
+    read: webhooks.list,
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/webhooks/:id',
+    schema: {
+      operationId: 'getWebhook',
+      summary: 'Read a webhook',
+      tags,
+      params: IdParams,
+      response: { 200: { ...Webhook, description: 'The webhook.' } },
+    },
+    config: { access, problems: ['not_found'] },
+    handler: async (request) => webhooks.get(pathId(request.params)),
+  });
+
+  app.route({
+    method: 'PATCH',
+    url: '/admin/v1/webhooks/:id',
+    schema: {
+      operationId: 'changeWebhook',
+      summary: 'Change a webhook',
+      description: 'Absent members stay as they are. `enabled: true` also ends a disabling by failures.',
+      tags,
+      params: IdParams,
+      body: WebhookChange,
+      response: { 200: { ...Webhook, description: 'The changed webhook.' } },
+    },
+    config: { access, problems: ['not_found', 'fresh_proof_required'] },
+    async handler(request) {
+      demandFreshness(callerOf(request));
+      const id = pathId(request.params);
+      await database.directory.transaction((tx) => webhooks.change(tx, id, request.body, originOf(request)));
+      return webhooks.get(id);
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/admin/v1/webhooks/:id',
+    schema: {
+      operationId: 'deleteWebhook',
+      summary: 'Delete a webhook',
+      description: 'Deliveries that wait are dropped.',
+      tags,
+      params: IdParams,
+      response: { 204: Type.Null({ description: 'The webhook is deleted.' }) },
+    },
+    config: { access, problems: ['not_found'] },
+    async handler(request, reply) {
+      const id = pathId(request.params);
+      await database.directory.transaction((tx) => webhooks.remove(tx, id, originOf(request)));
+      return reply.code(204).send(null);
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/webhooks/:id/test',
+    schema: {
+      operationId: 'testWebhook',
+      summary: 'Send a test event',
+      description:
+        'Sends the example of an event once, and answers with the result. Its `data` has `is_test: true` and the sequence 0.',
+      tags,
+      params: IdParams,
+      body: WebhookTestRequest,
+      response: { 200: { ...WebhookTest, description: 'What the endpoint answered.' } },
+    },
+    config: { access, problems: ['not_found'], optionalBody: true },
+    handler: async (request) => testWebhook(pathId(request.params), request.body?.type ?? 'user.created'),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/webhooks/:id/rotate-secret',
+    schema: {
+      operationId: 'rotateWebhookSecret',
+      summary: 'Replace the secret of a webhook',
+      description: 'For 24 hours, the secret before also signs. A second replacement ends it at once.',
+      tags,
+      params: IdParams,
+      response: { 200: { ...WebhookSecret, description: 'The new secret.' } },
+    },
+    config: { access, idempotent: true, problems: ['not_found', 'fresh_proof_required'] },
+    async handler(request, reply) {
+      demandFreshness(callerOf(request));
+      const id = pathId(request.params);
+      return idempotent(request, reply, (commit) =>
+        commit(async (tx) => ({
+          status: 200,
+          body: { secret: await webhooks.rotateSecret(tx, id, originOf(request)) },
+        })),
+      );
+    },
+  });
+
+  listRoutes(app, {
+    url: '/admin/v1/webhooks/:id/deliveries',
+    operationIds: ['listWebhookDeliveries', 'getWebhookDeliveryPage'],
+    summary: 'List deliveries of a webhook',
+    description: 'Deliveries of the last 30 days, each with its request and its last answer.',
+    tag: 'Webhooks',
+    access,
+    problems: ['not_found'],
+    item: WebhookDelivery,
+    pageTitle: 'WebhookDeliveryPage',
+    sortable: ['created_at'],
+    filterFields: deliveryFilterFields,
+    filterExample: 'state:failed',
+    read: (query, request) => webhookDeliveries.list(pathId(request.params as { readonly id: string }), query),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/webhooks/:id/replay',
+    schema: {
+      operationId: 'replayWebhook',
+      summary: 'Send events again',
+      description:
+        'Events of the last 30 days: those from a time on that match the webhook, or those of some of its deliveries. They have the same `webhook-id` as before.',
+      tags,
+      params: IdParams,
+      body: WebhookReplayRequest,
+      response: { 202: { ...WebhookReplay, description: 'The events will be delivered.' } },
+    },
+    config: { access, problems: ['not_found'] },
+    async handler(request, reply) {
+      const replay = await webhookDeliveries.replay(pathId(request.params), request.body, originOf(request));
+      return reply.code(202).send(replay);
+    },
+  });
+}

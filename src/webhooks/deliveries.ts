@@ -1,0 +1,148 @@
+import { recordServiceEvent } from '../audit/events.js';
+import type { WebhookDelivery, WebhookReplay, WebhookReplayRequest } from '../contract/webhooks.js';
+import type { Database } from '../database/database.js';
+import { type ListRequest, type Page, readPage } from '../database/listing.js';
+import { bound, directoryStatement, everyoneStatement, literal, sql, unprepared } from '../database/sql.js';
+import type { FilterFields } from '../lib/filter/fields.js';
+import { newId } from '../lib/ids.js';
+import type { Origin } from '../lib/origin.js';
+import { type FieldError, Problem, throwIfErrors } from '../lib/problem.js';
+import { parseTime } from '../lib/times.js';
+import { bodyOf } from './payload.js';
+import { deliver } from './relay.js';
+import type { StoredEvent } from './relay-queries.js';
+
+/** The deliveries of an endpoint, and their repetition. */
+export interface WebhookDeliveries {
+  /** @throws Problem `not_found` */
+  list(endpointId: string, request: ListRequest): Promise<Page<WebhookDelivery>>;
+  /**
+   * Sends events of the last 30 days again: those of a time, in steps, or those of some deliveries.
+   * @throws Problem `not_found`, `validation_failed`
+   */
+  replay(endpointId: string, request: WebhookReplayRequest, origin: Origin): Promise<WebhookReplay>;
+}
+
+/** The fields that filter lists of deliveries. */
+export const deliveryFilterFields: FilterFields = {
+  id: { kind: 'id' },
+  event_id: { kind: 'id' },
+  user_id: { kind: 'id' },
+  type: { kind: 'key' },
+  state: { kind: 'key' },
+  status: { kind: 'integer' },
+  created_at: { kind: 'time' },
+};
+
+const columns = sql`
+  id, endpoint_id, event_id, type, user_id, sequence, state, attempts, status, answer, error, duration_ms,
+  last_attempt_at, next_attempt_at, created_at, event_data, event_time`;
+
+type ListedRow = Omit<WebhookDelivery, 'request'> & {
+  readonly event_data: StoredEvent['data'] | null;
+  readonly event_time: string | null;
+};
+
+const findEndpoint = directoryStatement<{ id: string }, { id: string; events: string[]; filter: string }>(
+  'webhook_endpoint_find',
+  (p) => sql`select id, events, filter from webhook_endpoints where id = ${p.id}`,
+);
+
+const insertReplay = directoryStatement<{ id: string; endpointId: string; from: string; until: string }>(
+  'webhook_replay_insert',
+  (p) => sql`
+  insert into webhook_replays (id, endpoint_id, from_time, until_time, created_at)
+  values (${p.id}, ${p.endpointId}, ${p.from}::timestamptz, ${p.until}::timestamptz, db_now())`,
+);
+
+const countEvents = everyoneStatement<{ from: string; until: string }, { count: number }>(
+  'webhook_replay_count',
+  (p) => sql`
+  select count(*)::int as count from (
+    select from webhook_events where created_at >= ${p.from}::timestamptz and created_at < ${p.until}::timestamptz
+    limit ${literal(1000)}) counted`,
+);
+
+const selectNow = directoryStatement<object, { now: string }>('webhook_replay_now', () => sql`select db_now() as now`);
+
+const selectEventsOf = unprepared(
+  everyoneStatement<{ endpointId: string; ids: readonly string[] }, StoredEvent>(
+    'webhook_replay_deliveries',
+    (p) => sql`
+    select distinct e.user_id, e.sequence, e.id, e.type, e.data, e.created_at
+    from webhook_deliveries d join webhook_events e on e.user_id = d.user_id and e.sequence = d.sequence
+    where d.endpoint_id = ${p.endpointId} and d.id = any (${p.ids}::uuid[])
+    order by e.user_id, e.sequence`,
+  ),
+);
+
+export function createWebhookDeliveries(database: Database): WebhookDeliveries {
+  const endpointOf = async (id: string) => {
+    const [endpoint] = await database.directory.query(findEndpoint({ id }));
+    if (endpoint === undefined) throw new Problem('not_found');
+    return endpoint;
+  };
+  return {
+    async list(endpointId, request) {
+      await endpointOf(endpointId);
+      const source = {
+        scope: 'everyone' as const,
+        columns,
+        from: sql`(
+          select d.*, e.data as event_data, e.created_at as event_time
+          from webhook_deliveries d left join webhook_events e on e.user_id = d.user_id and e.sequence = d.sequence
+        ) listed`,
+        where: sql`endpoint_id = ${bound(endpointId)}::uuid`,
+      };
+      const page = await readPage<ListedRow, 'everyone'>(database.everyone, source, request);
+      return { ...page, items: page.items.map(toDelivery) };
+    },
+    async replay(endpointId, request, origin) {
+      const endpoint = await endpointOf(endpointId);
+      const id = newId();
+      const { delivery_ids: ids, from, to } = request;
+      if (ids !== undefined) {
+        if (from !== undefined || to !== undefined) throw conflict();
+        return database.everyone.transaction(async (tx) => {
+          const events = await tx.query(selectEventsOf({ endpointId, ids }));
+          // The wishes of the endpoint may have changed since.
+          await deliver(tx, events, [{ id: endpointId, events: ['*'], filter: '' }]);
+          const data = { webhook_id: endpointId, events: events.length };
+          await recordServiceEvent(tx, { type: 'webhook.replayed', origin, data });
+          return { id, events: events.length };
+        });
+      }
+      const [clock] = await database.directory.query(selectNow({}));
+      const range = readRange(from, to ?? clock?.now);
+      const [counted] = await database.everyone.query(countEvents(range));
+      await database.directory.transaction(async (tx) => {
+        await tx.query(insertReplay({ id, endpointId: endpoint.id, ...range }));
+        const data = { webhook_id: endpointId, from: range.from, to: range.until };
+        await recordServiceEvent(tx, { type: 'webhook.replayed', origin, data });
+      });
+      return { id, events: counted?.count ?? 0 };
+    },
+  };
+}
+
+function conflict(): Problem {
+  const params = { fields: 'from, to, delivery_ids' };
+  return new Problem('validation_failed', { errors: [{ field: 'delivery_ids', code: 'conflicting_fields', params }] });
+}
+
+function readRange(from: string | undefined, to: string | undefined): { from: string; until: string } {
+  const errors: FieldError[] = [];
+  if (from === undefined) errors.push({ field: 'from', code: 'required' });
+  const [start, until] = [parseTime(from ?? ''), parseTime(to ?? '')];
+  if (from !== undefined && start === undefined) errors.push({ field: 'from', code: 'invalid_time' });
+  if (until === undefined) errors.push({ field: 'to', code: 'invalid_time' });
+  throwIfErrors(errors);
+  return { from: start ?? '', until: until ?? '' };
+}
+
+/** The body is that of every attempt, without the resource of a full payload. */
+function toDelivery({ event_data: data, event_time, ...row }: ListedRow): WebhookDelivery {
+  const request =
+    data === null || event_time === null ? null : bodyOf(row.endpoint_id, { ...row, data, created_at: event_time });
+  return { ...row, request };
+}

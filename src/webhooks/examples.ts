@@ -1,0 +1,48 @@
+import type { WebhookEventType } from '../contract/webhooks.js';
+import type { EventData } from './catalogue.js';
+
+const [authentication, device] = ['5f0c1e3a-9f4c-4a5e-8f5c-0a6f6d1b2c3d', '0d9e4a52-6c1b-4f7e-9a35-2b8c7d6e5f40'];
+const [notification, message] = ['b7c1d2e3-f405-4617-a829-3a4b5c6d7e8f', '9c8b7a69-5847-4635-8241-f0e1d2c3b4a5'];
+const login = {
+  changed_fields: [],
+  authentication_id: authentication,
+  device_id: device,
+  authenticator: 'password',
+  second_factor: null,
+};
+const [byUser, byKey, byNobody] = [{ actor: 'user' }, { actor: 'key:environment' }, { actor: null }];
+const none = { changed_fields: [] };
+
+/** An example of the data of each event, without `user_id` and `sequence`. */
+const examples: Readonly<Record<WebhookEventType, EventData>> = {
+  'user.created': { ...none, ...byKey },
+  'user.updated': { changed_fields: ['name', 'email'], ...byKey },
+  'user.deleted': { ...none, ...byKey },
+  'user.locked': { ...none, ...byKey },
+  'user.unlocked': { ...none, ...byKey },
+  'user.deactivated': { ...none, ...byKey },
+  'identity.verified': { ...none, identity_type: 'email', ...byUser },
+  'login.approved': { ...login, ...byUser },
+  'login.rejected': { ...login, reason: 'rejected', ...byUser },
+  'login.locked': { ...none, device_id: device, ...byUser },
+  'device.added': { ...none, device_id: device, ...byNobody },
+  'device.removed': { ...none, device_id: device, ...byUser },
+  'token.ended': { ...none, authentication_id: authentication, device_id: device, ...byNobody },
+  'credential.changed': { ...none, credential: 'password', change: 'changed', ...byUser },
+  'recovery.completed': { ...none, recovers: 'password', ...byUser },
+  'registration.completed': { ...none, ...byUser },
+  'notification.created': { ...none, notification_id: notification, notification_sequence: 7, ...byNobody },
+  'notification.updated': {
+    notification_id: notification,
+    notification_sequence: 7,
+    changed_fields: ['description'],
+    ...byNobody,
+  },
+  'notification.deleted': { ...none, notification_id: notification, notification_sequence: 7, ...byNobody },
+  'marker.moved': { ...none, last_read_sequence: 7, ...byNobody },
+  'message.failed': { ...none, message_id: message, kind: 'sms.code', actor: 'system' },
+  'push.token_gone': { ...none, device_id: device, channel: 'fcm', ...byNobody },
+};
+
+/** The example of an event. */
+export const exampleOf = (type: WebhookEventType): EventData => examples[type];

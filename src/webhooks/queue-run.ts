@@ -1,0 +1,96 @@
+import { type AttemptResult, holdSeconds, outcomeOf, wakeIn } from './schedule.js';
+import type { SettledDelivery, TakenRow } from './sending-queries.js';
+
+/** A pending delivery of a taken queue. */
+export type TakenDelivery = TakenRow & { readonly id: string };
+
+/** What a run over the queue of a user did. */
+export interface QueueRun {
+  readonly results: SettledDelivery[];
+  /** Deliveries that are no longer pending. */
+  readonly done: number;
+  /** Seconds until the queue needs a sender again. */
+  readonly dueIn: number;
+  /** Whether the endpoint said that it is gone. */
+  readonly isGone: boolean;
+}
+
+export interface RunOptions {
+  /** Makes one attempt. Undefined: the event is too old and was removed. */
+  attempt(delivery: TakenDelivery): Promise<AttemptResult | undefined>;
+  /** Whether there is time for another attempt. */
+  mayContinue(): boolean;
+  /** From 0 to 1. */
+  random(): number;
+}
+
+/**
+ * Delivers the events of one user to one endpoint, one after the other. An event that fails holds back the later ones,
+ * for at most an hour after its first attempt. Then it is late, and is retried beside them.
+ */
+export async function runQueue(deliveries: readonly TakenDelivery[], options: RunOptions): Promise<QueueRun> {
+  const results: SettledDelivery[] = [];
+  let [done, dueIn, isHeld] = [0, Number.POSITIVE_INFINITY, false];
+  const wake = (seconds: number) => {
+    dueIn = Math.min(dueIn, seconds);
+  };
+  for (const delivery of deliveries) {
+    if (!options.mayContinue()) {
+      wake(0);
+      break;
+    }
+    const { id, user_id, age, attempts, due_in } = delivery;
+    const isLate = delivery.is_late || age >= holdSeconds;
+    if (isHeld && !isLate) continue;
+    if (due_in > 0) {
+      if (isLate && !delivery.is_late) results.push({ ...untried, user_id, id, is_late: true });
+      isHeld ||= !isLate;
+      wake(wakeIn({ state: 'pending', isLate, delay: due_in }, age));
+      continue;
+    }
+    const result = await options.attempt(delivery);
+    if (result === undefined) {
+      results.push({
+        ...untried,
+        user_id,
+        id,
+        is_late: isLate,
+        state: 'failed',
+        error: 'the event is no longer stored',
+      });
+      done += 1;
+      continue;
+    }
+    const outcome = outcomeOf({ attempts, isLate, age, dueIn: due_in }, result, options.random());
+    const isPending = outcome.state === 'pending';
+    results.push({
+      user_id,
+      id,
+      state: outcome.state,
+      is_late: outcome.isLate,
+      delay: isPending ? outcome.delay : null,
+      attempted: true,
+      status: result.status ?? null,
+      answer: result.answer ?? null,
+      error: result.error ?? null,
+      duration_ms: result.durationMs,
+    });
+    if (isPending) {
+      isHeld ||= !outcome.isLate;
+      wake(wakeIn(outcome, age));
+    } else done += 1;
+    if (result.status === 410) return { results, done, dueIn: Math.min(dueIn, 0), isGone: true };
+  }
+  // Without a delivery that waits, there may be more that this run has not taken.
+  return { results, done, dueIn: Number.isFinite(dueIn) ? dueIn : 0, isGone: false };
+}
+
+const untried = {
+  state: 'pending',
+  delay: null,
+  attempted: false,
+  status: null,
+  answer: null,
+  error: null,
+  duration_ms: null,
+};

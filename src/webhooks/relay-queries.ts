@@ -1,0 +1,163 @@
+import { directoryStatement, everyoneStatement, literal, sql, unprepared } from '../database/sql.js';
+
+/** Rows of the outbox that one step reads, and the number of events at which it stops. */
+const limits = { rows: 500, events: 5000 };
+
+/**
+ * One relay works at a time, on all instances: two could number the events of a user in the wrong order. No other lock
+ * uses this number. The statement after this one sees everything that the relay before has committed.
+ */
+export const tryRelayLock = directoryStatement<object, { locked: boolean }>(
+  'webhook_relay_lock',
+  () => sql`select pg_try_advisory_xact_lock(7203415045) as locked`,
+);
+
+/** Whether there is anything to relay: without webhooks, nothing else runs. */
+export const hasWork = everyoneStatement<object, { exists: boolean }>(
+  'webhook_relay_work',
+  () => sql`
+  select exists (select from webhook_outbox) or exists (select from webhook_replays) as exists`,
+);
+
+export interface OutboxRow {
+  readonly type: string;
+  readonly actor: string | null;
+  readonly user_ids: string[];
+  readonly object_ids: (string | null)[] | null;
+  /** As text: arrays of bigint are not converted. */
+  readonly sequences: string[] | null;
+  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly created_at: string;
+}
+
+/** The oldest rows up to the limits, and at least one. */
+export const takeOutbox = everyoneStatement<object, OutboxRow>(
+  'webhook_outbox_take',
+  () => sql`
+  with oldest as (
+    select id, created_at, cardinality(user_ids) as size from webhook_outbox order by created_at, id
+    limit ${literal(limits.rows)}
+  ),
+  due as (select id, created_at, size, sum(size) over (order by created_at, id) as total from oldest),
+  taken as (
+    delete from webhook_outbox where id in (select id from due where total - size < ${literal(limits.events)})
+    returning *
+  )
+  select type, actor, user_ids, object_ids, sequences, data, created_at from taken order by created_at, id`,
+);
+
+/** Moves the numbers of users, in the order of the users. */
+export const numberEvents = unprepared(
+  everyoneStatement<
+    { userIds: readonly string[]; counts: readonly number[] },
+    { user_id: string; last_sequence: number }
+  >(
+    'webhook_users_move',
+    (p) => sql`
+    insert into webhook_users as known (user_id, last_sequence)
+    select user_id, count from unnest(${p.userIds}::uuid[], ${p.counts}::bigint[]) as given (user_id, count) order by user_id
+    on conflict (user_id) do update set last_sequence = known.last_sequence + excluded.last_sequence
+    returning user_id, last_sequence`,
+  ),
+);
+
+/** @param events JSON of an array of `StoredEvent` */
+export const insertEvents = everyoneStatement<{ events: string }>(
+  'webhook_events_insert',
+  (p) => sql`
+  insert into webhook_events (user_id, sequence, id, type, data, created_at)
+  select * from json_to_recordset(${p.events}::json)
+    as event (user_id uuid, sequence bigint, id uuid, type text, data jsonb, created_at timestamptz)`,
+);
+
+/**
+ * Inserts deliveries, and the queues that they are in. A queue that a sender has keeps its time: the sender sees the new
+ * number when it returns the queue.
+ * @param deliveries JSON of an array of `NewDelivery`
+ */
+export const insertDeliveries = everyoneStatement<{ deliveries: string }>(
+  'webhook_deliveries_insert',
+  (p) => sql`
+  with inserted as (
+    insert into webhook_deliveries (user_id, id, endpoint_id, sequence, event_id, type, created_at)
+    select user_id, gen_random_uuid(), endpoint_id, sequence, event_id, type, db_now()
+    from json_to_recordset(${p.deliveries}::json)
+      as delivery (user_id uuid, endpoint_id uuid, sequence bigint, event_id uuid, type text)
+    returning user_id, endpoint_id
+  )
+  insert into webhook_queues as known (user_id, endpoint_id, pending, due_at)
+  select user_id, endpoint_id, count(*), (select db_now()) from inserted group by user_id, endpoint_id
+  order by user_id, endpoint_id
+  on conflict (user_id, endpoint_id) do update set pending = known.pending + excluded.pending`,
+);
+
+/** An endpoint that gets new events. */
+export interface Subscription {
+  readonly id: string;
+  readonly events: string[];
+  readonly filter: string;
+}
+
+export const selectSubscriptions = directoryStatement<object, Subscription>(
+  'webhook_subscriptions',
+  () => sql`select id, events, filter from webhook_endpoints where enabled`,
+);
+
+export interface ReplayRow extends Subscription {
+  readonly replay_id: string;
+}
+
+/** The oldest replay, and its endpoint. */
+export const selectReplay = directoryStatement<object, ReplayRow>(
+  'webhook_replay_next',
+  () => sql`
+  select r.id as replay_id, e.id, e.events, e.filter
+  from webhook_replays r join webhook_endpoints e on e.id = r.endpoint_id
+  order by r.created_at, r.id limit 1`,
+);
+
+/** An event that is stored. */
+export interface StoredEvent {
+  readonly user_id: string;
+  readonly sequence: number;
+  readonly id: string;
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly created_at: string;
+}
+
+/** Events that one step of a replay reads. */
+export const replayStep = 1000;
+
+export const selectReplayEvents = everyoneStatement<{ replayId: string }, StoredEvent>(
+  'webhook_replay_events',
+  (p) => sql`
+  select e.user_id, e.sequence, e.id, e.type, e.data, e.created_at
+  from webhook_replays r cross join lateral (
+    select * from webhook_events e
+    where e.created_at >= r.from_time and e.created_at < r.until_time
+      and (e.created_at, e.user_id, e.sequence) >
+          (coalesce(r.at_time, '-infinity'), coalesce(r.at_user, '00000000-0000-0000-0000-000000000000'), coalesce(r.at_sequence, 0))
+    order by e.created_at, e.user_id, e.sequence limit ${literal(replayStep)}) e
+  where r.id = ${p.replayId}
+  order by e.created_at, e.user_id, e.sequence`,
+);
+
+interface ReplayedTo {
+  readonly replayId: string;
+  readonly time: string;
+  readonly userId: string;
+  readonly sequence: number;
+}
+
+export const moveReplay = directoryStatement<ReplayedTo>(
+  'webhook_replay_move',
+  (p) => sql`
+  update webhook_replays set at_time = ${p.time}, at_user = ${p.userId}, at_sequence = ${p.sequence}
+  where id = ${p.replayId}`,
+);
+
+export const endReplay = directoryStatement<{ replayId: string }>(
+  'webhook_replay_end',
+  (p) => sql`delete from webhook_replays where id = ${p.replayId}`,
+);

@@ -1,0 +1,122 @@
+import type { Database, Transaction } from '../database/database.js';
+import type { Scope } from '../database/sql.js';
+import type { FilterClause } from '../lib/filter/fields.js';
+import { matches } from '../lib/filter/match.js';
+import { parseFilter } from '../lib/filter/parse.js';
+import { newId } from '../lib/ids.js';
+import { type Cause, eventOf, includesType, webhookFilterFields } from './catalogue.js';
+import {
+  endReplay,
+  hasWork,
+  insertDeliveries,
+  insertEvents,
+  moveReplay,
+  numberEvents,
+  type OutboxRow,
+  replayStep,
+  type StoredEvent,
+  type Subscription,
+  selectReplay,
+  selectReplayEvents,
+  selectSubscriptions,
+  takeOutbox,
+  tryRelayLock,
+} from './relay-queries.js';
+
+type Tx = Transaction<Scope>;
+
+/**
+ * Turns the oldest rows of the outbox into events with numbers and into deliveries, in the transaction that deletes the
+ * rows: no event is lost or delivered for a change that did not happen. Without such rows, it continues a replay.
+ * @returns whether there may be more
+ */
+export async function relayEvents(database: Database): Promise<boolean> {
+  const [work] = await database.everyone.query(hasWork({}));
+  if (work?.exists !== true) return false;
+  return database.everyone.transaction(async (tx) => {
+    const [lock] = await tx.query(tryRelayLock({}));
+    if (lock?.locked !== true) return false;
+    const rows = await tx.query(takeOutbox({}));
+    if (rows.length === 0) return continueReplay(tx);
+    const events = await numbered(tx, rows.flatMap(causesOf));
+    await tx.query(insertEvents({ events: JSON.stringify(events) }));
+    const subscriptions = await tx.query(selectSubscriptions({}));
+    await deliver(tx, events, subscriptions);
+    return true;
+  });
+}
+
+/** The causes of a row, in their order for each user. */
+function causesOf({ type, actor, user_ids: users, object_ids, data, created_at, ...row }: OutboxRow): Cause[] {
+  const sequences = row.sequences?.map(Number);
+  const causeOf = (userId: string, more: Readonly<Record<string, unknown>>): Cause => ({
+    type,
+    actor,
+    userId,
+    data: { ...data, ...more },
+    createdAt: created_at,
+  });
+  if (sequences === undefined) return users.map((userId) => causeOf(userId, {}));
+  const places = users.map((_, place) => place).sort((one, other) => (sequences[one] ?? 0) - (sequences[other] ?? 0));
+  return places.map((place) => {
+    const [object, sequence] = [object_ids?.[place] ?? null, sequences[place] ?? null];
+    const isMarker = type === 'marker.moved';
+    const ids = isMarker
+      ? { last_read_sequence: sequence }
+      : { notification_id: object, notification_sequence: sequence };
+    return causeOf(users[place] ?? '', ids);
+  });
+}
+
+/** Gives each event the next number of its user. */
+async function numbered(tx: Tx, causes: readonly Cause[]): Promise<StoredEvent[]> {
+  const described = causes.flatMap((cause) => {
+    const event = eventOf(cause);
+    return event === undefined ? [] : [{ cause, event }];
+  });
+  const counts = new Map<string, number>();
+  for (const { cause } of described) counts.set(cause.userId, (counts.get(cause.userId) ?? 0) + 1);
+  const moved = await tx.query(numberEvents({ userIds: [...counts.keys()], counts: [...counts.values()] }));
+  const next = new Map(
+    moved.map(({ user_id, last_sequence }) => [user_id, last_sequence - (counts.get(user_id) ?? 0) + 1]),
+  );
+  return described.map(({ cause: { userId, createdAt }, event: { type, data } }) => {
+    const sequence = next.get(userId) ?? 0;
+    next.set(userId, sequence + 1);
+    return { user_id: userId, sequence, id: newId(), type, data, created_at: createdAt };
+  });
+}
+
+/** Creates the deliveries of events to the endpoints that want them. */
+export async function deliver(
+  tx: Tx,
+  events: readonly StoredEvent[],
+  subscriptions: readonly Subscription[],
+): Promise<void> {
+  const deliveries = subscriptions.flatMap(({ id: endpoint_id, events: patterns, filter }) => {
+    const clauses = filter === '' ? [] : parseFilter(filter, webhookFilterFields);
+    return events
+      .filter((event) => patterns.some((pattern) => includesType(pattern, event.type)) && isWanted(clauses, event))
+      .map(({ user_id, sequence, id: event_id, type }) => ({ user_id, endpoint_id, sequence, event_id, type }));
+  });
+  if (deliveries.length > 0) await tx.query(insertDeliveries({ deliveries: JSON.stringify(deliveries) }));
+}
+
+const isWanted = (clauses: readonly FilterClause[], { user_id, type, data, created_at }: StoredEvent) =>
+  clauses.length === 0 || matches(clauses, { ...data, user_id, type, created_at });
+
+/** @returns whether there may be more */
+async function continueReplay(tx: Tx): Promise<boolean> {
+  const [replay] = await tx.query(selectReplay({}));
+  if (replay === undefined) return false;
+  const { replay_id: replayId } = replay;
+  const events = await tx.query(selectReplayEvents({ replayId }));
+  await deliver(tx, events, [replay]);
+  const last = events.at(-1);
+  if (last === undefined || events.length < replayStep) await tx.query(endReplay({ replayId }));
+  else {
+    const { created_at: time, user_id: userId, sequence } = last;
+    await tx.query(moveReplay({ replayId, time, userId, sequence }));
+  }
+  return true;
+}

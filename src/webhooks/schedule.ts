@@ -1,0 +1,51 @@
+/** Seconds from a failed attempt to the next one: the first retries, and then one each hour. */
+const delays = [5, 30, 120, 600, 1800, 3600];
+/** Seconds after the first attempt, from which on an event no longer holds back later events of its user. */
+export const holdSeconds = 3600;
+/** Seconds after the first attempt, after which there is no further one. */
+const giveUpSeconds = 86_400;
+
+/** What an attempt has shown. */
+export interface AttemptResult {
+  readonly ok: boolean;
+  /** HTTP status, if the endpoint answered. */
+  readonly status: number | undefined;
+  /** The start of the answer. */
+  readonly answer: string | undefined;
+  readonly error: string | undefined;
+  /** Seconds, from `Retry-After`. */
+  readonly retryAfter: number | undefined;
+  readonly durationMs: number;
+}
+
+/** A pending delivery, as a sender finds it. Times are seconds from now. */
+export interface PendingDelivery {
+  readonly attempts: number;
+  readonly isLate: boolean;
+  /** Since the first attempt; 0 before it. */
+  readonly age: number;
+  /** Until the next attempt; 0 or less: now. */
+  readonly dueIn: number;
+}
+
+/** What happens to a delivery after a sender has looked at it. */
+export interface Outcome {
+  readonly state: 'pending' | 'delivered' | 'failed';
+  readonly isLate: boolean;
+  /** Seconds until the next attempt, if it is pending. */
+  readonly delay: number;
+}
+
+/** The outcome of an attempt. @param random from 0 to 1, spreads the retries of many deliveries */
+export function outcomeOf(delivery: PendingDelivery, result: AttemptResult, random: number): Outcome {
+  if (result.ok) return { state: 'delivered', isLate: delivery.isLate, delay: 0 };
+  const planned = (delays[Math.min(delivery.attempts, delays.length - 1)] ?? 0) * (1 + random / 10);
+  const delay = Math.min(giveUpSeconds, Math.max(planned, result.retryAfter ?? 0));
+  if (delivery.age + delay > giveUpSeconds) return { state: 'failed', isLate: delivery.isLate, delay: 0 };
+  return { state: 'pending', isLate: delivery.isLate || delivery.age >= holdSeconds, delay };
+}
+
+/** Seconds after which a pending delivery needs a sender again: for its next attempt, or to let later events pass. */
+export function wakeIn({ isLate, delay }: Outcome, age: number): number {
+  return isLate ? delay : Math.max(0, Math.min(delay, holdSeconds - age));
+}

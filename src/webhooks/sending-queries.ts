@@ -1,0 +1,176 @@
+import { directoryStatement, everyoneStatement, literal, sql, unprepared } from '../database/sql.js';
+
+/** Seconds after which another sender may take a queue: its sender must have died. Longer than a run and its last attempt. */
+export const leaseSeconds = 60;
+/** Deliveries of a queue that a sender takes at a time. More than a day has hours: so many of them may be late. */
+const maxTaken = 50;
+
+/** An endpoint with deliveries that are due. */
+export interface DueEndpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly payload: 'thin' | 'full';
+  readonly secret: Buffer;
+  /** Null: it no longer signs. */
+  readonly previous_secret: Buffer | null;
+}
+
+const endpointColumns = sql`id, url, payload, secret,
+  case when previous_secret_until > (select db_now()) then previous_secret end as previous_secret`;
+
+export const selectDueEndpoints = everyoneStatement<object, DueEndpoint>(
+  'webhook_endpoints_due',
+  () => sql`
+  select ${endpointColumns} from webhook_endpoints e
+  where enabled and exists (
+    select from webhook_queues q where q.endpoint_id = e.id and q.due_at <= (select db_now()))`,
+);
+
+export const selectEndpoint = directoryStatement<{ id: string }, DueEndpoint & { enabled: boolean }>(
+  'webhook_endpoint_send',
+  (p) => sql`select ${endpointColumns}, enabled from webhook_endpoints where id = ${p.id}`,
+);
+
+interface TakeValues {
+  readonly endpointId: string;
+  readonly lease: string;
+  readonly limit: number;
+}
+
+/** A pending delivery of a queue that was taken. Null ids: the queue has none. Times are seconds. */
+export interface TakenRow {
+  readonly user_id: string;
+  readonly id: string | null;
+  readonly sequence: number;
+  readonly event_id: string;
+  readonly type: string;
+  readonly is_late: boolean;
+  readonly attempts: number;
+  readonly age: number;
+  readonly due_in: number;
+  /** Null: the event was removed, because it is too old. */
+  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly created_at: string | null;
+}
+
+/** Takes queues that are due. Those that another sender takes at the moment are skipped. Planned at each use: tables grow fast. */
+export const takeQueues = unprepared(
+  everyoneStatement<TakeValues, TakenRow>(
+    'webhook_queues_take',
+    (p) => sql`
+    with due as materialized (
+      select user_id from webhook_queues
+      where endpoint_id = ${p.endpointId}::uuid and due_at <= (select db_now())
+      order by due_at limit ${p.limit} for update skip locked
+    ),
+    taken as (
+      update webhook_queues q
+      set lease = ${p.lease}, due_at = (select db_now()) + ${literal(leaseSeconds)} * interval '1 second'
+      from due where q.user_id = due.user_id and q.endpoint_id = ${p.endpointId}::uuid
+      returning q.user_id
+    )
+    select taken.user_id, d.id, d.sequence, d.event_id, d.type, d.is_late, d.attempts, d.age, d.due_in, e.data, e.created_at
+    from taken left join lateral (
+      select id, sequence, event_id, type, is_late, attempts,
+             coalesce(extract(epoch from (select db_now()) - first_attempt_at), 0)::float8 as age,
+             coalesce(extract(epoch from next_attempt_at - (select db_now())), 0)::float8 as due_in
+      from webhook_deliveries
+      where user_id = taken.user_id and endpoint_id = ${p.endpointId}::uuid and state = 'pending'
+      order by sequence, id limit ${literal(maxTaken)}) d on true
+    left join lateral (
+      select data, created_at from webhook_events
+      where user_id = taken.user_id and sequence = d.sequence limit 1) e on true
+    order by taken.user_id, d.sequence, d.id`,
+  ),
+);
+
+/** What a sender did with a delivery. */
+export interface SettledDelivery {
+  readonly user_id: string;
+  readonly id: string;
+  readonly state: string;
+  readonly is_late: boolean;
+  /** Seconds until the next attempt; null: none. */
+  readonly delay: number | null;
+  /** Whether there was an attempt. */
+  readonly attempted: boolean;
+  readonly status: number | null;
+  readonly answer: string | null;
+  readonly error: string | null;
+  readonly duration_ms: number | null;
+}
+
+/** A queue that a sender returns. */
+export interface ReturnedQueue {
+  readonly user_id: string;
+  readonly lease: string;
+  /** Deliveries that are no longer pending. */
+  readonly done: number;
+  /** Seconds until it is due. */
+  readonly due_in: number;
+}
+
+/**
+ * Writes results and returns queues. A queue that the sender has lost stays as it is, and its results are dropped: the
+ * sender that has it now delivers again. Queues are locked in their order, as the relay does.
+ * @param queues and results: JSON of arrays of `ReturnedQueue` and `SettledDelivery`
+ */
+export const settleQueues = everyoneStatement<{ endpointId: string; queues: string; results: string }>(
+  'webhook_queues_settle',
+  (p) => sql`
+  with returned as (
+    select * from json_to_recordset(${p.queues}::json) as queue (user_id uuid, lease uuid, done int, due_in float8)
+  ),
+  held as materialized (
+    select q.user_id, r.done, r.due_in from webhook_queues q join returned r on r.user_id = q.user_id and r.lease = q.lease
+    where q.endpoint_id = ${p.endpointId}::uuid order by q.user_id for update of q
+  ),
+  released as (
+    update webhook_queues q
+    set pending = q.pending - held.done, lease = null, due_at = (select db_now()) + held.due_in * interval '1 second'
+    from held where q.user_id = held.user_id and q.endpoint_id = ${p.endpointId}::uuid
+  )
+  update webhook_deliveries d
+  set state = r.state, is_late = r.is_late, attempts = d.attempts + r.attempted::int,
+      first_attempt_at = case when r.attempted then coalesce(d.first_attempt_at, now) else d.first_attempt_at end,
+      last_attempt_at = case when r.attempted then now else d.last_attempt_at end,
+      next_attempt_at = case when r.attempted then now + r.delay * interval '1 second'
+                        when r.state = 'pending' then d.next_attempt_at end,
+      status = case when r.attempted then r.status else d.status end,
+      answer = case when r.attempted then r.answer else d.answer end,
+      error = coalesce(r.error, case when r.attempted then null else d.error end),
+      duration_ms = case when r.attempted then r.duration_ms else d.duration_ms end
+  from json_to_recordset(${p.results}::json) as r (
+    user_id uuid, id uuid, state text, is_late boolean, delay float8, attempted boolean, status int, answer text, error text,
+    duration_ms int), held, (select db_now() as now) clock
+  where d.user_id = r.user_id and d.id = r.id and held.user_id = r.user_id and d.state = 'pending'`,
+);
+
+/** Removes queues without pending deliveries. */
+export const removeEmptyQueues = everyoneStatement<{ endpointId: string; userIds: readonly string[] }>(
+  'webhook_queues_remove_empty',
+  (p) => sql`
+  delete from webhook_queues where endpoint_id = ${p.endpointId}::uuid and user_id in (
+    select user_id from webhook_queues
+    where endpoint_id = ${p.endpointId}::uuid and user_id = any (${p.userIds}::uuid[]) and pending <= 0 and lease is null
+    for update skip locked)`,
+);
+
+export const recordSuccess = directoryStatement<{ id: string }>(
+  'webhook_health_success',
+  (p) => sql`
+  insert into webhook_health (endpoint_id, last_success_at) select id, db_now() from webhook_endpoints where id = ${p.id}
+  on conflict (endpoint_id) do update set last_success_at = excluded.last_success_at, failing_since = null`,
+);
+
+/** @returns whether the endpoint has had no success for five days */
+export const recordFailure = directoryStatement<{ id: string; error: string }, { has_failed: boolean }>(
+  'webhook_health_failure',
+  (p) => sql`
+  insert into webhook_health as known (endpoint_id, last_failure_at, failing_since, last_error)
+  select id, now, now, ${p.error} from webhook_endpoints, (select db_now() as now) clock where id = ${p.id}
+  on conflict (endpoint_id) do update
+  set last_failure_at = excluded.last_failure_at, last_error = excluded.last_error,
+      failing_since = coalesce(known.failing_since, excluded.failing_since)
+  returning failing_since < last_failure_at - interval '5 days' as has_failed`,
+);

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../database/database.js';
+import { type Relay, startRelay } from '../database/relay.js';
+import type { SecretKeys } from '../lib/crypto/secret-keys.js';
+import { disableFailing } from './endpoints.js';
+import { bodyOf, type WebhookResources } from './payload.js';
+import { type QueueRun, runQueue, type TakenDelivery } from './queue-run.js';
+import { relayEvents } from './relay.js';
+import { decryptSecret, signingKey, type WebhookSigningKey } from './secrets.js';
+import type { WebhookSender } from './sender.js';
+import {
+  type DueEndpoint,
+  leaseSeconds,
+  type ReturnedQueue,
+  recordFailure,
+  recordSuccess,
+  removeEmptyQueues,
+  selectDueEndpoints,
+  selectEndpoint,
+  settleQueues,
+  type TakenRow,
+  takeQueues,
+} from './sending-queries.js';
+
+export interface SendingOptions {
+  readonly database: Database;
+  readonly keys: SecretKeys;
+  readonly sender: WebhookSender;
+  readonly resources: WebhookResources;
+  readonly log: { warn(fields: object, message: string): void };
+  /** Called after each attempt. */
+  readonly onAttempt?: (outcome: 'delivered' | 'failed') => void;
+}
+
+/** Users of one endpoint whose events this process delivers at a time. An endpoint that hangs blocks its own only. */
+const concurrency = 64;
+/** A run makes no further attempt after this time: the last one takes at most ten seconds. */
+const maxRunMs = (leaseSeconds - 20) * 1000;
+/** Milliseconds between two writes of the health of an endpoint that has not changed. */
+const healthInterval = 5000;
+
+/**
+ * Starts to turn recorded events into deliveries, and to send these. Every instance does both. Each endpoint has its own
+ * worker: it takes queues of users that are due, and sends the events of each user in order.
+ */
+export function startWebhooks(options: SendingOptions): { stop(): Promise<void> } {
+  const { database, log } = options;
+  const workers = new Map<string, Promise<void>>();
+  let isStopping = false;
+
+  const sending: Relay = startRelay(
+    async () => {
+      for (const { id } of await database.everyone.query(selectDueEndpoints({}))) {
+        if (workers.has(id) || isStopping) continue;
+        const work = workOn(options, id, () => isStopping)
+          .catch((error) => log.warn({ err: error, webhook_id: id }, 'the deliveries of a webhook were interrupted'))
+          .finally(() => workers.delete(id));
+        workers.set(id, work);
+      }
+      return false;
+    },
+    (error) => log.warn({ err: error }, 'due deliveries of webhooks could not be read'),
+  );
+  const relay: Relay = startRelay(
+    async () => {
+      const hasMore = await relayEvents(database);
+      if (hasMore) sending.notify();
+      return hasMore;
+    },
+    (error) => log.warn({ err: error }, 'events for webhooks could not be read'),
+  );
+  return {
+    async stop() {
+      isStopping = true;
+      await Promise.all([relay.stop(), sending.stop()]);
+      await Promise.all(workers.values());
+    },
+  };
+}
+
+/** What an endpoint's worker sends with. */
+interface Target {
+  readonly endpoint: DueEndpoint;
+  readonly secrets: readonly string[];
+  readonly key: WebhookSigningKey | undefined;
+}
+
+/** Sends what is due for an endpoint, until nothing is. */
+async function workOn(options: SendingOptions, endpointId: string, isStopping: () => boolean): Promise<void> {
+  const { database, keys } = options;
+  const health = createHealth(options, endpointId);
+  const running = new Set<Promise<void>>();
+  const lease = randomUUID();
+  const settle = createSettlement(options, endpointId, lease);
+  try {
+    for (;;) {
+      const [endpoint] = await database.directory.query(selectEndpoint({ id: endpointId }));
+      if (endpoint?.enabled !== true || isStopping()) return;
+      const target = await targetOf(database, keys, endpoint);
+      const limit = concurrency - running.size;
+      const taken = await database.everyone.query(takeQueues({ endpointId, lease, limit }));
+      for (const [userId, rows] of byUser(taken)) {
+        const run = runOne(options, target, rows, isStopping)
+          .then(async (result) => {
+            await settle(userId, result);
+            await health(result);
+          })
+          // The lease ends by itself, and the queue is taken again.
+          .catch((error) => options.log.warn({ err: error, webhook_id: endpointId }, 'a delivery was interrupted'))
+          .finally(() => running.delete(run));
+        running.add(run);
+      }
+      if (running.size === 0) return;
+      // Half of the places are free before the next queues are taken, so that one statement takes several.
+      do await Promise.race(running);
+      while (running.size > concurrency / 2);
+    }
+  } finally {
+    await Promise.allSettled(running);
+  }
+}
+
+/** The rows of each user, in their order. */
+function byUser(rows: readonly TakenRow[]): Map<string, TakenRow[]> {
+  const users = new Map<string, TakenRow[]>();
+  for (const row of rows) {
+    const known = users.get(row.user_id);
+    if (known === undefined) users.set(row.user_id, [row]);
+    else known.push(row);
+  }
+  return users;
+}
+
+async function targetOf(database: Database, keys: SecretKeys, endpoint: DueEndpoint): Promise<Target> {
+  const { id, secret, previous_secret } = endpoint;
+  const secrets = [secret, ...(previous_secret === null ? [] : [previous_secret])];
+  return {
+    endpoint,
+    secrets: secrets.map((encrypted) => decryptSecret(keys, id, encrypted)),
+    key: await signingKey(database.directory, keys),
+  };
+}
+
+function runOne(
+  { sender, resources, onAttempt }: SendingOptions,
+  { endpoint, secrets, key }: Target,
+  rows: readonly TakenRow[],
+  isStopping: () => boolean,
+): Promise<QueueRun> {
+  const started = performance.now();
+  const deliveries = rows.flatMap((row): TakenDelivery[] => (row.id === null ? [] : [{ ...row, id: row.id }]));
+  return runQueue(deliveries, {
+    async attempt({ event_id, data, created_at, ...event }) {
+      if (data === null || created_at === null) return undefined;
+      const shown = { ...event, event_id, data, created_at };
+      const more = endpoint.payload === 'full' ? await resources.read(shown) : {};
+      const body = bodyOf(endpoint.id, shown, more);
+      const result = await sender.send({ url: endpoint.url, id: event_id, body, secrets, key });
+      onAttempt?.(result.ok ? 'delivered' : 'failed');
+      return result;
+    },
+    mayContinue: () => !isStopping() && performance.now() - started < maxRunMs,
+    random: Math.random,
+  });
+}
+
+/** Returns the queues of runs. Runs that end while a statement runs share the next one. */
+function createSettlement({ database }: SendingOptions, endpointId: string, lease: string) {
+  let waiting: { userId: string; run: QueueRun }[] = [];
+  let next: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
+
+  async function flush(): Promise<void> {
+    await last.catch(() => undefined);
+    const runs = waiting;
+    [waiting, next] = [[], undefined];
+    last = write(runs);
+    await last;
+  }
+  async function write(runs: typeof waiting): Promise<void> {
+    const queues = runs.map(
+      ({ userId, run: { done, dueIn } }): ReturnedQueue => ({ user_id: userId, lease, done, due_in: dueIn }),
+    );
+    const results = runs.flatMap(({ run }) => run.results);
+    const values = { endpointId, queues: JSON.stringify(queues), results: JSON.stringify(results) };
+    await database.everyone.query(settleQueues(values));
+    await database.everyone.query(removeEmptyQueues({ endpointId, userIds: runs.map(({ userId }) => userId) }));
+  }
+  return (userId: string, run: QueueRun): Promise<void> => {
+    waiting.push({ userId, run });
+    next ??= flush();
+    return next;
+  };
+}
+
+/** Records successes and failures, not each one: all deliveries of an endpoint write the same row. Disables the endpoint. */
+function createHealth({ database, log }: SendingOptions, id: string): (run: QueueRun) => Promise<void> {
+  let last: { readonly ok: boolean; readonly at: number } | undefined;
+
+  async function disable(reason: 'gone' | 'failing') {
+    const disabled = await database.directory.transaction((tx) => disableFailing(tx, id, reason));
+    if (disabled) log.warn({ webhook_id: id, reason }, 'a webhook was disabled');
+  }
+  return async ({ results, isGone }) => {
+    const attempted = results.filter((result) => result.attempted);
+    const success = attempted.findLast(({ state }) => state === 'delivered');
+    const failure = attempted.findLast(({ state }) => state !== 'delivered');
+    const ok = success !== undefined;
+    if (attempted.length > 0) {
+      const now = performance.now();
+      if (last?.ok !== ok || now - last.at >= healthInterval) {
+        last = { ok, at: now };
+        if (ok) await database.directory.query(recordSuccess({ id }));
+        else {
+          const [row] = await database.directory.query(recordFailure({ id, error: failure?.error ?? 'unknown' }));
+          if (row?.has_failed === true && !isGone) await disable('failing');
+        }
+      }
+    }
+    if (isGone) await disable('gone');
+  };
+}

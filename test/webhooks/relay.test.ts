@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type EventType, recordEvent } from '../../src/audit/events.js';
+import type { Notification } from '../../src/contract/notification.js';
+import { webhookEventTypes } from '../../src/contract/webhooks.js';
+import { deletePushToken } from '../../src/devices/push-devices.js';
+import { includesType } from '../../src/webhooks/catalogue.js';
+import { exampleOf } from '../../src/webhooks/examples.js';
+import { createAdministration } from '../support/administration.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { readersOf } from '../support/readers.js';
+import { testSql } from '../support/sql.js';
+import { createUser, login, passwordLogin, signIn } from '../support/users.js';
+
+let postern: TestApp;
+const { admin } = createAdministration(() => postern);
+const { createReader, publish } = readersOf(() => postern);
+
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', ALLOW_PRIVATE_NETWORK_TARGETS: 'true' });
+});
+afterAll(() => postern.close());
+
+interface Row {
+  readonly type: string;
+  readonly sequence: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+const rows = <T extends object>(text: string, values: unknown[] = []) =>
+  postern.database.everyone.query<T>(testSql(text, values));
+
+/** The events of a user, in order, once nothing waits for the relay. */
+const eventsOf = (user: { id: string }) =>
+  eventually('an empty outbox', async () => {
+    const [waiting] = await rows<{ count: number }>('select count(*)::int as count from webhook_outbox');
+    return waiting?.count === 0
+      ? rows<Row>('select type, sequence, data from webhook_events where user_id = $1 order by sequence', [user.id])
+      : undefined;
+  });
+const typesOf = async (user: { id: string }) => (await eventsOf(user)).map(({ type }) => type);
+
+describe('without a webhook', () => {
+  test('nothing is recorded', async () => {
+    const { user } = await createReader();
+    await publish(user, [{}]);
+    expect(await rows('select 1 from webhook_outbox union all select 1 from webhook_events')).toEqual([]);
+  });
+});
+
+describe('with a webhook', () => {
+  beforeAll(async () => {
+    // Disabled: events are recorded, so that they can be replayed, and nothing is sent.
+    const webhook = { url: 'http://127.0.0.1:9/', events: ['*'] };
+    const { body } = await admin<{ id: string }>('POST', '/webhooks', webhook);
+    await admin('PATCH', `/webhooks/${body.id}`, { enabled: false });
+  });
+
+  const seen = new Map<string, Row>();
+  const note = async (user: { id: string }) => {
+    const events = await eventsOf(user);
+    for (const event of events) seen.set(event.type, event);
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+    return events.map(({ type }) => type);
+  };
+
+  test('changes of a user by operators are events', async () => {
+    const user = await createUser(postern);
+    const path = `/users/${user.id}`;
+    await admin('PATCH', path, { name: 'Ada' });
+    await admin('POST', `${path}/lock`, { permanent: true });
+    await admin('POST', `${path}/unlock`);
+    await admin('PATCH', path, { password: 'another battery of horses' });
+    await admin('PATCH', path, { status: 'deactivated' });
+    await admin('PATCH', path, { status: 'active' });
+    await admin('DELETE', path);
+    const all = await note(user);
+    expect(all.filter((type) => type !== 'token.ended')).toEqual([
+      'user.created',
+      'user.updated',
+      'user.locked',
+      'user.unlocked',
+      'credential.changed',
+      'user.deactivated',
+      'user.updated',
+      'user.deleted',
+    ]);
+    // The password and the deactivation ended all logins.
+    expect(all.filter((type) => type === 'token.ended')).toHaveLength(2);
+  });
+
+  test('logins, devices and tokens are events', async () => {
+    const user = await createUser(postern);
+    const device = randomUUID();
+    await signIn(postern, user, { id: device });
+    await signIn(postern, user, { id: device });
+    await admin('DELETE', `/users/${user.id}/devices/${device}`);
+    await postern.api('POST', '/v1/tokens', { body: passwordLogin(user.username, 'wrong', { id: device }) });
+    const events = await eventsOf(user);
+    await note(user);
+    const count = (type: string) => events.filter((event) => event.type === type).length;
+    expect(['login.approved', 'device.added', 'device.removed', 'token.ended', 'login.rejected'].map(count)).toEqual([
+      // The second login superseded the first one, and the removal ended the second one.
+      2, 1, 1, 2, 1,
+    ]);
+    expect(events.find(({ type }) => type === 'device.added')?.data).toMatchObject({ device_id: device });
+  });
+
+  test('a lock by guesses is an event, and logins of unknown identities are none', async () => {
+    const user = await createUser(postern);
+    const wrong = (name: string | null) => postern.api('POST', '/v1/tokens', { body: passwordLogin(name, 'wrong') });
+    for (let n = 0; n < 5; n += 1) await wrong(user.username);
+    await login(postern, user);
+    // The lock is recorded by the guess that starts it, before its login is.
+    expect(await note(user)).toEqual([
+      'user.created',
+      ...Array.from({ length: 4 }, () => 'login.rejected'),
+      'login.locked',
+      'login.rejected',
+      'login.rejected',
+    ]);
+    const count = async () => (await rows<{ n: number }>('select count(*)::int as n from webhook_events'))[0]?.n;
+    const before = await count();
+    await wrong(`nobody${randomUUID()}`);
+    await eventsOf(user);
+    expect(await count()).toBe(before);
+  });
+
+  test('inboxes have events in the order of their changes, also of publications to many users', async () => {
+    const [one, other] = [await createReader(), await createReader()];
+    const [first] = await publish(one.user, [{}, {}, {}]);
+    const both = [one, other].map(({ user }) => ({ user_id: user.id, notification_type: 'payment', description: 'y' }));
+    await admin<Notification[]>('POST', '/notifications', both);
+    await admin('PATCH', `/notifications/${first?.id}`, { description: 'changed' });
+    await admin('DELETE', `/notifications/${first?.id}`);
+    await postern.api('PUT', '/v1/notifications/marker', { bearer: one.token, body: { last_read_sequence: 2 } });
+    await note(one.user);
+    const inbox = (await eventsOf(one.user)).filter(({ type }) => /^(notification|marker)/.test(type));
+    expect(inbox.map(({ type, data }) => [type, data.notification_sequence ?? data.last_read_sequence])).toEqual([
+      ['notification.created', 1],
+      ['notification.created', 2],
+      ['notification.created', 3],
+      ['notification.created', 4],
+      ['notification.updated', 1],
+      ['notification.deleted', 1],
+      ['marker.moved', 2],
+    ]);
+    expect(inbox[4]?.data).toMatchObject({ notification_id: first?.id, changed_fields: ['description'] });
+    expect((await typesOf(other.user)).filter((type) => type === 'notification.created')).toHaveLength(1);
+  });
+
+  test('parallel single publications to one inbox have the order of the inbox', async () => {
+    const { user } = await createReader();
+    await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        admin('POST', '/notifications', { user_id: user.id, notification_type: 'payment', description: `${n}` }),
+      ),
+    );
+    const created = (await eventsOf(user)).filter(({ type }) => type === 'notification.created');
+    expect(created.map(({ data }) => data.notification_sequence)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+  });
+
+  test('audit events of other parts are events, and a refused push token is one', async () => {
+    const user = await createUser(postern);
+    const device = randomUUID();
+    await signIn(postern, user, { id: device, gcm_device_token: 'gone-token' });
+    const target = { user_id: user.id, device_id: device, channel: 'fcm' } as const;
+    await deletePushToken(postern.database.user(user.id), target, 'another-token');
+    await deletePushToken(postern.database.user(user.id), target, 'gone-token');
+    const record = (type: EventType, data: object) =>
+      recordEvent(postern.database.user(user.id), {
+        userId: user.id,
+        type,
+        origin: { actor: 'user' },
+        data: { ...data },
+      });
+    await record('identity.verified', { field: 'email' });
+    await record('registration.completed', {});
+    await record('recovery.completed', { recovers: 'password' });
+    await record('message.failed', { message_id: randomUUID(), kind: 'sms.code' });
+    await record('message.sent', {});
+    const types = await note(user);
+    expect(types.slice(-5)).toEqual([
+      'push.token_gone',
+      'identity.verified',
+      'registration.completed',
+      'recovery.completed',
+      'message.failed',
+    ]);
+  });
+
+  test('a transaction that fails leaves no event', async () => {
+    const user = await createUser(postern);
+    const failing = postern.database.user(user.id).transaction(async (tx) => {
+      await recordEvent(tx, { userId: user.id, type: 'user.locked', origin: { actor: 'user' } });
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await typesOf(user)).toEqual(['user.created']);
+  });
+
+  test('every type of the catalogue was seen, with the members of its example', () => {
+    expect([...seen.keys()].sort()).toEqual([...webhookEventTypes].sort());
+    for (const [type, { data }] of seen) {
+      const known = webhookEventTypes.find((one) => one === type);
+      if (known === undefined) throw new Error(`${type} is not in the catalogue`);
+      expect([type, ...Object.keys(data).sort()]).toEqual([type, ...Object.keys(exampleOf(known)).sort()]);
+    }
+  });
+});
+
+test('a pattern includes a type, a group or everything', () => {
+  expect(includesType('login.*', 'login.locked')).toBe(true);
+  expect(includesType('login.*', 'user.locked')).toBe(false);
+  expect(includesType('*', 'user.locked')).toBe(true);
+  expect(includesType('user.locked', 'user.locked')).toBe(true);
+  expect(includesType('user.lock', 'user.locked')).toBe(false);
+});
