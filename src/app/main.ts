@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.js';
+import type { HashThreads } from '../credentials/hash-threads.js';
 import type { Database } from '../database/database.js';
 import { countUnreadable, describeUnreadableValues } from '../database/unreadable.js';
 import type { App } from '../http/requests/route.js';
@@ -50,6 +51,8 @@ export interface StartOptions {
   readonly streamTimes?: Partial<StreamTimes>;
   /** Milliseconds between two writes of statistics; for tests too. */
   readonly statisticsInterval?: number;
+  /** Computes the password hashes; for tests, whose users need no slow hashes. */
+  readonly hashThreads?: HashThreads | undefined;
 }
 
 /** Encrypted values of each kind that a start checks: enough to find that a key is missing. */
@@ -74,6 +77,7 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     version,
     worker: options.worker,
     statisticsInterval: options.statisticsInterval,
+    hashThreads: options.hashThreads,
   });
   const { database } = base;
   await reportUnreadable(base);

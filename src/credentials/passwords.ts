@@ -1,6 +1,6 @@
 import { createConcurrencyLimiter } from '../lib/concurrency-limiter.js';
 import { availableCores } from '../lib/machine.js';
-import { createHashThreads } from './hash-threads.js';
+import { createHashThreads, type HashThreads } from './hash-threads.js';
 import type { PasswordHash } from './hashes/password-hash.js';
 import { parseHash } from './hashes/registry.js';
 
@@ -39,6 +39,8 @@ export interface HasherOptions {
   readonly onThreadLost?: (error: Error) => void;
   /** Called with the seconds that a hash took, without its wait for a thread of this process. */
   readonly onHashed?: (seconds: number) => void;
+  /** Computes the hashes with the current scheme. For tests, whose users need no slow hashes. */
+  readonly threads?: HashThreads | undefined;
 }
 
 /** NIST SP 800-63B-4, 3.1.1.2: normalize Unicode before hashing. */
@@ -74,7 +76,7 @@ function readStored(stored: string): PasswordHash {
 /** Creates a hasher. `concurrency` limits the hashes that run at a time. */
 export function createPasswordHasher(options: HasherOptions = {}): PasswordHasher {
   const { concurrency = availableCores(), queue = 128, onThreadLost: onLost, onHashed } = options;
-  const threads = createHashThreads({ count: concurrency, ...(onLost && { onLost }) });
+  const threads = options.threads ?? createHashThreads({ count: concurrency, ...(onLost && { onLost }) });
   // Each thread queues one waiting hash itself.
   const queuedAtThreads = Math.min(concurrency, queue);
   const limit = createConcurrencyLimiter({

@@ -304,6 +304,8 @@ describe('a changed credential', () => {
     const [email, phone] = [newEmail(), newPhone()];
     await change(user, { email, phone });
     await change(user, { password: 'another battery of horses' });
+    // The notice goes to the address that the user has when it is sent.
+    await settled();
     await change(user, { pin: '2468', email: null, name: 'Ada' });
     await change(user, { name: 'Ada Lovelace', username: user.username });
     expect((await noticesTo(user)).sort()).toEqual(

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { realHashes } from '../support/fast-hashes.js';
 import { createUser, passwordLogin, signIn } from '../support/users.js';
 
 let postern: TestApp;
 beforeAll(async () => {
-  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', LOG_LEVEL: 'silent' });
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0', LOG_LEVEL: 'silent' }, realHashes);
 });
 afterAll(() => postern.close());
 

@@ -2,22 +2,20 @@ import { hash as argon2 } from '@node-rs/argon2';
 import { hash as bcrypt } from '@node-rs/bcrypt';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
-import { type ApiAnswer, startTestApp, type TestApp } from '../support/app.js';
+import type { ApiAnswer } from '../support/app.js';
 import { testSql } from '../support/sql.js';
-import { expectAlike, timingSettings } from '../support/timing.js';
+import { type ComparedApp, startComparedApp } from '../support/timing.js';
 import { codeLogins, createUser, newPhone, passwordLogin, smsLogin } from '../support/users.js';
 
-let postern: TestApp;
+let postern: ComparedApp;
 beforeAll(async () => {
-  postern = await startTestApp(timingSettings);
+  postern = await startComparedApp();
 });
 afterAll(() => postern.close());
 
 const post = (path: string, body: object) => postern.api<Authentication>('POST', path, { body });
 
-test('step 1 takes the same time for unknown, deactivated and passwordless users, a wrong secret and a wrong PIN', {
-  timeout: 600_000,
-}, async () => {
+test('step 1 takes the same time for unknown, deactivated and passwordless users, a wrong secret and a wrong PIN', async () => {
   const known = await createUser(postern, { pin: '2468' });
   const deactivated = await createUser(postern, { pin: '2468' });
   await postern.api('PATCH', `/admin/v1/users/${deactivated.id}`, {
@@ -27,20 +25,20 @@ test('step 1 takes the same time for unknown, deactivated and passwordless users
   const passwordless = await createUser(postern, { password: undefined });
   const login = (username: string | null, secret?: string) => () =>
     post('/v1/tokens', { ...passwordLogin(username, secret), pin: '1357' });
-  await expectAlike({
-    unknown: login('nobody-at-all'),
-    deactivated: login(deactivated.username),
-    passwordless: login(passwordless.username),
-    wrongSecret: login(known.username, 'not the password'),
-    wrongPin: login(known.username),
-  });
+  await postern.expectAlike(
+    {
+      unknown: login('nobody-at-all'),
+      deactivated: login(deactivated.username),
+      passwordless: login(passwordless.username),
+      wrongSecret: login(known.username, 'not the password'),
+      wrongPin: login(known.username),
+    },
+    ['verify', 'verify'],
+  );
 });
 
 test.each(codeLogins)(
   'a two-step start by $authenticator takes the same time for a known and an unknown identity',
-  {
-    timeout: 600_000,
-  },
   async ({ field, newAddress, loginOf }) => {
     const user = await createUser(postern, { [field]: newAddress() });
     const unknown = newAddress();
@@ -48,13 +46,11 @@ test.each(codeLogins)(
       await postern.database.everyone.query(testSql('delete from message_limits'));
       expect((await post('/v1/tokens', loginOf(address))).status).toBe(201);
     };
-    await expectAlike({ known: start(user[field]), unknown: start(unknown) });
+    await postern.expectAlike({ known: start(user[field]), unknown: start(unknown) }, []);
   },
 );
 
-test('step 2 takes the same time for a wrong code of a known and of an unknown number', {
-  timeout: 600_000,
-}, async () => {
+test('step 2 takes the same time for a wrong code of a known and of an unknown number', async () => {
   const { phone } = await createUser(postern, { phone: newPhone(), pin: '2468' });
   const open = async (number: string | null) => {
     const { body } = await post('/v1/tokens', smsLogin(number));
@@ -68,36 +64,30 @@ test('step 2 takes the same time for a wrong code of a known and of an unknown n
     const { status } = await post(`/v1/tokens/${id}/secret`, { secret: 'abcdef', pin: '1357' });
     expect(status).toBe(400);
   };
-  await expectAlike({ known: answer(known), unknown: answer(unknown) });
+  await postern.expectAlike({ known: answer(known), unknown: answer(unknown) }, ['verify']);
 });
 
 test.each([
   ['argon2id', () => argon2('an imported password', { algorithm: 2, memoryCost: 32_768, timeCost: 3, parallelism: 1 })],
   ['bcrypt', () => bcrypt('an imported password', 9)],
-])(
-  'the time of a failed login does not show an expensive imported hash of %s',
-  { timeout: 600_000 },
-  async (_, make) => {
-    const dear = await make();
-    const imported = await createUser(postern, { password: undefined, password_hash: dear });
-    const usual = await createUser(postern);
-    const login = (username: string | null) => () => post('/v1/tokens', passwordLogin(username, 'not the password'));
-    const logins = {
-      imported: login(imported.username),
-      usual: login(usual.username),
-      unknown: login('nobody-at-all'),
-    };
-    // Detects a missing verification of the expensive scheme.
-    await expectAlike(logins, dear);
-  },
-);
+])('the time of a failed login does not show an expensive imported hash of %s', async (_, make) => {
+  await postern.database.everyone.query(testSql('delete from password_schemes'));
+  const dear = await make();
+  const imported = await createUser(postern, { password: undefined, password_hash: dear });
+  const usual = await createUser(postern);
+  const login = (username: string | null) => () => post('/v1/tokens', passwordLogin(username, 'not the password'));
+  const logins = {
+    imported: login(imported.username),
+    usual: login(usual.username),
+    unknown: login('nobody-at-all'),
+  };
+  await postern.expectAlike(logins, ['verify', 'verify another scheme']);
+});
 
 describe('an account locked by guesses and an unknown identity', () => {
-  let limited: TestApp;
+  let limited: ComparedApp;
   beforeAll(async () => {
-    limited = await startTestApp({
-      ...{ LOGIN_LIMIT_PER_ADDRESS: '0', CODE_LIMIT_PER_ADDRESS: '0', GUESS_LOCK: '30m', LOG_LEVEL: 'silent' },
-    });
+    limited = await startComparedApp({ GUESS_LIMIT: '5', GUESS_LOCK: '30m', GUESS_LIMIT_PERMANENT: '100' });
   });
   afterAll(() => limited.close());
 
@@ -144,16 +134,16 @@ describe('an account locked by guesses and an unknown identity', () => {
     expect(await codes(newPhone())).toEqual(ofPhone);
   });
 
-  test('take the same time for the secret that locks', { timeout: 600_000 }, async () => {
+  test('take the same time for the secret that locks', async () => {
     const { username } = await createUser(limited);
     const lock = (name: string | null) => async () => {
       await setFailures(4);
       expect((await guess(name)()).status).toBe(201);
     };
-    await expectAlike({ known: lock(username), unknown: lock('nobody-at-the-lock') });
+    await limited.expectAlike({ known: lock(username), unknown: lock('nobody-at-the-lock') }, ['verify']);
   });
 
-  test('take the same time while they are locked', { timeout: 600_000 }, async () => {
+  test('take the same time while they are locked', async () => {
     const { username } = await createUser(limited);
     const { phone } = await createUser(limited, { phone: newPhone() });
     const step2 = async (number: string | null) => {
@@ -168,7 +158,7 @@ describe('an account locked by guesses and an unknown identity', () => {
     }
     const locked = (request: () => Promise<{ status: number }>) => async () =>
       expect((await request()).status).toBe(423);
-    await expectAlike({ known: locked(names.known), unknown: locked(names.unknown) });
-    await expectAlike({ known: locked(codes.known), unknown: locked(codes.unknown) });
+    await limited.expectAlike({ known: locked(names.known), unknown: locked(names.unknown) }, []);
+    await limited.expectAlike({ known: locked(codes.known), unknown: locked(codes.unknown) }, []);
   });
 });

@@ -7,6 +7,7 @@ import type { App } from '../../src/http/requests/route.js';
 import type { Services } from '../../src/http/routes/routes.js';
 import { createConformance, type OpenApi } from './conformance.js';
 import { createTestDatabase } from './database.js';
+import { fastHashes } from './fast-hashes.js';
 
 export interface ApiOptions {
   readonly body?: unknown;
@@ -79,8 +80,11 @@ export async function startTestApp(
   return startInstance(shared, test.database, () => test.drop(), options);
 }
 
-/** Statistics are written at the start and at the stop only: tests that hold locks or count statements expect no others. */
-const quiet: StartOptions = { statisticsInterval: 3_600_000 };
+/**
+ * Statistics are written at the start and at the stop only: tests that hold locks or count statements expect no others.
+ * Hashes are fast, because most of the time of the tests would be theirs.
+ */
+const quick: StartOptions = { statisticsInterval: 3_600_000, hashThreads: fastHashes };
 
 async function startInstance(
   env: Readonly<Record<string, string>>,
@@ -92,7 +96,7 @@ async function startInstance(
   const printed: string[] = [];
   const logged: string[] = [];
   const log = createLog(config.LOG_LEVEL, { write: (line) => void logged.push(line) });
-  const postern = await startPostern(config, { ...quiet, ...options, log, print: (line) => void printed.push(line) });
+  const postern = await startPostern(config, { ...quick, ...options, log, print: (line) => void printed.push(line) });
   const { app, services, url, administrationUrl, metrics } = postern;
   return {
     ...{ url, administrationUrl, metricsUrl: metrics?.url, app, services, database, config, printed, logged },

@@ -23,10 +23,15 @@ Object.assign(pg.Client.prototype, {
   },
 });
 
+/** Statements of the jobs that send messages and notices. */
+const ofSending = /^(?:message_(?:start_attempt|set_state)$|notice_(?!insert))/;
+
 function note(client: pg.Client, query: SentQuery): void {
   const [begins, ends] = [query.text === 'begin', ['commit', 'rollback'].includes(query.text)];
-  const part: Part = (begins ? undefined : parts.get(client)) ?? {};
-  if (query.name?.startsWith('maintenance_')) part.isMaintenance = true;
+  const part: Part = (begins ? { isTransaction: true } : parts.get(client)) ?? {};
+  const isOfSending = ofSending.test(query.name ?? '');
+  if (isOfSending && part.isTransaction !== true) return;
+  if (isOfSending || query.name?.startsWith('maintenance_')) part.isMaintenance = true;
   else if (!begins && !ends) part.isMaintenance ??= false;
   for (const sent of recordings) sent.push({ query, part });
   if (ends) parts.delete(client);
@@ -35,7 +40,7 @@ function note(client: pg.Client, query: SentQuery): void {
 
 /**
  * The statements that this process sends to the database while `work` runs, one for each round trip. Without those of the
- * queue, of the dispatch of messages, of statistics and of maintenance tasks, which run at any time.
+ * queue, of the dispatch and sending of messages, of statistics and of maintenance tasks, which run at any time.
  */
 export async function queriesOf(work: () => Promise<unknown>): Promise<SentQuery[]> {
   const sent: Sent = [];
@@ -50,7 +55,8 @@ export async function queriesOf(work: () => Promise<unknown>): Promise<SentQuery
 
 /** A transaction on a connection, or the statements between two. Not every statement of a maintenance task has a name. */
 interface Part {
-  /** Undefined if only its begin or its end was seen, and the rest came before or after the work. */
+  readonly isTransaction?: boolean;
+  /** True also for the sending of a message. Undefined if only its begin or its end was seen, and the rest came before or after the work. */
   isMaintenance?: boolean;
 }
 

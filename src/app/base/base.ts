@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { Config } from '../../config/config.js';
 import type { BreachedPasswords } from '../../credentials/breached-passwords.js';
+import type { HashThreads } from '../../credentials/hash-threads.js';
 import { createPasswordHasher, type PasswordHasher } from '../../credentials/passwords.js';
 import type { DatabaseTarget } from '../../database/connections/target.js';
 import { createDatabase, type Database } from '../../database/database.js';
@@ -58,6 +59,7 @@ const inboxChannel = 'postern_inboxes';
  * Opens and migrates the database, and creates what all domains need.
  * @param instance.worker the number of this worker; undefined for a single process
  * @param instance.statisticsInterval milliseconds
+ * @param instance.hashThreads for tests
  */
 export async function openBase(
   config: Config,
@@ -67,9 +69,10 @@ export async function openBase(
     readonly version: string;
     readonly worker: number | undefined;
     readonly statisticsInterval: number | undefined;
+    readonly hashThreads: HashThreads | undefined;
   },
 ): Promise<Base> {
-  const { version, worker, statisticsInterval } = instance;
+  const { version, worker, statisticsInterval, hashThreads } = instance;
   const resources = resourceLimits(config.WORKERS);
   const { ALLOW_PRIVATE_NETWORK_TARGETS: allowPrivateNetworkTargets } = config;
   const outbound = lifecycle.add(createOutbound({ allowPrivateNetworkTargets }), (calls) => calls.close());
@@ -108,6 +111,7 @@ export async function openBase(
     queue: resources.waitingHashes,
     onThreadLost: (error) => log.warn({ err: error }, 'a password hashing thread failed or could not start'),
     ...(meters && { onHashed: meters.passwordHash.observe }),
+    threads: hashThreads,
   });
   const listening = { url: '', port: config.PORT, consolePort: config.CONSOLE_PORT };
   return {
