@@ -11,6 +11,9 @@ const withMore = [
 ];
 const needsMore = process.env.CI_FULL === '1' ? [] : withMore;
 
+/** Milliseconds. The long form of the fault tests kills and waits more often. */
+const longest = process.env.FAULTS === 'long' ? 900_000 : 150_000;
+
 /** The sources of a package, which its users find built. */
 const sourceOf = (path: string) => fileURLToPath(new URL(`packages/${path}`, import.meta.url));
 
@@ -32,9 +35,11 @@ export default defineConfig({
     reporters: ['default', './scripts/lib/hung-files.mjs'],
     pool: 'forks',
     maxWorkers: 3,
+    // The files of a worker share their modules, because loading the service takes longer than most files.
+    isolate: false,
     // Generous, because a test that waits for an event may share the machine. They only end tests that hang.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: longest,
+    hookTimeout: longest,
     expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -1,14 +1,19 @@
 import { once } from 'node:events';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
 import { hash } from '@node-rs/argon2';
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createHashThreads, type HashThreads } from '../../src/credentials/hash-threads.js';
 
 /** The started threads with the number of hashes sent to each, and the error that starting the next one throws. */
-const { started, startError } = vi.hoisted(() => ({
-  started: [] as (Worker & { sent: number })[],
-  startError: { error: undefined as Error | undefined },
-}));
+const { started, startError } = vi.hoisted(() => {
+  // Test files share their modules, and this one needs modules with another Worker.
+  vi.resetModules();
+  return {
+    started: [] as (Worker & { sent: number })[],
+    startError: { error: undefined as Error | undefined },
+  };
+});
+afterAll(() => void vi.resetModules());
 vi.mock('node:worker_threads', async (original) => {
   const threads = await original<typeof import('node:worker_threads')>();
   class CountingWorker extends threads.Worker {

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { beforeAll, describe, expect, inject, type TestContext, test, vi } from 'vitest';
+import { beforeAll, describe, expect, inject, type TestContext, test } from 'vitest';
 import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { type Load, type Request, type Sample, sendAll, startLoad } from '../support/fault-injection/load.js';
@@ -13,8 +13,6 @@ import { type FaultyProxy, startFaultyProxy } from '../support/fault-injection/p
 import { createPlace, type FaultyService, isLong } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createUser, login, messageOf, newPhone, passwordLogin, signIn, smsLogin } from '../support/users.js';
-
-vi.setConfig({ testTimeout: isLong ? 600_000 : 300_000 });
 
 /** Milliseconds: the promise is 5 s. The short form has a margin for a busy machine: what hangs would never be answered. */
 const longestAnswer = isLong ? 5000 : 30_000;

@@ -13,7 +13,7 @@ const projectFile = (path: string) => fileURLToPath(new URL(`../../${path}`, imp
 const program = projectFile('dist/cli/bin.js');
 
 /** A build does nothing if dist/ is up to date. Otherwise other tests may slow it down. */
-export const BUILD_TIMEOUT = 300_000;
+export const BUILD_TIMEOUT = 150_000;
 /** Below the time limit of the tests, so that a failure includes the output of the service. */
 const startDeadline = 60_000;
 /** The time in which the service stops. */

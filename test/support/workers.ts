@@ -10,11 +10,21 @@ interface Line {
   readonly url?: string;
 }
 
+/** What was parsed of the log of each service: tests ask for it often, while it grows. */
+const parsed = new WeakMap<ServiceProcess['stdout'], { length: number; readonly lines: Line[] }>();
+
 /** The log of a service. */
-export function linesOf({ stdout }: Pick<ServiceProcess, 'stdout'>): Line[] {
+export function linesOf({ stdout }: Pick<ServiceProcess, 'stdout'>): readonly Line[] {
+  const log = parsed.get(stdout) ?? { length: 0, lines: [] };
+  parsed.set(stdout, log);
+  const text = stdout();
   // The last line may not be complete yet.
-  const whole = stdout().split('\n').slice(0, -1);
-  return whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line);
+  const end = text.lastIndexOf('\n') + 1;
+  for (const line of text.slice(log.length, end).split('\n')) {
+    if (line.startsWith('{')) log.lines.push(JSON.parse(line) as Line);
+  }
+  log.length = end;
+  return log.lines;
 }
 
 export function isAlive(pid: number): boolean {

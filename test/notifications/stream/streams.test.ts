@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createDatabase, type Database } from '../../../src/database/database.js';
 import { type SqlPart, sql as sqlPart } from '../../../src/database/sql.js';
 import type { StreamTimes } from '../../../src/lib/event-stream/connections.js';
@@ -21,6 +21,10 @@ import {
 } from '../../support/inbox.js';
 import { queriesOf } from '../../support/queries.js';
 import { testSql } from '../../support/sql.js';
+
+// Test files share their modules. The statements of these streams have the names of the service's, but other texts.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => void vi.resetModules());
 
 let test: TestDatabase;
 let notifications: Notifications;

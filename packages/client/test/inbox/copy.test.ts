@@ -24,9 +24,7 @@ const step = fc.oneof(
   }),
 );
 
-test('after any interleaving of changes and cut synchronisations, the copy equals the list of the service', {
-  timeout: 300_000,
-}, async () => {
+test('after any interleaving of changes and cut synchronisations, the copy equals the list of the service', async () => {
   const network = createNetwork();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), async (steps) => {
