@@ -155,6 +155,17 @@ async function startService(data) {
   return { child, url: String(url) };
 }
 
+/** Waits until nothing of the page is being loaded. An open stream of events does not count. @param {import('playwright-core').Page} page */
+async function loaded(page) {
+  await page.getByText('Loading…').first().waitFor({ state: 'detached' });
+  // An answer may have led to another request, such as for names.
+  for (let quiet = 0; quiet < 2; quiet += 1) {
+    const requests = await page.evaluate('performance.getEntriesByType("resource").length');
+    await page.waitForTimeout(300);
+    if (requests !== (await page.evaluate('performance.getEntriesByType("resource").length'))) quiet = 0;
+  }
+}
+
 /** The path of a new set-up link. @param {string} data DATA_DIR */
 function invite(data) {
   const options = { cwd: data, env: environment(data), encoding: /** @type {const} */ ('utf8') };
@@ -180,7 +191,7 @@ async function take(browser, url, { name, path, entrance = false, guide, prepare
       await page.goto(new URL(path, url).href);
       await page.waitForSelector('h1', { state: 'attached' });
       await prepare?.(page);
-      await page.waitForLoadState('networkidle');
+      await loaded(page);
       // As high as the page, unless a dialog covers it.
       const isCovered = (await page.locator('dialog[open]').count()) > 0;
       const whole = await page.evaluate('document.documentElement.scrollHeight');

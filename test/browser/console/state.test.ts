@@ -156,7 +156,7 @@ test('all of it fits a phone, without scrolling sideways', async () => {
   ] as const) {
     await open(path);
     await heading(name);
-    await page.waitForLoadState('networkidle');
+    await page.locator('main').getByText('Loading…').first().waitFor({ state: 'detached' });
     const tooWide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
     expect([path, tooWide]).toEqual([path, false]);
   }

@@ -1,8 +1,11 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback, useEffect, useState } from 'react';
+import { useLiveEvents } from '../../api/live-events.js';
 import { useList } from '../../api/pages.js';
 import type { AuditEvent, GetEventPageResponse } from '../../api/schema.js';
 import { noUser } from '../../api/users.js';
 import { Dot } from '../../components/badge/badge.js';
+import { Button } from '../../components/button/button.js';
 import { Switch } from '../../components/field/field.js';
 import { FilterBar } from '../../components/filter/filter-bar.js';
 import { Menu } from '../../components/menu/menu.js';
@@ -19,7 +22,7 @@ import { useText } from '../../text/text.js';
 import styles from './audit.module.css';
 import { exportEvents, filterOf, readEvents } from './list.js';
 
-/** Who did what to whom. The list follows new events, unless a row is open or another page is shown. */
+/** Who did what to whom. The list follows new events at its top. While it is scrolled or a row is open, they are counted. */
 export function Audit() {
   const text = useText();
   const { audit, events: words } = text;
@@ -30,14 +33,26 @@ export function Audit() {
     void navigate({ search: (before) => ({ ...before, ...next }), replace: true });
   };
   const filter = filterOf(search);
-  const isFollowed = search.live !== 'off' && search.open === undefined;
+  const isWanted = search.live !== 'off';
+  const [isStreamed, setStreamed] = useState(false);
   const query = useList<AuditEvent, GetEventPageResponse>({
     key: ['events', 'page', filter],
     read: (cursor, signal) => readEvents(filter, { cursor, limit: 50, signal }),
-    every: isFollowed && 3000,
+    every: isWanted && search.open === undefined && !isStreamed && 5000,
   });
-  const isLive = isFollowed && query.isAtTop;
-  const shown = query.data?.rows ?? [];
+  const isFollowed = isWanted && search.open === undefined && query.isAtTop;
+  const { refetch } = query;
+  const live = useLiveEvents({
+    ...{ filter, isFollowed, list: query.data?.rows },
+    refresh: useCallback(() => void refetch(), [refetch]),
+  });
+  useEffect(() => setStreamed(live.state === 'live'), [live.state]);
+  const shown = live.rows ?? [];
+  const isDown = live.state === 'waiting' || live.state === 'ended';
+  const showNewer = () => {
+    live.show();
+    window.scrollTo({ top: 0 });
+  };
   const userOf = ({ user_id, user_name, data }: AuditEvent) => {
     if (user_id === noUser) return typeof data.name === 'string' ? data.name : audit.service;
     return user_name ?? audit.unknown;
@@ -117,7 +132,8 @@ export function Audit() {
       actions={
         <>
           <span className={styles.live} role="status">
-            <Dot tone={isLive ? 'good' : 'idle'} /> {isLive ? audit.live : audit.paused}
+            <Dot tone={isFollowed && !isDown ? 'good' : 'idle'} />{' '}
+            {isFollowed ? (isDown ? audit.polled : audit.live) : audit.paused}
           </span>
           <Switch
             label={audit.follow}
@@ -151,17 +167,24 @@ export function Audit() {
         ]}
       />
       <MasterDetail detail={detail}>
+        {live.newer > 0 && (
+          <div className={styles.newer} role="status">
+            <Button small onClick={showNewer}>
+              {audit.newer(live.newer)}
+            </Button>
+          </div>
+        )}
         <Panel flush>
           <Loaded query={query} what={audit.failed} rows={10}>
-            {({ rows, first }) =>
-              rows.length === 0 ? (
+            {({ first }) =>
+              shown.length === 0 ? (
                 <Empty title={audit.nothing}>{filter === '' ? audit.nothingYet : audit.nothingMatches}</Empty>
               ) : (
                 <>
                   <Table
                     label={audit.title}
                     columns={columns}
-                    rows={rows}
+                    rows={shown}
                     more={query.more}
                     idOf={({ id }) => id}
                     nameOf={(event) => `${userOf(event)} ${verbOf(event)}`}
@@ -174,8 +197,8 @@ export function Audit() {
                       </>
                     )}
                   />
-                  <ListFoot more={query.more} rows={rows.length}>
-                    {audit.count(first.total, !first.total_is_exact)}
+                  <ListFoot more={query.more} rows={shown.length}>
+                    {audit.count(first.total + live.added, !first.total_is_exact)}
                   </ListFoot>
                 </>
               )

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { request } from '../../api/client.js';
+import { useLiveEvents } from '../../api/live-events.js';
 import type { AuditEvent, GetEventPageData, GetEventPageResponse } from '../../api/schema.js';
 import { noUser } from '../../api/users.js';
 import { Button } from '../../components/button/button.js';
@@ -12,7 +13,7 @@ import { useText } from '../../text/text.js';
 
 const shown = 8;
 
-function useLatest(isAllowed: boolean) {
+function useLatest(isAllowed: boolean, every: number | false = false) {
   return useQuery({
     queryKey: ['events', 'latest'],
     queryFn: ({ signal }) => {
@@ -20,7 +21,7 @@ function useLatest(isAllowed: boolean) {
       return request<GetEventPageData, GetEventPageResponse>('GET', '/admin/v1/events/page', call);
     },
     select: ({ data }) => data,
-    refetchInterval: 5000,
+    refetchInterval: every,
     enabled: isAllowed,
   });
 }
@@ -35,9 +36,16 @@ export function useAwaitsLatest(isAllowed: boolean): boolean {
 export function Now() {
   const { overview } = useText();
   const [held, setHeld] = useState<readonly AuditEvent[]>();
-  const query = useLatest(true);
-  const events = (held ?? query.data ?? []).slice(0, shown);
-  const newer = held === undefined ? 0 : (query.data ?? []).findIndex(({ id }) => id === held[0]?.id);
+  const [isStreamed, setStreamed] = useState(false);
+  const query = useLatest(true, !isStreamed && 5000);
+  const { refetch } = query;
+  const { state, rows } = useLiveEvents({
+    ...{ filter: '', list: query.data, isFollowed: true },
+    refresh: useCallback(() => void refetch(), [refetch]),
+  });
+  useEffect(() => setStreamed(state === 'live'), [state]);
+  const events = (held ?? rows ?? []).slice(0, shown);
+  const newer = held === undefined ? 0 : (rows ?? []).findIndex(({ id }) => id === held[0]?.id);
   const nameFor = ({ user_id, user_name, data }: AuditEvent) => {
     if (user_id === noUser) return typeof data.name === 'string' ? data.name : overview.postern;
     return user_name ?? overview.somebody;
@@ -50,7 +58,7 @@ export function Now() {
       actions={
         <>
           {newer > 0 && (
-            <Button small kind="ghost" onClick={() => setHeld(query.data)}>
+            <Button small kind="ghost" onClick={() => setHeld(rows)}>
               {overview.waitingEvents(newer)}
             </Button>
           )}
@@ -58,7 +66,7 @@ export function Now() {
             small
             kind="ghost"
             icon={held === undefined ? 'pause' : 'play'}
-            onClick={() => setHeld(held === undefined ? query.data : undefined)}
+            onClick={() => setHeld(held === undefined ? rows : undefined)}
           >
             {held === undefined ? overview.pause : overview.resume}
           </Button>
@@ -66,8 +74,8 @@ export function Now() {
       }
     >
       <Loaded query={query} what={overview.eventsFailed} rows={8}>
-        {(all) =>
-          all.length === 0 ? (
+        {() =>
+          events.length === 0 ? (
             <Empty title={overview.nothingYet}>{overview.nothingYetWhy}</Empty>
           ) : (
             <Rows>

@@ -14,6 +14,8 @@ export const audit = {
   to: 'Until',
   live: 'Live',
   paused: 'Paused',
+  polled: 'Every 5 s',
+  newer: (n: number) => (n === 1 ? '1 newer event' : `${n.toLocaleString('en')} newer events`),
   follow: 'Follow',
   export: 'Export',
   asCsv: 'As CSV',

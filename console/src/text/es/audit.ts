@@ -16,6 +16,8 @@ export const audit: Texts['audit'] = {
   to: 'Hasta',
   live: 'En vivo',
   paused: 'En pausa',
+  polled: 'Cada 5 s',
+  newer: (n) => (n === 1 ? '1 evento más reciente' : `${n.toLocaleString('es')} eventos más recientes`),
   follow: 'Seguir',
   export: 'Exportar',
   asCsv: 'Como CSV',
