@@ -86,6 +86,7 @@ export async function createServices(
     idempotent: createIdempotent(database, createIdempotency(database, keys)),
     devices: createDevices(database),
     outbox: messaging.outbox,
+    receipts: messaging.receipts,
     push: push.push,
     pushTokens: push.tokens,
     ...sessions,

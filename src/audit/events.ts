@@ -19,6 +19,7 @@ export type EventType =
   | 'message.sent'
   | 'message.failed'
   | 'message.expired'
+  | 'message.undelivered'
   | 'message.retried'
   | 'users.bulk'
   | 'user.created'

@@ -92,6 +92,10 @@ export const smsSettings = {
     parse: rsaKey,
     about: 'The private key of the application of Vonage: PEM, or the path of its file.',
   },
+  VONAGE_SIGNATURE_SECRET: {
+    parse: secret(16),
+    about: 'Verifies the delivery receipts of Vonage. Without it, there are none.',
+  },
   VONAGE_URL: { parse: url('http:', 'https:'), fallback: 'https://api.nexmo.com', about: 'The API of Vonage.' },
   SNS_REGION: {
     parse: pattern(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'must be a region such as eu-west-1'),

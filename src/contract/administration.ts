@@ -47,7 +47,7 @@ export const NewApiKey = Type.Object(
 );
 export type NewApiKey = Static<typeof NewApiKey>;
 
-export const outboxStates = ['queued', 'sent', 'failed', 'expired', 'dropped'] as const;
+export const outboxStates = ['queued', 'sent', 'failed', 'expired', 'dropped', 'delivered', 'undelivered'] as const;
 
 /** Channels of codes and notices, besides push. */
 export const messageChannels = ['sms', 'email'] as const;
@@ -71,10 +71,18 @@ export const OutboxMessage = Type.Object(
     recipient: NullableString,
     state: Type.Enum(outboxStates, {
       description:
-        'queued, sent, failed (retried until it expired), expired (not tried in time), or dropped (no recipient).',
+        'queued, sent (a provider has accepted it), failed (retried until it expired), expired (not tried in time), or dropped (no recipient). If the provider reports it: delivered, or undelivered.',
+    }),
+    provider: Type.Unsafe<string | null>({
+      ...NullableString,
+      description: 'The provider that has accepted the message. Null before that.',
+      examples: ['twilio'],
     }),
     attempts: Type.Integer(),
-    last_error: NullableString,
+    last_error: Type.Unsafe<string | null>({
+      ...NullableString,
+      description: 'Why the last attempt failed, or why the message did not arrive.',
+    }),
     code: Type.Unsafe<string | null>({
       type: ['string', 'null'],
       description: 'Only for messages of the console provider, with the scope admin, while the code is valid.',

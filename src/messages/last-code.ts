@@ -10,7 +10,7 @@ export interface LastCode {
   readonly attempts: number;
   readonly error: string | null;
   readonly updatedAt: string;
-  /** Whether the code can be sent again: it failed and is still valid. */
+  /** Whether the code can be sent again: it failed or did not arrive, and is still valid. */
   readonly canBeRetried: boolean;
 }
 
@@ -18,7 +18,7 @@ const readLast = userStatement<{ userId: string; channel: string; recipient: str
   'message_last_code',
   (p) => sql`
   select id, state, attempts, last_error as error, ${timeText(sql`updated_at`)} as "updatedAt",
-         state = 'failed' and expires_at > db_now() as "canBeRetried"
+         state in ('failed', 'undelivered') and expires_at > db_now() as "canBeRetried"
   from outbox
   where user_id = ${p.userId} and channel = ${p.channel} and recipient = ${p.recipient} and kind = ${p.channel} || '.code'
   order by created_at desc limit 1`,
@@ -32,7 +32,7 @@ export async function lastCodeTo(
   return row;
 }
 
-/** Whether a message was not sent, or was tried and waits for the next attempt. */
+/** Whether a message was not sent, did not arrive, or was tried and waits for the next attempt. */
 export function hasFailed({ state, error }: LastCode): boolean {
-  return state === 'failed' || state === 'expired' || (state === 'queued' && error !== null);
+  return state === 'failed' || state === 'expired' || state === 'undelivered' || (state === 'queued' && error !== null);
 }

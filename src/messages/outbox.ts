@@ -14,7 +14,7 @@ export interface Outbox {
   /** @param options.withCodes whether to show valid codes. It has an effect only with the development provider `console`. */
   list(request: ListRequest, options: { readonly withCodes: boolean }): Promise<Page<OutboxMessage>>;
   /**
-   * Queues a failed message again. A queued one stays as it is.
+   * Queues a message again that failed or did not arrive. A queued one stays as it is.
    * @returns the message, without its code
    * @throws Problem `not_found`, `message_not_failed`, `message_outdated`, `message_tried_too_often`
    */
@@ -29,6 +29,7 @@ export const outboxFilterFields: FilterFields = {
   channel: { kind: 'enum', values: messageChannels },
   kind: { kind: 'key' },
   state: { kind: 'enum', values: outboxStates },
+  provider: { kind: 'key' },
   recipient: { kind: 'key' },
   created_at: { kind: 'time' },
   updated_at: { kind: 'time' },
@@ -38,7 +39,7 @@ type OutboxRow = Omit<OutboxMessage, 'code'> & { readonly sealed_code: Buffer | 
 
 const messages: ListSource<'everyone'> = {
   scope: 'everyone',
-  columns: sql`id, user_id, authentication_id, channel, kind, recipient, state, attempts, last_error,
+  columns: sql`id, user_id, authentication_id, channel, kind, recipient, state, provider, attempts, last_error,
             case when expires_at > db_now() then sealed_code end as sealed_code, expires_at, created_at, updated_at`,
   from: sql`outbox`,
 };
@@ -46,7 +47,7 @@ const messages: ListSource<'everyone'> = {
 /** Attempts to send one message, retries by operators included. */
 const maxAttempts = 20;
 
-const messageColumns = sql`o.id, o.user_id, o.authentication_id, o.channel, o.kind, o.recipient, o.state, o.attempts,
+const messageColumns = sql`o.id, o.user_id, o.authentication_id, o.channel, o.kind, o.recipient, o.state, o.provider, o.attempts,
             o.last_error, null as code, o.expires_at, o.created_at, o.updated_at`;
 
 /** Locks the message, so only one of parallel retries queues it. A login code is useful only while the login waits. */
@@ -66,7 +67,7 @@ const queueMessage = userStatement<{ userId: string; id: string }, OutboxMessage
   (p) => sql`
   with message as (
     update outbox o set state = 'queued', updated_at = db_now()
-    where o.user_id = ${p.userId} and o.id = ${p.id} and o.state = 'failed'
+    where o.user_id = ${p.userId} and o.id = ${p.id} and o.state in ('failed', 'undelivered')
     returning ${messageColumns}, sealed_code),
   job as (${addMessageJobs(sql`message`, {
     attempts: sql`case when sealed_code is null then ${literal(noticeAttempts)} else ${literal(codeAttempts)} end`,
@@ -98,7 +99,7 @@ export function createOutbox({ database, keys, channelsWithVisibleCodes }: Outbo
       if (found === undefined) throw new Problem('not_found');
       const { is_awaited: isAwaited, ...message } = found;
       if (message.state === 'queued') return message;
-      if (message.state !== 'failed') throw new Problem('message_not_failed');
+      if (message.state !== 'failed' && message.state !== 'undelivered') throw new Problem('message_not_failed');
       if (!isAwaited) throw new Problem('message_outdated');
       if (message.attempts >= maxAttempts)
         throw new Problem('message_tried_too_often', { params: { max: maxAttempts } });

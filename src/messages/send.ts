@@ -1,12 +1,12 @@
 import { type EventType, recordEvent } from '../audit/events.js';
 import type { MessageChannel } from '../contract/administration.js';
-import type { Database } from '../database/database.js';
+import type { Database, Queryable } from '../database/database.js';
 import { sql, userStatement } from '../database/sql.js';
 import { describeUnreadable, type SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { Counters } from '../statistics/counters.js';
 import { codeAttempts, noticeAttempts } from './enqueue.js';
 import type { MailSender } from './mail-sender.js';
-import type { SmsSender } from './sms-sender.js';
+import type { AcceptedSms, SmsSender } from './sms-sender.js';
 import type { Templates } from './templates.js';
 
 /** Sends dispatched messages of the outbox: the queue's tasks `message.send…`. */
@@ -30,6 +30,16 @@ export interface MessageSenders {
 }
 
 type FinalState = 'sent' | 'failed' | 'expired' | 'dropped';
+
+/** How a message ended. */
+type Result =
+  | ({ readonly state: 'sent' } & AcceptedSms)
+  | {
+      readonly state: Exclude<FinalState, 'sent'>;
+      /** The provider that has refused the message. */
+      readonly provider?: string | undefined;
+      readonly error?: string;
+    };
 
 interface MessageRow {
   authentication_id: string | null;
@@ -61,11 +71,36 @@ const startAttempt = userStatement<MessageJob, MessageRow>(
     from message m left join users u on u.id = m.user_id`,
 );
 
-const setState = userStatement<MessageJob & { state: FinalState | 'queued'; error: string | null }>(
+/**
+ * Records the acceptance. A report of the provider may have arrived before: the message stays `delivered`, or becomes
+ * `undelivered`.
+ */
+const setAccepted = userStatement<MessageJob & { provider: string; reference: string | null }>(
+  'message_set_accepted',
+  (p) => {
+    const isEarly = sql`coalesce(early_receipt->>'provider' = ${p.provider}::text
+      and early_receipt->>'reference' = ${p.reference}::text, false)`;
+    return sql`
+    update outbox set
+      state = case when state = 'delivered' then state when ${isEarly} then 'undelivered' else 'sent' end,
+      last_error = case when state <> 'delivered' and ${isEarly} then early_receipt->>'reason' else last_error end,
+      provider = case when state = 'delivered' then provider else ${p.provider}::text end,
+      provider_reference = case when state = 'delivered' then provider_reference else ${p.reference}::text end,
+      early_receipt = null, updated_at = db_now()
+    where user_id = ${p.user_id} and id = ${p.id}`;
+  },
+);
+
+/** A message that has arrived stays delivered, even if the attempt failed. */
+const setState = userStatement<
+  MessageJob & { state: Exclude<FinalState, 'sent'> | 'queued'; error: string | null },
+  object
+>(
   'message_set_state',
   (p) => sql`
     update outbox set state = ${p.state}, last_error = coalesce(${p.error}, last_error), updated_at = db_now()
-    where user_id = ${p.user_id} and id = ${p.id}`,
+    where user_id = ${p.user_id} and id = ${p.id} and state <> 'delivered'
+    returning 1 as changed`,
 );
 
 /** Creates the job that sends messages. */
@@ -78,16 +113,23 @@ export function createMessages(options: {
 }): Messages {
   const { database, keys, senders, templates, counters } = options;
 
-  async function finish(
-    job: MessageJob,
-    row: MessageRow,
-    state: FinalState,
-    { provider = senders[row.channel]?.name, error }: { provider?: string | undefined; error?: string } = {},
-  ): Promise<void> {
+  /** @returns whether it changed the message */
+  async function store(tx: Queryable<'user'>, job: MessageJob, result: Result): Promise<boolean> {
+    if (result.state === 'sent') {
+      await tx.query(setAccepted({ ...job, ...result }));
+      return true;
+    }
+    const changed = await tx.query(setState({ ...job, state: result.state, error: result.error ?? null }));
+    return changed.length > 0;
+  }
+
+  async function finish(job: MessageJob, row: MessageRow, result: Result): Promise<void> {
     await database.user(job.user_id).transaction(async (tx) => {
-      await tx.query(setState({ ...job, state, error: error ?? null }));
-      if (state === 'dropped') return;
+      const isChanged = await store(tx, job, result);
+      const { state } = result;
+      if (!isChanged || state === 'dropped') return;
       const { channel, kind, authentication_id } = row;
+      const { provider = senders[channel]?.name } = result;
       await recordEvent(tx, {
         userId: job.user_id,
         type: `message.${state}` satisfies EventType,
@@ -98,16 +140,19 @@ export function createMessages(options: {
     });
   }
 
-  /** @returns the name of the provider that accepted the message */
-  async function deliver(job: MessageJob, row: MessageRow & { readonly recipient: string }, code: string | null) {
+  async function deliver(
+    job: MessageJob,
+    row: MessageRow & { readonly recipient: string },
+    code: string | null,
+  ): Promise<AcceptedSms> {
     const { channel, kind, recipient: to, authentication_id: authenticationId, expires_at: expiresAt } = row;
     const values = { ...row.params, minutes: String(row.minutes), ...(code !== null && { code }) };
     const { subject, text } = templates.render(kind, row.locale ?? undefined, values);
     const message = { id: job.id, kind, to, text, code, authenticationId, expiresAt };
-    if (channel === 'sms' && senders.sms !== undefined) return (await senders.sms.send(message)).provider;
+    if (channel === 'sms' && senders.sms !== undefined) return senders.sms.send(message);
     if (channel === 'sms' || senders.email === undefined) throw new Error(`no provider for ${channel} is configured`);
     await senders.email.send({ ...message, subject });
-    return senders.email.name;
+    return { provider: senders.email.name, reference: null };
   }
 
   async function send(job: MessageJob): Promise<void> {
@@ -115,11 +160,11 @@ export function createMessages(options: {
     if (row === undefined) return;
     const { recipient, sealed_code: encryptedCode, attempts } = row;
     // The dispatch drops messages without a recipient. Earlier versions queued them.
-    if (recipient === null) return finish(job, row, 'dropped');
-    if (row.expired) return finish(job, row, attempts > 1 ? 'failed' : 'expired');
-    let provider: string;
+    if (recipient === null) return finish(job, row, { state: 'dropped' });
+    if (row.expired) return finish(job, row, { state: attempts > 1 ? 'failed' : 'expired' });
+    let accepted: AcceptedSms;
     try {
-      provider = await deliver(
+      accepted = await deliver(
         job,
         { ...row, recipient },
         encryptedCode === null ? null : decryptCode(keys, encryptedCode, job.id),
@@ -128,12 +173,14 @@ export function createMessages(options: {
       const reason = (error as Error).message;
       const maxAttempts = encryptedCode === null ? noticeAttempts : codeAttempts;
       if (attempts >= maxAttempts || isPermanent(error)) {
-        return finish(job, row, 'failed', { provider: providerOf(error), error: reason });
+        return finish(job, row, { state: 'failed', provider: providerOf(error), error: reason });
       }
-      await database.user(job.user_id).query(setState({ ...job, state: 'queued', error: reason }));
+      const values = { ...job, state: 'queued', error: reason } as const;
+      const queued = await database.user(job.user_id).query(setState(values));
+      if (queued.length === 0) return;
       throw error;
     }
-    await finish(job, row, 'sent', { provider });
+    await finish(job, row, { state: 'sent', ...accepted });
   }
 
   return { send };

@@ -34,6 +34,7 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
     'A message to you expired before it was sent.',
     'Un mensaje para usted caducó antes de enviarse.',
   ),
+  'message.undelivered': text('A message to you did not arrive.', 'Un mensaje para usted no llegó.'),
   'users.bulk': text('A bulk action was started: {action}.', 'Se inició una acción en bloque: {action}.'),
   'user.created': text('The account was created.', 'Se creó la cuenta.'),
   'user.changed': text('The account was changed: {fields}.', 'La cuenta cambió: {fields}.'),

@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: a4ba5434c4e57c05b9c810bb115eabd9d8fd1e1064628113b1dc3bfe9976d41b
+// sha256 of the document: 0c31409bb3d8384328f074f8d8711a5f530f2cc101a55dec95a036699a471a33
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -1193,12 +1193,29 @@ export type MarkerInput = {
     last_read_id?: string;
 };
 
+export type MessageProvider = {
+    channel: 'sms';
+    name: string;
+    /**
+     * Whether it reports which messages have arrived.
+     */
+    has_receipts: boolean;
+    /**
+     * Since when it has failed for a process: three times in a row, or with a limit of its rate. Null: it works, or was not used yet.
+     */
+    failing_since: string | null;
+    /**
+     * Why it fails. Null while it works.
+     */
+    last_error: string | null;
+};
+
 export type Metadata = {
     [key: string]: unknown;
 };
 
 export type MetricStatistics = {
-    metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
+    metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'messages.delivered' | 'messages.undelivered' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
     /**
      * counter: events in the bucket. average: the average over the bucket. maximum: the highest value in the bucket. mean: the mean of the events in the bucket.
      */
@@ -1433,10 +1450,17 @@ export type OutboxMessage = {
     kind: string;
     recipient: string | null;
     /**
-     * queued, sent, failed (retried until it expired), expired (not tried in time), or dropped (no recipient).
+     * queued, sent (a provider has accepted it), failed (retried until it expired), expired (not tried in time), or dropped (no recipient). If the provider reports it: delivered, or undelivered.
      */
-    state: 'queued' | 'sent' | 'failed' | 'expired' | 'dropped';
+    state: 'queued' | 'sent' | 'failed' | 'expired' | 'dropped' | 'delivered' | 'undelivered';
+    /**
+     * The provider that has accepted the message. Null before that.
+     */
+    provider: string | null;
     attempts: number;
+    /**
+     * Why the last attempt failed, or why the message did not arrive.
+     */
     last_error: string | null;
     /**
      * Only for messages of the console provider, with the scope admin, while the code is valid.
@@ -2069,6 +2093,10 @@ export type System = {
      */
     instances: Array<Instance>;
     queue: QueueState;
+    /**
+     * The configured providers of SMS, in their order.
+     */
+    providers: Array<MessageProvider>;
     database: DatabaseState;
     /**
      * The newest first. A migration without a time is pending.
@@ -10110,7 +10138,7 @@ export type GetStatisticsData = {
     path?: never;
     query: {
         /**
-         * One or more metrics, joined by a comma: logins.approved, logins.failed, locks, devices.new, sessions.created, sessions.verified, messages.sent, messages.failed, messages.expired, pushes.sent, pushes.failed, pushes.gone, pushes.expired, pushes.dropped, notifications.published, notifications.pushed, streams.open, queue.jobs, queue.latency, database.size, queue.age.
+         * One or more metrics, joined by a comma: logins.approved, logins.failed, locks, devices.new, sessions.created, sessions.verified, messages.sent, messages.failed, messages.expired, messages.delivered, messages.undelivered, pushes.sent, pushes.failed, pushes.gone, pushes.expired, pushes.dropped, notifications.published, notifications.pushed, streams.open, queue.jobs, queue.latency, database.size, queue.age.
          */
         metric: string;
         /**

@@ -22,6 +22,7 @@ export interface ProblemStatuses {
   readonly invalid_api_key: 401;
   readonly no_active_token: 401;
   readonly account_locked: 403;
+  readonly invalid_receipt_signature: 403;
   readonly insufficient_scope: 403;
   readonly second_factor_required: 403;
   readonly role_not_active: 403;

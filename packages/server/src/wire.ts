@@ -424,9 +424,12 @@ export type OutboxMessage = {
   /** The channel and the kind of message: a code or a notice. */
   readonly kind: string;
   readonly recipient: string | null;
-  /** queued, sent, failed (retried until it expired), expired (not tried in time), or dropped (no recipient). */
-  readonly state: 'queued' | 'sent' | 'failed' | 'expired' | 'dropped';
+  /** queued, sent (a provider has accepted it), failed (retried until it expired), expired (not tried in time), or dropped (no recipient). If the provider reports it: delivered, or undelivered. */
+  readonly state: 'queued' | 'sent' | 'failed' | 'expired' | 'dropped' | 'delivered' | 'undelivered';
+  /** The provider that has accepted the message. Null before that. */
+  readonly provider: string | null;
   readonly attempts: number;
+  /** Why the last attempt failed, or why the message did not arrive. */
   readonly last_error: string | null;
   /** Only for messages of the console provider, with the scope admin, while the code is valid. */
   readonly code: string | null;

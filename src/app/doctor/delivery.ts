@@ -1,4 +1,7 @@
+import type { Config } from '../../config/config.js';
 import type { Metric } from '../../contract/operation/statistics.js';
+import type { Database } from '../../database/database.js';
+import { failingProviders } from '../../messages/providers/health.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import { type Finding, ok, warn } from './checks.js';
 
@@ -29,4 +32,17 @@ export async function deliveryFindings(statistics: Statistics): Promise<Finding[
     });
     return warnings.length > 0 ? warnings : [ok(name, 'few or none have failed in the last hour')];
   });
+}
+
+/** Lists the configured providers of SMS that fail. */
+export async function providerFindings(
+  database: Pick<Database, 'everyone'>,
+  { SMS_PROVIDER: configured }: Config,
+): Promise<Finding[]> {
+  const failing = await failingProviders(database);
+  return failing
+    .filter(({ name }) => configured.some((provider) => provider === name))
+    .map(({ name, failing_since, last_error }) =>
+      warn('sms', `${name} has failed since ${failing_since}: ${last_error}`),
+    );
 }

@@ -12,11 +12,13 @@ import type { MailSender } from '../../messages/mail-sender.js';
 import { createNoticeSending, type NoticeJob, type ShowNotice } from '../../messages/notice-sending.js';
 import { createNotices, type Notices, noticeTask } from '../../messages/notices.js';
 import { createOutbox, type Outbox } from '../../messages/outbox.js';
+import { storeProviderHealth } from '../../messages/providers/health.js';
+import { createReceipts, type Receipts } from '../../messages/providers/receipts.js';
 import { createMessages, type MessageJob, type MessageSenders } from '../../messages/send.js';
 import { createTemplates } from '../../messages/templates.js';
 import { noticeType } from '../../notifications/push/notice.js';
 import type { Base } from '../base/base.js';
-import { createSmsSender } from './sms.js';
+import { createReceiptReaders, createSmsSender } from './sms.js';
 
 /** Codes and notices by SMS, mail, push and inbox. */
 export interface Messaging {
@@ -24,6 +26,7 @@ export interface Messaging {
   readonly channels: readonly MessageChannel[];
   readonly notices: Notices;
   readonly outbox: Outbox;
+  readonly receipts: Receipts;
   /** The job of the queue that creates the messages of a notice. */
   noticeTasks(show: ShowNotice): JobGroup['tasks'];
   /** The jobs of each channel. A provider that hangs blocks its own channel only. */
@@ -44,7 +47,12 @@ export async function createMessaging(
   },
 ): Promise<Messaging> {
   const senders: MessageSenders = {
-    sms: await createSmsSender(config, outbound, options.print),
+    sms: await createSmsSender(config, outbound, options.print, ({ provider, error }) => {
+      if (error !== undefined) log.warn({ provider, error }, 'a provider of SMS fails');
+      storeProviderHealth(database, provider, error).catch((cause) =>
+        log.warn({ err: cause, provider }, 'the state of a provider of SMS could not be stored'),
+      );
+    }),
     email: createMailSender(config, options.print),
   };
   const channels = messageChannels.filter((channel) => senders[channel] !== undefined);
@@ -63,6 +71,7 @@ export async function createMessaging(
   return {
     channels,
     notices,
+    receipts: createReceipts({ database, counters, readers: await createReceiptReaders(config) }),
     outbox: createOutbox({ database, keys, channelsWithVisibleCodes: showsCodesOf }),
     noticeTasks(show) {
       const send = createNoticeSending({ database, keys, templates, channels: notices.channels, show });

@@ -2,7 +2,9 @@ import type { Config } from '../../config/config.js';
 import { snsUrl } from '../../config/sms-settings.js';
 import { createConsoleSms } from '../../delivery/console-messages.js';
 import type { Outbound } from '../../delivery/outbound.js';
-import { createFailover } from '../../delivery/sms/failover.js';
+import { createFailover, type FailoverOptions } from '../../delivery/sms/failover.js';
+import { createReceiptUrl, type ReceiptUrl } from '../../delivery/sms/receipt-url.js';
+import type { ReceiptReader } from '../../messages/providers/receipts.js';
 import type { SmsSender } from '../../messages/sms-sender.js';
 
 type ProviderName = Config['SMS_PROVIDER'][number];
@@ -12,11 +14,12 @@ export async function createSmsSender(
   config: Config,
   outbound: Outbound,
   print: (line: string) => void,
+  onHealth?: FailoverOptions['onHealth'],
 ): Promise<SmsSender | undefined> {
   if (config.SMS_PROVIDER.length === 0) return undefined;
   const providers: SmsSender[] = [];
   for (const name of config.SMS_PROVIDER) providers.push(await createSmsProvider(name, config, outbound, print));
-  return createFailover({ providers });
+  return createFailover({ providers, ...(onHealth && { onHealth }) });
 }
 
 /** @throws Error for a provider or settings that the configuration should have refused */
@@ -45,6 +48,7 @@ export async function createSmsProvider(
         authToken: checked(config.TWILIO_AUTH_TOKEN).reveal(),
         url: config.TWILIO_URL,
         senders,
+        receiptUrl: receiptUrlOf('twilio', config),
         outbound,
       });
     }
@@ -55,6 +59,7 @@ export async function createSmsProvider(
         privateKey: checked(config.VONAGE_PRIVATE_KEY),
         url: config.VONAGE_URL,
         senders,
+        receiptUrl: receiptUrlOf('vonage', config),
         outbound,
       });
     }
@@ -72,6 +77,34 @@ export async function createSmsProvider(
     default:
       throw new Error(`unknown SMS_PROVIDER ${String(name satisfies never)}`);
   }
+}
+
+/** The URL for the receipts of a provider. Undefined if it sends none that could be verified, or cannot reach the service. */
+export function receiptUrlOf(provider: ProviderName, config: Config): ReceiptUrl | undefined {
+  const { PUBLIC_URL: url, ALLOW_PRIVATE_NETWORK_TARGETS: isTest, VONAGE_SIGNATURE_SECRET: secret } = config;
+  if (url === undefined || !(isTest || url.startsWith('https:'))) return undefined;
+  const isVerifiable = provider === 'twilio' || (provider === 'vonage' && secret !== undefined);
+  return isVerifiable ? createReceiptUrl(url, provider) : undefined;
+}
+
+/** Creates the readers of the receipts of the configured providers. */
+export async function createReceiptReaders(config: Config): Promise<ReceiptReader[]> {
+  const readers: ReceiptReader[] = [];
+  for (const name of config.SMS_PROVIDER) {
+    const receiptUrl = receiptUrlOf(name, config);
+    if (receiptUrl === undefined) continue;
+    if (name === 'vonage') {
+      const { createVonageReceipts } = await import('../../delivery/sms/vonage.js');
+      readers.push(createVonageReceipts(checked(config.VONAGE_SIGNATURE_SECRET).reveal()));
+    } else {
+      const { createTwilioReceipts } = await import('../../delivery/sms/twilio.js');
+      const accountSid = checked(config.TWILIO_ACCOUNT_SID);
+      readers.push(
+        createTwilioReceipts({ accountSid, authToken: checked(config.TWILIO_AUTH_TOKEN).reveal(), receiptUrl }),
+      );
+    }
+  }
+  return readers;
 }
 
 function checked<T>(value: T | undefined): T {

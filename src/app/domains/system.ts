@@ -2,11 +2,13 @@ import type { Finding, System } from '../../contract/operation/system.js';
 import { readSchemaState } from '../../database/schema-state.js';
 import { readDatabaseState, readMigrations, readQueueState } from '../../database/state.js';
 import type { SystemInformation } from '../../http/routes/admin/system.js';
+import { failingProviders } from '../../messages/providers/health.js';
 import { listInstances } from '../../statistics/instances.js';
 import type { Statistics } from '../../statistics/statistics.js';
 import type { Base } from '../base/base.js';
 import * as checks from '../doctor/checks.js';
-import { deliveryFindings } from '../doctor/delivery.js';
+import { deliveryFindings, providerFindings } from '../doctor/delivery.js';
+import { receiptUrlOf } from './sms.js';
 
 /** How long the findings are cached, in milliseconds. Their checks resolve host names and read stored values. */
 const findingsMaxAgeMs = 30_000;
@@ -42,6 +44,7 @@ export function createSystemInformation(
         ...(await checks.checkSecrets(everyone, config, maxCheckedValues)),
       ]),
       attempt('sms', () => checks.checkSms(config)),
+      attempt('sms', () => providerFindings(database, config)),
       attempt('mail', async () => [await checks.checkMail(config)]),
       attempt('templates', () => checks.checkTemplates(config)),
       attempt('push', async () => [checks.checkPush(config)]),
@@ -55,13 +58,14 @@ export function createSystemInformation(
 
   return {
     async read(): Promise<System> {
-      const [state, queue, instances, applied, { pending }, found] = await Promise.all([
+      const [state, queue, instances, applied, { pending }, found, failing] = await Promise.all([
         readDatabaseState(everyone),
         readQueueState(everyone),
         listInstances(database, reporter.instanceId),
         readMigrations(everyone),
         readSchemaState(everyone),
         findings(),
+        failingProviders(database),
       ]);
       const { now, ...size } = state;
       return {
@@ -69,6 +73,16 @@ export function createSystemInformation(
         now,
         instances,
         queue,
+        providers: config.SMS_PROVIDER.map((name) => {
+          const failure = failing.find((provider) => provider.name === name);
+          return {
+            channel: 'sms',
+            name,
+            has_receipts: receiptUrlOf(name, config) !== undefined,
+            failing_since: failure?.failing_since ?? null,
+            last_error: failure?.last_error ?? null,
+          };
+        }),
         database: { ...size, tables: [...size.tables] },
         migrations: [...pending.map((name) => ({ name, applied_at: null })), ...applied],
         settings: [...config.effective],

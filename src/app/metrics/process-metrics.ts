@@ -99,9 +99,15 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
     ),
     counter(
       'postern_messages_total',
-      'Codes and notices by SMS and mail, when their outcome is final.',
+      'Codes and notices by SMS and mail. A sent message is counted again when the provider reports that it was delivered or not.',
       outcomes(
-        { sent: 'messages.sent', failed: 'messages.failed', expired: 'messages.expired' },
+        {
+          sent: 'messages.sent',
+          failed: 'messages.failed',
+          expired: 'messages.expired',
+          delivered: 'messages.delivered',
+          undelivered: 'messages.undelivered',
+        },
         (channel, provider) => ({ channel, provider: provider === '' ? 'none' : provider }),
       ),
     ),

@@ -145,6 +145,12 @@ export const errors = {
     'La cuenta está bloqueada.',
     'The lock does not expire. An operator has to unlock the account.',
   ),
+  invalid_receipt_signature: error(
+    403,
+    'The signature of the receipt is not valid.',
+    'La firma del acuse no es válida.',
+    'Only a provider of SMS calls this. Check that `PUBLIC_URL` is the URL by which the provider reaches Postern, and that the auth token of Twilio or the signature secret of Vonage is the current one.',
+  ),
   insufficient_scope: error(
     403,
     'The scope {scope} is missing.',

@@ -34,6 +34,16 @@ export const metrics = {
     about: 'Codes and notices that expired before the first attempt',
     labels: 'the channel',
   },
+  'messages.delivered': {
+    kind: 'counter',
+    about: 'Codes and notices that have arrived, as the provider reports',
+    labels: 'the channel',
+  },
+  'messages.undelivered': {
+    kind: 'counter',
+    about: 'Codes and notices that were sent but did not arrive, as the provider reports',
+    labels: 'the channel',
+  },
   'pushes.sent': { kind: 'counter', about: 'Pushes that a push service has accepted', labels: 'the channel' },
   'pushes.failed': { kind: 'counter', about: 'Pushes that a push service has refused', labels: 'the channel' },
   'pushes.gone': { kind: 'counter', about: 'Pushes to devices whose token is no longer valid', labels: 'the channel' },

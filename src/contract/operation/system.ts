@@ -55,6 +55,21 @@ const Setting = Type.Object(
   { title: 'EffectiveSetting' },
 );
 
+const Provider = Type.Object(
+  {
+    channel: Type.Enum(['sms']),
+    name: Type.String({ examples: ['twilio'] }),
+    has_receipts: Type.Boolean({ description: 'Whether it reports which messages have arrived.' }),
+    failing_since: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description:
+        'Since when it has failed for a process: three times in a row, or with a limit of its rate. Null: it works, or was not used yet.',
+    }),
+    last_error: Type.Unsafe<string | null>({ ...NullableString, description: 'Why it fails. Null while it works.' }),
+  },
+  { title: 'MessageProvider' },
+);
+
 const Migration = Type.Object({ name: Type.String(), applied_at: NullableTime }, { title: 'SystemMigration' });
 
 /** The answer of `GET /admin/v1/system`. */
@@ -73,6 +88,7 @@ export const System = Type.Object(
       },
       { title: 'QueueState' },
     ),
+    providers: Type.Array(Provider, { description: 'The configured providers of SMS, in their order.' }),
     database: Type.Object(
       {
         version: Type.String({ examples: ['18.4'] }),

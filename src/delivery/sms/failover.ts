@@ -7,6 +7,15 @@ export interface FailoverOptions {
   readonly providers: readonly SmsSender[];
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
+  /** Called when a provider begins to fail or fails again, and when it works for the first time or again. */
+  readonly onHealth?: (health: ProviderHealth) => void;
+}
+
+/** Whether a provider works. */
+export interface ProviderHealth {
+  readonly provider: string;
+  /** Why it fails; undefined while it works. */
+  readonly error: string | undefined;
 }
 
 /** The first pause lets a short fault pass. The longest one limits how late Postern notices that a provider works again. */
@@ -20,6 +29,8 @@ interface Failed {
 }
 
 interface Route {
+  /** Called after each attempt. */
+  readonly report: (error?: SmsError) => void;
   readonly provider: SmsSender;
   readonly circuit: Circuit;
 }
@@ -29,8 +40,12 @@ interface Route {
  * all others fail too, except for one trial after each pause. So a message never waits for a pause. A number that is not
  * valid goes to no further provider.
  */
-export function createFailover({ providers, now = () => performance.now() }: FailoverOptions): SmsSender {
-  const routes = providers.map((provider): Route => ({ provider, circuit: createCircuit({ now, ...circuitOptions }) }));
+export function createFailover(options: FailoverOptions): SmsSender {
+  const { providers, now = () => performance.now(), onHealth } = options;
+  const routes = providers.map((provider): Route => {
+    const circuit = createCircuit({ now, ...circuitOptions });
+    return { provider, circuit, report: createReport(provider.name, circuit, onHealth) };
+  });
   return {
     name: providers.map(({ name }) => name).join(','),
     async send(message) {
@@ -52,14 +67,29 @@ export function createFailover({ providers, now = () => performance.now() }: Fai
   };
 }
 
+/** Reports changes only: while a provider works, messages cost nothing more. */
+function createReport(provider: string, circuit: Circuit, onHealth: FailoverOptions['onHealth']): Route['report'] {
+  let isKnownToWork = false;
+  return (error) => {
+    if (!circuit.isOpen() && error === undefined && !isKnownToWork) {
+      isKnownToWork = true;
+      onHealth?.({ provider, error: undefined });
+    }
+    if (!circuit.isOpen() || error === undefined) return;
+    isKnownToWork = false;
+    onHealth?.({ provider, error: error.message });
+  };
+}
+
 /**
  * @returns undefined if another provider may accept the message
  * @throws SmsError if no provider can deliver it
  */
-async function attempt({ provider, circuit }: Route, message: SmsMessage, errors: Failed[]) {
+async function attempt({ provider, circuit, report }: Route, message: SmsMessage, errors: Failed[]) {
   try {
     const accepted: AcceptedSms = await provider.send(message);
     circuit.succeed();
+    report();
     return accepted;
   } catch (original) {
     const error =
@@ -68,6 +98,7 @@ async function attempt({ provider, circuit }: Route, message: SmsMessage, errors
     // A provider that answers about the message works.
     if (error.failure === 'unavailable') circuit.fail(error.retryAfter && error.retryAfter * 1000);
     else circuit.succeed();
+    report(error.failure === 'unavailable' ? error : undefined);
     if (error.failure === 'invalid') throw error;
     return undefined;
   }

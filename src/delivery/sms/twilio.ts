@@ -1,7 +1,11 @@
+import { createHmac } from 'node:crypto';
+import { equalBytes } from '../../lib/crypto/secret-keys.js';
 import { parseJsonObject } from '../../lib/json-object.js';
+import type { Receipt, ReceiptReader } from '../../messages/providers/receipts.js';
 import type { SmsSender } from '../../messages/sms-sender.js';
 import type { Outbound } from '../outbound.js';
 import { callProvider, type Meaning, type Refusal } from './provider-call.js';
+import type { ReceiptUrl } from './receipt-url.js';
 import { type SenderIds, senderFor } from './sender-ids.js';
 
 export interface TwilioOptions {
@@ -10,11 +14,14 @@ export interface TwilioOptions {
   /** The URL of the API, without a path. */
   readonly url: string;
   readonly senders: SenderIds;
+  /** The URL for reports about a message, by its id. Undefined: no reports. */
+  readonly receiptUrl: ReceiptUrl | undefined;
   readonly outbound: Outbound;
 }
 
 /** Sends through the Messages resource of Twilio (API version 2010-04-01). */
-export function createTwilio({ accountSid, authToken, url, senders, outbound }: TwilioOptions): SmsSender {
+export function createTwilio(options: TwilioOptions): SmsSender {
+  const { accountSid, authToken, url, senders, receiptUrl, outbound } = options;
   const name = 'twilio';
   const target = new URL(`/2010-04-01/Accounts/${accountSid}/Messages.json`, url).href;
   const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
@@ -24,6 +31,7 @@ export function createTwilio({ accountSid, authToken, url, senders, outbound }: 
       const form = new URLSearchParams({ To: message.to, Body: message.text });
       const sender = senderFor(senders, name, message.to) ?? '';
       form.set(/^MG[0-9a-f]{32}$/i.test(sender) ? 'MessagingServiceSid' : 'From', sender);
+      if (receiptUrl !== undefined) form.set('StatusCallback', receiptUrl(message.id));
       return callProvider({
         name,
         outbound,
@@ -65,4 +73,59 @@ function meaning({ body }: Refusal): Meaning | undefined {
   if (typeof code !== 'number') return undefined;
   const known = meanings[code];
   return known === undefined ? undefined : { failure: known.failure, reason: `${known.reason}, code ${code}` };
+}
+
+/** Why a message did not arrive (twilio.com/docs/api/errors). */
+const reasons: Readonly<Record<string, string>> = {
+  30001: 'the queue of the sender is full',
+  30002: 'the account is suspended',
+  30003: 'the phone cannot be reached',
+  30004: 'the recipient or the network blocks the message',
+  30005: 'the number is not known',
+  30006: 'the number is a landline, or its network cannot be reached',
+  30007: 'the network has filtered the message',
+  30008: 'the reason is not known',
+  30034: 'the sender is not registered for messages in the United States',
+};
+
+const delivered = ['delivered', 'read'];
+const undelivered = ['undelivered', 'failed', 'canceled'];
+
+/**
+ * Reads status callbacks. Twilio signs the URL that it was given and the sorted parameters with HMAC-SHA1
+ * (twilio.com/docs/usage/security).
+ */
+export function createTwilioReceipts(options: {
+  readonly accountSid: string;
+  readonly authToken: string;
+  readonly receiptUrl: ReceiptUrl;
+}): ReceiptReader {
+  const { accountSid, authToken, receiptUrl } = options;
+  return {
+    name: 'twilio',
+    async read({ headers, messageId = '', body }) {
+      const form = new URLSearchParams(body);
+      // Sorted by name, then by value.
+      const sorted = [...form].sort(([one, first], [other, second]) => compare(one, other) || compare(first, second));
+      const signed = receiptUrl(messageId) + sorted.flat().join('');
+      const expected = createHmac('sha1', authToken).update(signed).digest();
+      const given = Buffer.from(String(headers['x-twilio-signature'] ?? ''), 'base64');
+      if (!equalBytes(given, expected) || form.get('AccountSid') !== accountSid) return undefined;
+      return receiptOf(messageId, form);
+    },
+  };
+}
+
+const compare = (one: string, other: string) => Number(one > other) - Number(one < other);
+
+function receiptOf(messageId: string, form: URLSearchParams): Receipt {
+  const status = form.get('MessageStatus') ?? '';
+  const reference = form.get('MessageSid') ?? '';
+  if (delivered.includes(status)) return { messageId, reference, outcome: 'delivered', reason: null };
+  if (!undelivered.includes(status)) return { messageId, reference, outcome: 'pending', reason: null };
+  const code = /^\d{1,6}$/.exec(form.get('ErrorCode') ?? '')?.[0];
+  const known = code === undefined ? undefined : reasons[code];
+  const words = known ?? 'the message was not delivered';
+  const reason = `twilio: ${words}${code === undefined ? '' : `, code ${code}`}`;
+  return { messageId, reference, outcome: 'undelivered', reason };
 }

@@ -1,9 +1,11 @@
-import { type KeyObject, randomUUID } from 'node:crypto';
-import { SignJWT } from 'jose';
-import { isJsonObject, parseJsonObject } from '../../lib/json-object.js';
+import { createHash, type KeyObject, randomUUID } from 'node:crypto';
+import { jwtVerify, SignJWT } from 'jose';
+import { isJsonObject, type JsonObject, parseJsonObject } from '../../lib/json-object.js';
+import type { Receipt, ReceiptReader } from '../../messages/providers/receipts.js';
 import type { SmsMessage, SmsSender } from '../../messages/sms-sender.js';
 import type { Outbound } from '../outbound.js';
 import { callProvider, type Meaning, type Refusal } from './provider-call.js';
+import type { ReceiptUrl } from './receipt-url.js';
 import { type SenderIds, senderFor } from './sender-ids.js';
 
 export interface VonageOptions {
@@ -13,12 +15,14 @@ export interface VonageOptions {
   /** The URL of the API, without a path. */
   readonly url: string;
   readonly senders: SenderIds;
+  /** The URL for reports about a message, by its id. Undefined: no reports. */
+  readonly receiptUrl: ReceiptUrl | undefined;
   readonly outbound: Outbound;
 }
 
 /** Sends through the Messages API of Vonage (version 1), as an application. */
 export function createVonage(options: VonageOptions): SmsSender {
-  const { url, senders, outbound } = options;
+  const { url, senders, receiptUrl, outbound } = options;
   const name = 'vonage';
   const target = new URL('/v1/messages', url).href;
   return {
@@ -36,7 +40,7 @@ export function createVonage(options: VonageOptions): SmsSender {
             'content-type': 'application/json',
             accept: 'application/json',
           },
-          body: bodyOf(message, from),
+          body: bodyOf(message, from, receiptUrl?.(message.id)),
         },
         reference(body) {
           const id = parseJsonObject(body)?.message_uuid;
@@ -61,7 +65,7 @@ function accessToken({ applicationId, privateKey }: VonageOptions): Promise<stri
 /** Vonage writes numbers without a plus. */
 const withoutPlus = (number: string) => number.replace(/^\+/, '');
 
-function bodyOf({ id, to, text }: SmsMessage, from: string): string {
+function bodyOf({ id, to, text }: SmsMessage, from: string, webhookUrl: string | undefined): string {
   return JSON.stringify({
     message_type: 'text',
     channel: 'sms',
@@ -69,6 +73,7 @@ function bodyOf({ id, to, text }: SmsMessage, from: string): string {
     from,
     text,
     client_ref: id,
+    ...(webhookUrl !== undefined && { webhook_url: webhookUrl, webhook_version: 'v1' }),
   });
 }
 
@@ -104,4 +109,41 @@ function namesRecipient(parameters: unknown): boolean {
   return (
     Array.isArray(parameters) && parameters.some((parameter) => isJsonObject(parameter) && parameter.name === 'to')
   );
+}
+
+/**
+ * Reads status webhooks. Vonage signs them with a JWT (HS256) that contains the SHA-256 of the body. Its age is not
+ * checked, because Vonage repeats a webhook for a day, and a repeated one changes nothing.
+ */
+export function createVonageReceipts(signatureSecret: string): ReceiptReader {
+  const key = new TextEncoder().encode(signatureSecret);
+  return {
+    name: 'vonage',
+    async read({ headers, body }) {
+      const [, token = ''] = /^Bearer (\S+)$/i.exec(String(headers.authorization ?? '')) ?? [];
+      const verified = await jwtVerify(token, key, { algorithms: ['HS256'] }).catch(() => undefined);
+      if (verified?.payload.payload_hash !== createHash('sha256').update(body).digest('hex')) return undefined;
+      return receiptOf(parseJsonObject(body) ?? {});
+    },
+  };
+}
+
+function receiptOf({ client_ref, message_uuid, status, error }: JsonObject): Receipt {
+  const common = { messageId: stringOf(client_ref), reference: stringOf(message_uuid) };
+  if (status === 'delivered' || status === 'read') return { ...common, outcome: 'delivered', reason: null };
+  if (status !== 'rejected' && status !== 'undeliverable') return { ...common, outcome: 'pending', reason: null };
+  return { ...common, outcome: 'undelivered', reason: `vonage: ${reasonOf(error)}` };
+}
+
+const stringOf = (value: unknown) => (typeof value === 'string' ? value : '');
+
+/** The detail is a sentence of the list of errors. It comes with a signature, but is still limited. */
+function reasonOf(error: unknown): string {
+  const { detail, title } = isJsonObject(error) ? error : {};
+  const words = stringOf(detail)
+    .replace(/[^\p{L}\p{N}\p{P} ]/gu, '')
+    .slice(0, 200)
+    .trim();
+  const code = /^\d{1,6}$/.exec(String(title ?? ''))?.[0];
+  return [words || 'the message was not delivered', code].filter(Boolean).join(', code ');
 }

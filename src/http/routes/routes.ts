@@ -19,6 +19,7 @@ import type { LoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
 import type { Login } from '../../login/login.js';
 import type { Tokens } from '../../login/tokens.js';
 import type { Outbox } from '../../messages/outbox.js';
+import type { Receipts } from '../../messages/providers/receipts.js';
 import type { Images } from '../../notifications/images/images.js';
 import type { ReadPositions } from '../../notifications/inbox/read-position.js';
 import type { Notifications } from '../../notifications/notifications.js';
@@ -80,6 +81,7 @@ import { deviceTokenRoutes } from './v1/devices-tokens.js';
 import { imageRoutes } from './v1/images.js';
 import { loginOptionRoutes } from './v1/login-options.js';
 import { markerRoutes } from './v1/marker.js';
+import { messageReceiptRoutes } from './v1/message-receipts.js';
 import { changesRoutes } from './v1/notification-changes.js';
 import { notificationRoutes } from './v1/notifications.js';
 import { notificationPushRoutes } from './v1/notifications-push.js';
@@ -141,6 +143,7 @@ export interface Services extends WebhookServices {
   readonly eventStreams: EventStreams;
   readonly externalIdentities: ExternalIdentities;
   readonly apiKeys: ApiKeys;
+  readonly receipts: Receipts;
   readonly outbox: Outbox;
 }
 
@@ -178,6 +181,7 @@ export function registerRoutes(app: App, services: Services, { administration, c
   imageFileRoutes(app, services);
   notificationPushRoutes(app, services);
   deviceTokenRoutes(app, services);
+  messageReceiptRoutes(app, services);
   if (administration) adminRoutes(app, services);
   if (console !== undefined) consoleRoutes(app, services, console);
   webhookKeyRoutes(app, services);

@@ -87,6 +87,29 @@ describe('several providers', () => {
     expect([await send(), await send(), counts()]).toEqual(['twilio', 'twilio', [6, 9]]);
   });
 
+  it('report which one fails, and when it works again', async () => {
+    const twilio = await startTwilio();
+    const health: (string | undefined)[] = [];
+    let time = 0;
+    const sms = createFailover({
+      providers: [twilio.sender()],
+      now: () => time,
+      onHealth: ({ provider, error }) => health.push(error ?? `${provider} works`),
+    });
+    const attempt = () => sms.send(message).catch(() => undefined);
+    await attempt();
+    await attempt();
+    expect(health).toEqual(['twilio works']);
+    const failure = 'twilio: the provider failed or did not understand the request (500)';
+    twilio.answer(...Array.from({ length: 3 }, () => unavailable));
+    for (let count = 0; count < 3; count += 1) await attempt();
+    expect(health).toEqual(['twilio works', failure]);
+    time = 15_000;
+    await attempt();
+    await attempt();
+    expect(health).toEqual(['twilio works', failure, 'twilio works']);
+  });
+
   it('still use one that failed when the others fail too', async () => {
     const { twilio, vonage, send, counts } = await twoVendors();
     twilio.answer(unavailable, unavailable, unavailable);

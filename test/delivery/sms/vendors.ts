@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { jwtVerify } from 'jose';
 import { onTestFinished } from 'vitest';
 import { createOutbound, type Outbound, type OutboundOptions } from '../../../src/delivery/outbound.js';
+import { createReceiptUrl } from '../../../src/delivery/sms/receipt-url.js';
 import type { SenderIds } from '../../../src/delivery/sms/sender-ids.js';
 import { SmsError } from '../../../src/delivery/sms/sms-error.js';
 import { createSns } from '../../../src/delivery/sms/sns.js';
@@ -51,6 +52,8 @@ const secretAccessKey = 'sns/secret/access/key/0123456789';
 const applicationId = '78d335fa-323d-4114-9c3d-d6f0d48968cf';
 const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const privateKeyText = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const receiptUrl = createReceiptUrl('https://login.example.com/auth/', 'any');
+const callback = `https://login.example.com/auth/v1/message-receipts/any?message=${message.id}`;
 const fallback: SenderIds = { fallback: '+15557654321', rules: [] };
 
 export const startTwilio = () =>
@@ -59,13 +62,14 @@ export const startTwilio = () =>
     secret: authToken,
     env: { TWILIO_ACCOUNT_SID: accountSid, TWILIO_AUTH_TOKEN: authToken },
     accepted: { status: 201, body: JSON.stringify({ sid: 'SM123', status: 'queued', error_code: null }) },
-    create: (url, senders, outbound) => createTwilio({ accountSid, authToken, url, senders, outbound }),
+    create: (url, senders, outbound) => createTwilio({ accountSid, authToken, url, senders, receiptUrl, outbound }),
     async check({ method, url, headers, body }) {
       const form = new URLSearchParams(body);
       if (method !== 'POST' || url !== `/2010-04-01/Accounts/${accountSid}/Messages.json`) return 'the route';
       if (headers.authorization !== `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`)
         return 'the credentials';
       if (headers['content-type'] !== 'application/x-www-form-urlencoded') return 'the content type';
+      if (form.get('StatusCallback') !== callback) return 'the callback';
       if (!form.has('From') && !form.has('MessagingServiceSid')) return 'the sender';
       return form.get('To') === message.to && form.get('Body') === message.text ? undefined : 'the message';
     },
@@ -78,7 +82,7 @@ export const startVonage = () =>
     env: { VONAGE_APPLICATION_ID: applicationId, VONAGE_PRIVATE_KEY: privateKeyText },
     accepted: { status: 202, body: JSON.stringify({ message_uuid: 'aaaaaaaa-bbbb-4ccc-8ddd-0123456789ab' }) },
     create: (url, senders, outbound) =>
-      createVonage({ applicationId, privateKey: keys.privateKey, url, senders, outbound }),
+      createVonage({ applicationId, privateKey: keys.privateKey, url, senders, receiptUrl, outbound }),
     async check({ method, url, headers, body }) {
       if (method !== 'POST' || url !== '/v1/messages') return 'the route';
       const token = headers.authorization?.replace(/^Bearer /, '') ?? '';
@@ -87,7 +91,8 @@ export const startVonage = () =>
       );
       if (verified?.payload.application_id !== applicationId || verified.payload.jti === undefined)
         return 'the credentials';
-      const { message_type, channel, to, from, text, client_ref } = JSON.parse(body);
+      const { message_type, channel, to, from, text, client_ref, webhook_url, webhook_version } = JSON.parse(body);
+      if (webhook_url !== callback || webhook_version !== 'v1') return 'the callback';
       if (message_type !== 'text' || channel !== 'sms' || client_ref !== message.id) return 'the members';
       if (typeof from !== 'string' || from === '' || from.startsWith('+')) return 'the sender';
       return to === message.to.slice(1) && text === message.text ? undefined : 'the message';

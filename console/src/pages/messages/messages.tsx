@@ -33,16 +33,25 @@ const badges: Readonly<Record<OutboxMessage['state'], BadgeKind | undefined>> = 
   failed: 'bad',
   expired: 'off',
   dropped: 'off',
+  delivered: 'good',
+  undelivered: 'bad',
 };
+
+const isRetryable = ({ state }: OutboxMessage) => state === 'failed' || state === 'undelivered';
 
 /** The columns of a CSV file. */
 const exported = [
-  ...(['updated_at', 'state', 'channel', 'kind', 'recipient', 'last_error', 'attempts'] as const),
+  ...(['updated_at', 'state', 'channel', 'kind', 'recipient', 'provider', 'last_error', 'attempts'] as const),
   ...(['user_id', 'id', 'created_at', 'expires_at'] as const),
 ];
 
 /** What is shown: what failed first, because it may need a person. */
-const views = { failed: 'state:in:failed;expired', queued: 'state:queued', sent: 'state:sent', all: '' } as const;
+const views = {
+  failed: 'state:in:failed;expired;undelivered',
+  queued: 'state:queued',
+  sent: 'state:in:sent;delivered',
+  all: '',
+} as const;
 type View = keyof typeof views;
 const viewOf = (text: string | undefined): View =>
   Object.keys(views).includes(text ?? '') ? (text as View) : 'failed';
@@ -102,7 +111,7 @@ export function Messages() {
     {
       key: 'retry',
       head: messages.action,
-      cell: (message) => (message.state === 'failed' && can('users:write') ? <Retry message={message} /> : null),
+      cell: (message) => (isRetryable(message) && can('users:write') ? <Retry message={message} /> : null),
     },
   ];
   const opened = query.data?.rows.find(({ id }) => id === search.open);
@@ -117,6 +126,7 @@ export function Messages() {
             [messages.user, userOf(opened)],
             [messages.userId, <Id key="user" of={opened.user_id} name={messages.userId} />],
             [messages.kind, messages.kinds[opened.kind] ?? opened.kind],
+            [messages.provider, opened.provider ?? <None key="provider" />],
             [messages.attempts, <Num key="attempts" of={opened.attempts} />],
             [messages.created, <Time key="created" at={opened.created_at} focusable />],
             [messages.expires, <Time key="expires" at={opened.expires_at} focusable />],

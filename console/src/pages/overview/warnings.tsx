@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { request } from '../../api/client.js';
-import type { GetOutboxPageData, GetOutboxPageResponse } from '../../api/schema.js';
+import type { GetOutboxPageData, GetOutboxPageResponse, GetSystemData, GetSystemResponse } from '../../api/schema.js';
+import { useCan } from '../../app/operator.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Problem } from '../../components/state/state.js';
 import { Time } from '../../components/text/values.js';
@@ -16,12 +17,25 @@ export function useFailures() {
     queryFn: async ({ signal }) => {
       // By the minute, so that the address is the same for all reads of a minute.
       const since = new Date(Math.floor((Date.now() - day) / 60_000) * 60_000).toISOString();
-      const filter = `state:in:failed;expired,updated_at:gte:${since}`;
+      const filter = `state:in:failed;expired;undelivered,updated_at:gte:${since}`;
       const call = { query: { filter, limit: 1, sort: 'updated_at:desc' }, signal };
       return request<GetOutboxPageData, GetOutboxPageResponse>('GET', '/admin/v1/outbox/page', call);
     },
     refetchInterval: 30_000,
   });
+}
+
+/** The providers of SMS that fail now. */
+function useFailingProviders() {
+  const query = useQuery({
+    queryKey: ['system'],
+    queryFn: ({ signal }) => request<GetSystemData, GetSystemResponse>('GET', '/admin/v1/system', { signal }),
+    refetchInterval: 30_000,
+    enabled: useCan()('admin'),
+  });
+  return (query.data?.providers ?? []).flatMap(({ name, failing_since, last_error }) =>
+    failing_since === null ? [] : [{ name, since: failing_since, error: last_error ?? '' }],
+  );
 }
 
 /** What needs a person. Nothing: one green line. */
@@ -30,6 +44,7 @@ export function Warnings() {
   const query = useFailures();
   const { data, error, refetch, dataUpdatedAt } = query;
   const last = data?.data[0];
+  const failing = useFailingProviders();
   return (
     <section aria-label={overview.warnings} className={styles.warnings}>
       {error !== null && data === undefined && (
@@ -44,7 +59,15 @@ export function Warnings() {
           </p>
         </div>
       )}
-      {data !== undefined && last === undefined && (
+      {failing.map(({ name, since, error: reason }) => (
+        <div key={name} className={styles.warning} role="status">
+          <Icon name="circleCross" className={styles.bad} />
+          <p>
+            <strong>{overview.failingProvider(name)}</strong> {reason} <Time at={since} />
+          </p>
+        </div>
+      ))}
+      {data !== undefined && last === undefined && failing.length === 0 && (
         <div className={styles.warning}>
           <Icon name="circleCheck" className={styles.good} />
           <p>

@@ -116,7 +116,7 @@ function MessageRow({ user, message, mayChange }: { user: string; message: Outbo
   const { user: text, messages } = useText();
   const client = useQueryClient();
   const { id, channel, kind, recipient, state, last_error, updated_at } = message;
-  const hasFailed = state === 'failed' || state === 'expired';
+  const hasFailed = ['failed', 'expired', 'undelivered'].includes(state);
   async function retry(): Promise<void> {
     try {
       const headers = { 'Idempotency-Key': crypto.randomUUID() };
@@ -142,7 +142,7 @@ function MessageRow({ user, message, mayChange }: { user: string; message: Outbo
         ) : (
           <span className={styles.quiet}>{text.messages.states[state]}</span>
         )}
-        {state === 'failed' && mayChange && (
+        {(state === 'failed' || state === 'undelivered') && mayChange && (
           <Button small changes onClick={() => void retry()}>
             {text.messages.retry}
           </Button>

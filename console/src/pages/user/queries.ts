@@ -116,7 +116,7 @@ export const kinds = {
   logins: 'login.approved;login.rejected;login.refused_locked;account.locked_by_guesses',
   changes:
     'user.changed;user.password_changed;user.pin_changed;user.locked;user.unlocked;user.deactivated;user.reactivated;device.removed;totp.enrolled;totp.removed;passkey.enrolled;passkey.removed;second_factors.removed',
-  messages: 'message.sent;message.failed;message.expired',
+  messages: 'message.sent;message.failed;message.expired;message.undelivered',
 } as const satisfies Record<string, string>;
 export type Kind = keyof typeof kinds;
 

@@ -15,6 +15,7 @@ export const events = {
     'message.failed': 'got no message: it failed',
     'message.retried': 'gets a message again',
     'message.expired': 'got no message: it expired',
+    'message.undelivered': 'got no message: it did not arrive',
     'users.bulk': 'began a bulk action',
     'user.created': 'was created',
     'user.changed': 'was changed',

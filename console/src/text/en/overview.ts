@@ -9,6 +9,7 @@ export const overview = {
       : n === 1
         ? 'One message failed in the last 24 hours.'
         : `${n.toLocaleString('en')} messages failed in the last 24 hours.`,
+  failingProvider: (name: string) => `The SMS provider ${name} fails.`,
   lastFailure: (kind: string, reason: string) => `The last one: ${kind}, ${reason}.`,
   now: 'Now',
   allEvents: 'All events',

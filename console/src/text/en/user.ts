@@ -139,9 +139,15 @@ export const user = {
   messages: {
     title: 'Messages to them',
     none: 'No message was sent.',
-    states: { queued: 'waits', sent: 'sent', failed: 'failed', expired: 'expired', dropped: 'not sent' } as Readonly<
-      Record<string, string>
-    >,
+    states: {
+      queued: 'waits',
+      sent: 'sent',
+      failed: 'failed',
+      expired: 'expired',
+      dropped: 'not sent',
+      delivered: 'arrived',
+      undelivered: 'did not arrive',
+    } as Readonly<Record<string, string>>,
     retry: 'Retry',
     retried: 'The message is queued again.',
   },

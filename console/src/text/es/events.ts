@@ -16,6 +16,7 @@ export const events: Texts['events'] = {
     'message.failed': 'no recibió el mensaje: falló',
     'message.retried': 'recibe un mensaje de nuevo',
     'message.expired': 'no recibió el mensaje: caducó',
+    'message.undelivered': 'no recibió el mensaje: no llegó',
     'users.bulk': 'empezó una acción en bloque',
     'user.created': 'fue creado',
     'user.changed': 'fue modificado',

@@ -11,6 +11,7 @@ export const overview: Texts['overview'] = {
       : n === 1
         ? 'Un mensaje falló en las últimas 24 horas.'
         : `${n.toLocaleString('es')} mensajes fallaron en las últimas 24 horas.`,
+  failingProvider: (name) => `El proveedor de SMS ${name} falla.`,
   lastFailure: (kind, reason) => `El último: ${kind}, ${reason}.`,
   now: 'Ahora',
   allEvents: 'Todos los eventos',

@@ -139,7 +139,15 @@ export const user: Texts['user'] = {
   messages: {
     title: 'Mensajes enviados',
     none: 'No se envió ningún mensaje.',
-    states: { queued: 'espera', sent: 'enviado', failed: 'falló', expired: 'caducó', dropped: 'no enviado' },
+    states: {
+      queued: 'espera',
+      sent: 'enviado',
+      failed: 'falló',
+      expired: 'caducó',
+      dropped: 'no enviado',
+      delivered: 'llegó',
+      undelivered: 'no llegó',
+    },
     retry: 'Reintentar',
     retried: 'El mensaje está de nuevo en la cola.',
   },

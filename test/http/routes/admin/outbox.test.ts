@@ -29,6 +29,7 @@ describe('the outbox', () => {
       kind: 'sms.code',
       recipient: user.phone,
       state: 'sent',
+      provider: 'console',
       attempts: 1,
       last_error: null,
       code: expect.stringMatching(/^\d{6}$/),

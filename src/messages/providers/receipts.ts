@@ -1,0 +1,148 @@
+import { recordEvent } from '../../audit/events.js';
+import type { Database } from '../../database/database.js';
+import { spanningStatement, sql } from '../../database/sql.js';
+import { parseId } from '../../lib/ids.js';
+import { Problem } from '../../lib/problem.js';
+import type { Counters } from '../../statistics/counters.js';
+
+/** A report of a provider about a message that it has accepted. */
+export interface Receipt {
+  /** The id of the outbox row. */
+  readonly messageId: string;
+  /** The id that the provider gave the message. */
+  readonly reference: string;
+  /** `pending`: the provider still tries. */
+  readonly outcome: 'delivered' | 'undelivered' | 'pending';
+  /** Why the message was not delivered, in words. */
+  readonly reason: string | null;
+}
+
+/** The request of a provider. */
+export interface ReceiptRequest {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The parameter `message` of the URL. */
+  readonly messageId: string | undefined;
+  /** The body as it was sent. */
+  readonly body: string;
+}
+
+/** Reads the reports of one provider. */
+export interface ReceiptReader {
+  /** The name of the provider. */
+  readonly name: string;
+  /** @returns undefined if the provider did not sign the request */
+  read(request: ReceiptRequest): Promise<Receipt | undefined>;
+}
+
+/** Takes the reports of providers. */
+export interface Receipts {
+  /**
+   * Changes the state of the message. A repeated, late or unknown report changes nothing.
+   * @throws Problem `not_found` for a provider that is not configured, `invalid_receipt_signature`
+   */
+  accept(provider: string, request: ReceiptRequest): Promise<void>;
+}
+
+interface ChangedRow {
+  readonly user_id: string;
+  readonly kind: string;
+  readonly authentication_id: string | null;
+}
+
+interface ReceiptValues {
+  readonly id: string;
+  readonly provider: string;
+  readonly reference: string;
+}
+
+/** While it is locked, the attempt that sends the message cannot commit. */
+const lockMessage = spanningStatement<{ id: string }>(
+  'message_receipt_lock',
+  (p) => sql`select from outbox where id = ${p.id} for update`,
+);
+
+/**
+ * A delivered message is final, whichever attempt delivered it: a message that is queued for another attempt is not sent
+ * again.
+ */
+const markDelivered = spanningStatement<ReceiptValues, ChangedRow>(
+  'message_delivered',
+  (p) => sql`
+  update outbox set state = 'delivered', provider = ${p.provider}, provider_reference = ${p.reference},
+    early_receipt = null, last_error = case when state = 'undelivered' then null else last_error end, updated_at = db_now()
+  where id = ${p.id} and channel = 'sms' and state in ('queued', 'sent', 'failed', 'expired', 'undelivered')
+  returning user_id, kind, authentication_id`,
+);
+
+/** Only the last attempt counts. A provider whose answer could not be read has given no reference. */
+const markUndelivered = spanningStatement<ReceiptValues & { reason: string | null }, ChangedRow>(
+  'message_undelivered',
+  (p) => sql`
+  update outbox set state = 'undelivered', provider_reference = ${p.reference}, last_error = ${p.reason},
+    updated_at = db_now()
+  where id = ${p.id} and channel = 'sms' and state = 'sent' and provider = ${p.provider}
+    and coalesce(provider_reference, ${p.reference}) = ${p.reference}
+  returning user_id, kind, authentication_id`,
+);
+
+/**
+ * The report may arrive before the attempt is committed. The attempt uses it if it is about the same reference. A report
+ * about the attempt before is known already.
+ */
+const keepEarly = spanningStatement<ReceiptValues & { reason: string | null }>(
+  'message_receipt_early',
+  (p) => sql`
+  update outbox set early_receipt = jsonb_build_object(
+    'provider', ${p.provider}::text, 'reference', ${p.reference}::text, 'reason', ${p.reason}::text)
+  where id = ${p.id} and channel = 'sms' and state = 'queued'
+    and (provider, provider_reference) is distinct from (${p.provider}::text, ${p.reference}::text)`,
+);
+
+/** The longest id of a provider that is compared. */
+const maxReferenceLength = 255;
+
+/** Creates the service that takes reports. */
+export function createReceipts(options: {
+  readonly database: Database;
+  readonly counters: Counters;
+  readonly readers: readonly ReceiptReader[];
+}): Receipts {
+  const { database, counters, readers } = options;
+
+  async function apply(provider: string, { messageId: id, reference, outcome, reason }: Receipt): Promise<void> {
+    await database.spanning.transaction(async (tx) => {
+      const values = { id, provider, reference };
+      await tx.query(lockMessage({ id }));
+      const [changed] =
+        outcome === 'delivered'
+          ? await tx.query(markDelivered(values))
+          : await tx.query(markUndelivered({ ...values, reason }));
+      if (changed === undefined) {
+        if (outcome === 'undelivered') await tx.query(keepEarly({ ...values, reason }));
+        return;
+      }
+      const { user_id: userId, kind, authentication_id } = changed;
+      // A delivery adds nothing to the event of the sent message.
+      if (outcome === 'undelivered') {
+        const data = { message_id: id, kind, authentication_id, provider, reason };
+        await recordEvent(tx, { userId, type: 'message.undelivered', origin: { actor: 'system' }, data });
+      }
+      tx.onCommit(() =>
+        counters.add(outcome === 'delivered' ? 'messages.delivered' : 'messages.undelivered', 'sms', 1, provider),
+      );
+    });
+  }
+
+  return {
+    async accept(provider, request) {
+      const reader = readers.find(({ name }) => name === provider);
+      if (reader === undefined) throw new Problem('not_found');
+      const receipt = await reader.read(request);
+      if (receipt === undefined) throw new Problem('invalid_receipt_signature');
+      const messageId = parseId(receipt.messageId);
+      const isUsable =
+        messageId !== undefined && receipt.reference !== '' && receipt.reference.length <= maxReferenceLength;
+      if (isUsable && receipt.outcome !== 'pending') await apply(provider, { ...receipt, messageId });
+    },
+  };
+}

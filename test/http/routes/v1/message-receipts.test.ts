@@ -1,0 +1,250 @@
+import { createHash, createHmac, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { OutboxMessage } from '../../../../src/contract/administration.js';
+import type { System } from '../../../../src/contract/operation/system.js';
+import { startTestApp, type TestApp } from '../../../support/app.js';
+import { eventually } from '../../../support/eventually.js';
+import { createUser, messageOf, newPhone, smsLogin } from '../../../support/users.js';
+
+const accountSid = `AC${'0'.repeat(32)}`;
+const authToken = 'twilio-auth-token-0123456789';
+const signatureSecret = 'vonage-signature-secret-0123456789';
+const publicUrl = 'https://login.example.com/auth';
+
+/** What the fake of both vendors does with the next messages. */
+let behaviour: { twilio: number; vonage: number; beforeAnswer?: (messageId: string, sid: string) => Promise<unknown> };
+let sent: { readonly vendor: string; readonly reference: string }[] = [];
+const vendor = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  const isTwilio = request.url !== '/v1/messages';
+  const reference = isTwilio ? `SM${randomUUID().replaceAll('-', '')}` : randomUUID();
+  sent.push({ vendor: isTwilio ? 'twilio' : 'vonage', reference });
+  const callback = isTwilio ? new URLSearchParams(text).get('StatusCallback') : JSON.parse(text).webhook_url;
+  const messageId = new URL(callback).searchParams.get('message') ?? '';
+  await behaviour.beforeAnswer?.(messageId, reference);
+  const body = isTwilio ? { sid: reference } : { message_uuid: reference };
+  response.writeHead(isTwilio ? behaviour.twilio : behaviour.vonage).end(JSON.stringify(body));
+});
+
+let postern: TestApp;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`;
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  postern = await startTestApp({
+    ...{ SMS_PROVIDER: 'twilio,vonage', SMS_SENDER: 'Example', PUBLIC_URL: publicUrl },
+    ...{ TWILIO_ACCOUNT_SID: accountSid, TWILIO_AUTH_TOKEN: authToken, TWILIO_URL: url, VONAGE_URL: url },
+    ...{ VONAGE_APPLICATION_ID: randomUUID(), VONAGE_SIGNATURE_SECRET: signatureSecret },
+    VONAGE_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    ...{ ALLOW_PRIVATE_NETWORK_TARGETS: 'true', CODE_LIMIT_PER_ADDRESS: '0', PIN_POLICY: 'off' },
+  });
+});
+afterAll(async () => {
+  await postern.close();
+  vendor.close();
+});
+beforeEach(() => {
+  behaviour = { twilio: 201, vonage: 202 };
+  sent = [];
+});
+
+type State = OutboxMessage['state'];
+
+/** Starts a login by SMS and returns its message once it has one of the states. */
+async function messageIn(...states: State[]): Promise<OutboxMessage> {
+  const user = await createUser(postern, { phone: newPhone() });
+  const { body } = await postern.api<{ id: string }>('POST', '/v1/tokens', { body: smsLogin(user.phone) });
+  return messageOf(postern, body.id, states);
+}
+
+async function read(id: string): Promise<OutboxMessage> {
+  const { body } = await postern.api<OutboxMessage[]>('GET', `/admin/v1/outbox?filter=id:${id}`, {
+    bearer: postern.adminKey,
+  });
+  return body[0] ?? expect.unreachable('the message is gone');
+}
+
+const lastReference = () => sent.at(-1)?.reference ?? expect.unreachable('nothing was sent');
+
+function post(path: string, body: string, headers: Record<string, string>): Promise<number> {
+  return fetch(`${postern.url}/v1/message-receipts/${path}`, { method: 'POST', body, headers }).then(
+    ({ status }) => status,
+  );
+}
+
+function twilioReceipt(
+  messageId: string,
+  fields: Readonly<Record<string, string>>,
+  { token = authToken, url = publicUrl, signed = fields } = {},
+): Promise<number> {
+  const path = `twilio?message=${messageId}`;
+  const account = { AccountSid: accountSid };
+  const sorted = Object.entries({ ...account, ...signed }).sort(([one], [other]) => (one < other ? -1 : 1));
+  const data = `${url}/v1/message-receipts/${path}${sorted.flat().join('')}`;
+  return post(path, new URLSearchParams({ ...account, ...fields }).toString(), {
+    'content-type': 'application/x-www-form-urlencoded',
+    'x-twilio-signature': createHmac('sha1', token).update(data).digest('base64'),
+  });
+}
+
+async function vonageReceipt(
+  body: object,
+  { secret = signatureSecret, hashed = JSON.stringify(body), alg = 'HS256' } = {},
+): Promise<number> {
+  const claims = { api_key: 'abcd1234', payload_hash: createHash('sha256').update(hashed).digest('hex') };
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg })
+    .setIssuedAt()
+    .setIssuer('Vonage')
+    .sign(new TextEncoder().encode(secret));
+  return post('vonage', JSON.stringify(body), {
+    'content-type': 'application/json',
+    authorization: `Bearer ${token}`,
+  });
+}
+
+describe('receipts of Twilio', () => {
+  test('say that a message has arrived, also when they are repeated or come in another order', async () => {
+    const { id } = await messageIn('sent');
+    const of = (MessageStatus: string) => ({ MessageSid: lastReference(), MessageStatus, To: '+1 202&x=y' });
+    for (const status of ['queued', 'sent']) expect(await twilioReceipt(id, of(status))).toBe(204);
+    expect(await read(id)).toMatchObject({ state: 'sent', provider: 'twilio' });
+    for (const status of ['delivered', 'delivered', 'sent', 'undelivered'])
+      expect(await twilioReceipt(id, of(status))).toBe(204);
+    expect(await read(id)).toMatchObject({ state: 'delivered', last_error: null });
+  });
+
+  test('say why a message did not arrive, and a later delivery wins', async () => {
+    const { id, user_id } = await messageIn('sent');
+    const failed = { MessageSid: lastReference(), MessageStatus: 'undelivered', ErrorCode: '30003' };
+    expect(await twilioReceipt(id, failed)).toBe(204);
+    expect(await twilioReceipt(id, failed)).toBe(204);
+    const reason = 'twilio: the phone cannot be reached, code 30003';
+    expect(await read(id)).toMatchObject({ state: 'undelivered', last_error: reason });
+    const { body: events } = await postern.api<{ data: object }[]>(
+      'GET',
+      `/admin/v1/events?filter=user_id:${user_id},type:message.undelivered`,
+      { bearer: postern.adminKey },
+    );
+    expect(events).toMatchObject([{ data: { message_id: id, provider: 'twilio', reason } }]);
+    await twilioReceipt(id, { MessageSid: lastReference(), MessageStatus: 'delivered' });
+    expect(await read(id)).toMatchObject({ state: 'delivered', last_error: null });
+  });
+
+  test.each([
+    ['with another token', { token: 'another-token-0123456789' }],
+    ['for another URL', { url: 'https://other.example.com' }],
+    ['for other fields', { signed: { MessageSid: 'SM1', MessageStatus: 'sent' } }],
+  ])('that are signed %s are refused', async (_what, options) => {
+    const { id } = await messageIn('sent');
+    expect(await twilioReceipt(id, { MessageSid: lastReference(), MessageStatus: 'failed' }, options)).toBe(403);
+    expect((await read(id)).state).toBe('sent');
+  });
+
+  test('about unknown messages, other references and other attempts change nothing', async () => {
+    const { id } = await messageIn('sent');
+    for (const [message, MessageSid] of [
+      [id, 'SM0'],
+      [id, ''],
+      [randomUUID(), lastReference()],
+      ['x', lastReference()],
+    ])
+      expect(await twilioReceipt(message ?? '', { MessageSid: MessageSid ?? '', MessageStatus: 'failed' })).toBe(204);
+    expect((await read(id)).state).toBe('sent');
+  });
+
+  test('that come before the message is stored as sent are kept', async () => {
+    behaviour.beforeAnswer = (id, MessageSid) =>
+      twilioReceipt(id, { MessageSid, MessageStatus: 'failed', ErrorCode: '30005' });
+    expect(await messageIn('undelivered')).toMatchObject({
+      state: 'undelivered',
+      provider: 'twilio',
+      last_error: 'twilio: the number is not known, code 30005',
+    });
+    behaviour.beforeAnswer = (id, MessageSid) => twilioReceipt(id, { MessageSid, MessageStatus: 'delivered' });
+    expect(await messageIn('delivered')).toMatchObject({ state: 'delivered', last_error: null });
+  });
+
+  test('of an earlier attempt do not end a retry', async () => {
+    const { id } = await messageIn('sent');
+    const first = { MessageSid: lastReference(), MessageStatus: 'failed' };
+    await twilioReceipt(id, first);
+    behaviour.beforeAnswer = () => twilioReceipt(id, first);
+    const { status } = await postern.api('POST', `/admin/v1/outbox/${id}/retry`, { bearer: postern.adminKey });
+    expect(status).toBe(200);
+    await eventually('the second attempt', async () => ((await read(id)).state === 'sent' ? true : undefined));
+    await twilioReceipt(id, first);
+    expect(await read(id)).toMatchObject({ state: 'sent', attempts: 2 });
+    expect(sent).toHaveLength(2);
+  });
+});
+
+describe('receipts of Vonage', () => {
+  const receipt = (id: string, status: string, more: object = {}) => ({
+    ...{ message_uuid: lastReference(), client_ref: id, channel: 'sms', status, timestamp: '2026-02-03T12:14:25Z' },
+    ...more,
+  });
+
+  test('say that a message has arrived, or why it did not', async () => {
+    behaviour.twilio = 500;
+    const { id } = await messageIn('sent');
+    expect(await read(id)).toMatchObject({ provider: 'vonage' });
+    expect(await vonageReceipt(receipt(id, 'submitted'))).toBe(204);
+    expect((await read(id)).state).toBe('sent');
+    const error = { type: 'https://developer.vonage.com/api-errors/messages#1180', title: 1180 };
+    const detail = 'Absent Subscriber Temporary <b>';
+    expect(await vonageReceipt(receipt(id, 'undeliverable', { error: { ...error, detail } }))).toBe(204);
+    expect(await read(id)).toMatchObject({
+      state: 'undelivered',
+      last_error: 'vonage: Absent Subscriber Temporary b, code 1180',
+    });
+    expect(await vonageReceipt(receipt(id, 'delivered'))).toBe(204);
+    expect(await read(id)).toMatchObject({ state: 'delivered', last_error: null });
+  });
+
+  test.each([
+    ['with another secret', { secret: 'another-secret-0123456789-0123456789' }],
+    ['for another body', { hashed: '{}' }],
+    ['by another algorithm', { alg: 'HS512' }],
+  ])('that are signed %s are refused', async (_what, options) => {
+    behaviour.twilio = 500;
+    const { id } = await messageIn('sent');
+    expect(await vonageReceipt(receipt(id, 'rejected'), options)).toBe(403);
+    expect((await read(id)).state).toBe('sent');
+  });
+});
+
+test('other requests to the route are refused', async () => {
+  expect(await post('twilio', '', { 'content-type': 'application/x-www-form-urlencoded' })).toBe(403);
+  expect(await post('vonage', '{}', { 'content-type': 'application/json', authorization: 'Bearer x' })).toBe(403);
+  expect(await post('sns', '{}', { 'content-type': 'application/json' })).toBe(404);
+  expect(await post('constructor', '{}', { 'content-type': 'application/json' })).toBe(404);
+  expect(await post('twilio', '<x/>', { 'content-type': 'application/xml' })).toBe(415);
+});
+
+test('the state of the system names the provider that fails, until it works again', async () => {
+  const providers = async () =>
+    (await postern.api<System>('GET', '/admin/v1/system', { bearer: postern.adminKey })).body.providers;
+  behaviour.twilio = 500;
+  for (let count = 0; count < 3; count += 1) await messageIn('sent');
+  const failing = await eventually('the failure', async () => {
+    const all = await providers();
+    return all[0]?.failing_since === null ? undefined : all;
+  });
+  expect(failing).toEqual([
+    {
+      ...{ channel: 'sms', name: 'twilio', has_receipts: true, failing_since: expect.any(String) },
+      last_error: 'twilio: the provider failed or did not understand the request (500)',
+    },
+    { channel: 'sms', name: 'vonage', has_receipts: true, failing_since: null, last_error: null },
+  ]);
+  // With both providers failing, Twilio is tried during its pause.
+  behaviour = { twilio: 201, vonage: 500 };
+  await messageIn('sent');
+  await eventually('the recovery', async () => ((await providers())[0]?.failing_since === null ? true : undefined));
+});
