@@ -1,7 +1,7 @@
 // The order of the folders of src/, from top to bottom. A folder imports only what stands below it.
 const order = [
   ...['cli', 'app', 'http', 'delivery', 'webhooks', 'account', 'login', 'users', 'sessions', 'notifications'],
-  ...['credentials', 'devices', 'identities', 'limits', 'messages', 'audit', 'statistics'],
+  ...['credentials', 'devices', 'identities', 'limits', 'messages', 'audit', 'statistics', 'backups'],
   ...['config', 'database', 'lib', 'contract'],
 ];
 

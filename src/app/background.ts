@@ -4,6 +4,7 @@ import { unusedSchemesTask } from '../credentials/password-schemes.js';
 import { startIndexBuild } from '../database/late-indexes.js';
 import { expiryTasks } from '../database/maintenance/expiry.js';
 import { startMaintenance } from '../database/maintenance/tasks.js';
+import { reencryptionTask } from '../database/secrets/old-keys.js';
 import { type JobGroup, type Queue, startQueue } from '../delivery/queue.js';
 import type { ShowNotice } from '../messages/notice-sending.js';
 import { startImageCleanup } from '../notifications/images/cleanup.js';
@@ -23,7 +24,7 @@ const maxOtherJobs = 4;
 
 /** Starts the queue, the relays that fill it, and the maintenance tasks. */
 export async function startBackgroundWork(base: Base, domains: Domains): Promise<{ readonly queue: Queue }> {
-  const { config, log, lifecycle, resources, target, database, statistics } = base;
+  const { config, log, lifecycle, resources, target, database, keys, statistics } = base;
   const { messaging, push, notifications, webhooks } = domains;
   const jobGroups = [
     { tasks: otherTasks(base, domains), concurrency: Math.min(maxOtherJobs, resources.jobs) },
@@ -51,6 +52,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     tombstoneTask,
     statisticsTask,
     ...notifications.retention.tasks,
+    ...(keys.ids.length > 1 ? [reencryptionTask(keys)] : []),
   ];
   lifecycle.add(
     startMaintenance(database, tasks, (error) => log.warn({ err: error }, 'expired rows could not be removed')),

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { HashThreads } from '../credentials/hash-threads.js';
 import type { Database } from '../database/database.js';
+import { recordCurrentKey } from '../database/secrets/old-keys.js';
 import { countUnreadable, describeUnreadableValues } from '../database/unreadable.js';
 import type { App } from '../http/requests/route.js';
 import type { Services } from '../http/routes/routes.js';
@@ -80,6 +81,7 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
     hashThreads: options.hashThreads,
   });
   const { database } = base;
+  await recordCurrentKey(database.everyone, base.keys);
   await reportUnreadable(base);
   const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));
   const { services, ...domains } = await createServices(base, { print, streamTimes: options.streamTimes ?? {} });

@@ -10,6 +10,8 @@ import { migrateCommand } from './commands/migrate.js';
 import { operatorsCommand } from './commands/operators.js';
 import { schemesCommand } from './commands/schemes.js';
 import { serveCommand } from './commands/serve.js';
+import { backupCommand } from './commands/storage/backup.js';
+import { secretCommand } from './commands/storage/secret.js';
 import { upgradeCommand } from './commands/upgrade.js';
 import { usersCommand } from './commands/users.js';
 import { describeFailure } from './support/failure.js';
@@ -66,6 +68,8 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   messagesCommand(program, io);
   schemesCommand(program, io);
   auditCommand(program, io, exitWith);
+  backupCommand(program, io);
+  secretCommand(program, io);
   doctorCommand(program, io, exitWith);
   upgradeCommand(program, io, exitWith);
   completionCommand(program, io);

@@ -103,6 +103,13 @@ export const storageSettings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
+export const backupSettings = {
+  BACKUP_PASSPHRASE: {
+    parse: secret(12),
+    about: 'Encrypts backups, in the format of the program age. Without it, nobody can restore them.',
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
 export const administrationSettings = {
   ADMIN_API_KEY: {
     parse: secret(32),

@@ -9,7 +9,7 @@ import {
 import { messageSettings } from './message-settings.js';
 import { notificationSettings, pushSettings } from './notification-settings.js';
 import type { Parsed, Setting } from './parsers.js';
-import { administrationSettings, serviceSettings, storageSettings } from './service-settings.js';
+import { administrationSettings, backupSettings, serviceSettings, storageSettings } from './service-settings.js';
 import { smsSettings } from './sms-settings.js';
 
 /**
@@ -19,6 +19,7 @@ import { smsSettings } from './sms-settings.js';
 export const settingGroups: Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>> = {
   'The service': serviceSettings,
   'Database, files and keys': storageSettings,
+  Backups: backupSettings,
   Administration: administrationSettings,
   'Tokens and registration': accountSettings,
   Passwords: passwordSettings,
@@ -36,6 +37,7 @@ export const settingGroups: Readonly<Record<string, Readonly<Record<string, Sett
 export const settings = {
   ...serviceSettings,
   ...storageSettings,
+  ...backupSettings,
   ...administrationSettings,
   ...accountSettings,
   ...passwordSettings,

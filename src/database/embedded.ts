@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serverAccount } from './embedded/account.js';
@@ -74,6 +75,24 @@ export async function startEmbeddedPostgres({ dataDir, log }: EmbeddedOptions): 
     server.data.close();
     throw error;
   }
+}
+
+/** The embedded PostgreSQL of this installation. */
+export interface EmbeddedInstallation {
+  readonly majorVersion: number;
+  /** The account that must own the data directory, if it is not this process's own. */
+  readonly account: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+/**
+ * Finds the binaries that would run on a data directory.
+ * @param path the data directory, which may not exist yet
+ * @throws EmbeddedPostgresError
+ */
+export async function findEmbeddedInstallation(path: string): Promise<EmbeddedInstallation> {
+  const account = serverAccount(path);
+  const { majorVersion } = await locateBinaries(account, account === undefined ? [tmpdir()] : publicFolders);
+  return { majorVersion, account };
 }
 
 async function prepareServer(dataDir: string): Promise<Server> {

@@ -9,14 +9,14 @@ export interface SecretKeySource {
   readonly SECRET_KEY?: readonly { reveal(): string }[] | undefined;
 }
 
-/** The file in DATA_DIR with the key, if SECRET_KEY is not set. It belongs to the embedded database in the same folder. */
+/** The file in DATA_DIR with the keys, one in each line, if SECRET_KEY is not set. It belongs to the embedded database in the same folder. */
 export const secretKeyFile = 'secret-key';
 
 const keyBytes = 48;
 const minKeyLength = 32;
 
 /**
- * Reads the secret keys, the current one first: those of SECRET_KEY, else the one in DATA_DIR. Creates the file if it is
+ * Reads the secret keys, the current one first: those of SECRET_KEY, else those in DATA_DIR. Creates the file if it is
  * missing. Processes that start at the same time get the same key.
  */
 export async function readSecretKeys(source: SecretKeySource): Promise<string[]> {
@@ -25,7 +25,7 @@ export async function readSecretKeys(source: SecretKeySource): Promise<string[]>
   const path = join(source.DATA_DIR, secretKeyFile);
   const created = randomBytes(keyBytes).toString('base64url');
   const isWritten = await writePrivateFile(path, `${created}\n`, { replace: false });
-  return [isWritten ? created : checked(await readFile(path, 'utf8'), path)];
+  return isWritten ? [created] : checked(await readFile(path, 'utf8'), path);
 }
 
 /** Reads the secret keys, which must exist. @throws SecretKeyError */
@@ -42,7 +42,7 @@ async function readExistingKeys({ SECRET_KEY, DATA_DIR }: SecretKeySource): Prom
   if (SECRET_KEY !== undefined) return SECRET_KEY.map((key) => key.reveal());
   const path = join(DATA_DIR, secretKeyFile);
   const known = await readIfPresent(path);
-  return known === undefined ? undefined : [checked(known, path)];
+  return known === undefined ? undefined : checked(known, path);
 }
 
 async function readIfPresent(path: string): Promise<string | undefined> {
@@ -54,10 +54,13 @@ async function readIfPresent(path: string): Promise<string | undefined> {
   }
 }
 
-/** A damaged key must not be replaced silently: everything that was hashed or encrypted with it would be lost. */
-function checked(text: string, path: string): string {
-  const key = text.trim();
-  if (key.length >= minKeyLength) return key;
+/**
+ * The keys in a file: one in each line, the current one first. A damaged key must not be replaced silently: everything that
+ * was hashed or encrypted with it would be lost.
+ */
+function checked(text: string, path: string): string[] {
+  const keys = text.split('\n').flatMap((line) => line.trim() || []);
+  if (keys.length > 0 && keys.every((key) => key.length >= minKeyLength)) return keys;
   throw new SecretKeyError(`${path} holds no key: restore it, or set SECRET_KEY to the key that was in it`);
 }
 

@@ -1,11 +1,11 @@
-import { encryptedHeadBytes, encryptedMark, type SecretKeys } from '../lib/crypto/secret-keys.js';
+import { encryptedHeadBytes, encryptedMark, pinKeyNames, type SecretKeys } from '../lib/crypto/secret-keys.js';
 import type { Queryable } from './database.js';
 import { bound, compose, identifier, join, type Sql, type SqlPart, sql } from './sql.js';
 
 type KeyType = 'uuid' | 'timestamptz' | 'text' | 'bytea';
 
-/** One kind of stored value that is encrypted with SECRET_KEY. */
-interface EncryptedKind {
+/** One kind of stored value that is encrypted with SECRET_KEY, or hashed with it. */
+export interface EncryptedKind {
   /** The name in the plural, for messages. */
   readonly name: string;
   readonly table: string;
@@ -17,12 +17,19 @@ interface EncryptedKind {
   readonly context: Sql;
   /** The columns that identify a row, in the order of an index, with their types. */
   readonly key: Readonly<Record<string, KeyType>>;
+  /** The column of a value that is kept until somebody changes it. A rotation of the keys encrypts it again. */
+  readonly keptIn?: string;
+  /** For hashes, whose value here is the name of their key: the names of the keys, the current one first. */
+  readonly keyNames?: (keys: SecretKeys) => readonly string[];
+  /** The maximum number of rows that a check reads, if there may be very many. */
+  readonly maxRows?: number;
 }
 
 /** The number of rows that one query reads. */
 const batchSize = 1000;
 
-const kinds: readonly EncryptedKind[] = [
+/** All values that need a secret key and can be counted. */
+export const encryptedKinds: readonly EncryptedKind[] = [
   {
     name: 'secrets of authenticator apps',
     table: 'totp',
@@ -30,6 +37,7 @@ const kinds: readonly EncryptedKind[] = [
     encrypted: sql`secret`,
     context: sql`'totp:' || user_id`,
     key: { user_id: 'uuid' },
+    keptIn: 'secret',
   },
   {
     name: 'authenticator apps that are being enrolled',
@@ -57,6 +65,7 @@ const kinds: readonly EncryptedKind[] = [
     encrypted: sql`secret`,
     context: sql`'webhook:' || id`,
     key: { id: 'uuid' },
+    keptIn: 'secret',
   },
   {
     name: 'signing keys of webhooks',
@@ -65,6 +74,7 @@ const kinds: readonly EncryptedKind[] = [
     encrypted: sql`private_key`,
     context: sql`'webhook-key:' || id`,
     key: { id: 'uuid' },
+    keptIn: 'private_key',
   },
   {
     name: 'responses stored for an Idempotency-Key',
@@ -73,6 +83,16 @@ const kinds: readonly EncryptedKind[] = [
     encrypted: sql`sealed_body`,
     context: sql`'idempotency ' || caller || ' ' || encode(key_digest, 'hex')`,
     key: { caller: 'text', key_digest: 'bytea' },
+  },
+  {
+    name: 'PINs',
+    table: 'users',
+    where: sql`pin_hash is not null`,
+    encrypted: sql`convert_to(left(pin_hash, 9), 'UTF8')`,
+    context: sql`''`,
+    key: { id: 'uuid' },
+    keyNames: pinKeyNames,
+    maxRows: 100_000,
   },
 ];
 
@@ -94,11 +114,11 @@ export async function countUnreadable(
   maxRows = Number.POSITIVE_INFINITY,
 ): Promise<Unreadable[]> {
   const found: Unreadable[] = [];
-  for (const kind of kinds) {
+  for (const kind of encryptedKinds) {
     let count = 0;
     const missing = new Set<string>();
-    for await (const { encrypted, context } of iterate(handle, kind, maxRows)) {
-      if (isReadable(keys, encrypted, context)) continue;
+    for await (const { encrypted, context } of iterate(handle, kind, Math.min(maxRows, kind.maxRows ?? maxRows))) {
+      if (isReadable(keys, kind, encrypted, context)) continue;
       count += 1;
       const id = keys.missingKeyOf(encrypted);
       if (id !== undefined) missing.add(id);
@@ -117,7 +137,8 @@ export function describeUnreadableValues(found: readonly Unreadable[]): string {
 }
 
 /** The head of a value names its key. Older values have no head, so each key has to be tried. */
-function isReadable(keys: SecretKeys, encrypted: Buffer, context: string): boolean {
+function isReadable(keys: SecretKeys, { keyNames }: EncryptedKind, encrypted: Buffer, context: string): boolean {
+  if (keyNames !== undefined) return keyNames(keys).includes(encrypted.toString());
   if (encrypted.length === encryptedHeadBytes) return keys.missingKeyOf(encrypted) === undefined;
   return keys.decrypt(encrypted, context) !== undefined;
 }
@@ -129,7 +150,8 @@ interface EncryptedRow {
   readonly position: readonly string[];
 }
 
-async function* iterate(
+/** The rows of one kind, by keyset iteration. */
+export async function* iterate(
   handle: Queryable<'everyone'>,
   kind: EncryptedKind,
   maxRows: number,
@@ -162,7 +184,8 @@ function batchAfter({ table, where, encrypted, context, key }: EncryptedKind, po
   );
 }
 
-const castFromText = (type: KeyType, text: SqlPart) =>
+/** SQL: a column of a key from its text. */
+export const castFromText = (type: KeyType, text: SqlPart) =>
   type === 'bytea' ? sql`decode(${text}, 'hex')` : sql`${text}::${identifier(type)}`;
 const castToText = (type: KeyType, column: Sql) =>
   type === 'bytea' ? sql`encode(${column}, 'hex')` : sql`${column}::text`;

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Config } from '../../config/config.js';
 import { createImageDownload } from '../../delivery/image-download.js';
 import { checkTargetUrl } from '../../delivery/outbound-guard.js';
@@ -17,6 +16,7 @@ import { type Retention, type RetentionRule, startRetention } from '../../notifi
 import { createStreams } from '../../notifications/stream/streams.js';
 import { validSession } from '../../sessions/sessions.js';
 import type { ExportSection } from '../../users/export.js';
+import { imageFolderOf } from '../base/backup-source.js';
 import type { Base } from '../base/base.js';
 
 /** Notifications with their inbox, streams and images. */
@@ -67,7 +67,7 @@ export async function createNotificationServices(
     retainedFrom,
     ...(published && { published }),
   });
-  const storage = createImageDisk({ folder: config.IMAGE_DIR ?? join(config.DATA_DIR, 'images') });
+  const storage = createImageDisk({ folder: imageFolderOf(config) });
   const images = createImages({
     database,
     storage,

@@ -1,3 +1,4 @@
+import { BackupError } from '../../backups/container/error.js';
 import { ConfigError } from '../../config/config.js';
 import { NoPrimaryError, NotPrimaryError } from '../../database/connections/servers.js';
 import { UnfitDatabaseError } from '../../database/connections/suitability.js';
@@ -19,6 +20,7 @@ const expectedErrors = [
   NotPrimaryError,
   MigrationError,
   SecretKeyError,
+  BackupError,
   CommandError,
 ];
 

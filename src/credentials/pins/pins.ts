@@ -1,4 +1,4 @@
-import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import { pinKeyNames, type SecretKeys } from '../../lib/crypto/secret-keys.js';
 import type { PasswordHasher } from '../passwords.js';
 
 /**
@@ -21,7 +21,7 @@ const fingerprintLength = 9;
 /** Creates the hashing of PINs, with a pepper from the secret keys. */
 export function createPins({ hasher, keys }: { hasher: PasswordHasher; keys: SecretKeys }): Pins {
   // The key's fingerprint is stored with the hash, so one argon2 hash is enough even while keys are rotated.
-  const fingerprints = keys.digests('pin', 'fingerprint').map((digest) => `k${digest.toString('hex').slice(0, 8)}`);
+  const fingerprints = pinKeyNames(keys);
   const keyOf = (stored: string | undefined) => fingerprints.indexOf(stored?.slice(0, fingerprintLength) ?? '');
   const peppered = (userId: string, pin: string) =>
     keys.digests('pin', `${userId}:${pin}`).map((digest) => digest.toString('base64'));

@@ -27,6 +27,10 @@ export interface SecretKeys {
    * @returns undefined if these keys include it, or if the value is older than key ids
    */
   missingKeyOf(encrypted: Buffer): string | undefined;
+  /** The ids of the keys, the current one first. */
+  readonly ids: readonly string[];
+  /** Whether the current key encrypted a value. False for a value that is older than key ids. */
+  isCurrent(encrypted: Buffer): boolean;
 }
 
 const nonceBytes = 12;
@@ -40,6 +44,11 @@ export const encryptedHeadBytes = encryptedMark.length + idBytes;
 /** The id of a key for logs and encrypted values. It is derived, so it does not reveal the key. */
 export function createKeyId(secret: string): string {
   return Buffer.from(hkdfSync('sha256', secret, '', 'postern key id', idBytes)).toString('hex');
+}
+
+/** The names of the keys in the hashes of PINs: `k` and eight hexadecimal digits. The current one first. */
+export function pinKeyNames(keys: SecretKeys): string[] {
+  return keys.digests('pin', 'fingerprint').map((digest) => `k${digest.toString('hex').slice(0, 8)}`);
 }
 
 /** A message for the log: no configured key decrypts a stored value. Names the missing key. */
@@ -91,6 +100,8 @@ export function createSecretKeys(secrets: readonly string[]): SecretKeys {
   };
 
   return {
+    ids,
+    isCurrent: (encrypted) => idOf(encrypted) === ids[0],
     digest: (purpose, data) => hmac(current(purpose), data),
     digests: (purpose, data) => derived[purpose].map((key) => hmac(key, data)),
     matches(purpose, data, digest) {

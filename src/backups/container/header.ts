@@ -1,0 +1,50 @@
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { parseJsonObject } from '../../lib/json-object.js';
+import { BackupError } from './error.js';
+
+/** The name of the first file of a backup. */
+export const headerPath = 'postern-backup.json';
+/** The format that this release writes and reads. */
+export const backupFormat = 1;
+
+const Header = Type.Object({
+  format: Type.Literal(backupFormat),
+  /** `files`: a copy of the files of the embedded server. */
+  kind: Type.Literal('files'),
+  id: Type.String(),
+  created_at: Type.String(),
+  postern_version: Type.String(),
+  postgres_version: Type.String(),
+  /** The identifier that PostgreSQL gives each database cluster. */
+  system_id: Type.String(),
+  /** The ids of the secret keys that the values in the database need. */
+  secret_key_ids: Type.Array(Type.String()),
+  has_secret_key: Type.Boolean(),
+});
+
+/** What a reader must know before it reads the rest of a backup. */
+export type BackupHeader = Static<typeof Header>;
+
+/** Reads the first file of a backup. @throws BackupError for other files and other formats */
+export function parseHeader(text: string): BackupHeader {
+  const value: unknown = parseJsonObject(text) ?? {};
+  const format: unknown = Object(value).format;
+  if (typeof format !== 'number') throw notABackup();
+  if (format > backupFormat) {
+    throw new BackupError(
+      `The backup has the format ${format}, which a newer release of Postern has written: use that release.`,
+    );
+  }
+  if (format < backupFormat) {
+    throw new BackupError(
+      `The backup has the old format ${format}, which this release cannot read: use the release of Postern that wrote it.`,
+    );
+  }
+  if (!Value.Check(Header, value)) throw notABackup();
+  return value;
+}
+
+export function notABackup(): BackupError {
+  return new BackupError('The file is not a backup of Postern.');
+}

@@ -1,0 +1,33 @@
+import type pg from 'pg';
+
+/** The number of rows of each table, by `schema.table`. */
+export type RowCounts = Readonly<Record<string, number>>;
+
+/** The tables whose rows survive a crash. */
+const permanentTables = `
+  select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where c.relkind = 'r' and c.relpersistence = 'p' and n.nspname in ('public', 'graphile_worker')
+  order by 1, 2`;
+
+/** Counts the rows of each table in one snapshot. Reads all pages of the tables, whose checksums PostgreSQL checks. */
+export async function countRows(client: pg.Client): Promise<RowCounts> {
+  await client.query('begin isolation level repeatable read read only');
+  try {
+    const { rows: tables } = await client.query<{ schema: string; name: string }>(permanentTables);
+    const counts: Record<string, number> = {};
+    for (const { schema, name } of tables) {
+      const table = `${client.escapeIdentifier(schema)}.${client.escapeIdentifier(name)}`;
+      const { rows } = await client.query<{ count: string }>(`select count(*) from ${table}`);
+      counts[`${schema}.${name}`] = Number(rows[0]?.count);
+    }
+    return counts;
+  } finally {
+    await client.query('rollback');
+  }
+}
+
+/** The number of the next transaction that writes. If it has not changed, nothing was written in between. */
+export async function nextTransaction(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ next: string }>('select pg_snapshot_xmax(pg_current_snapshot())::text as next');
+  return rows[0]?.next ?? '';
+}

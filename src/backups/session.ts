@@ -1,0 +1,51 @@
+import type pg from 'pg';
+import { openClient } from '../database/connections/open-client.js';
+import type { DatabaseTarget } from '../database/connections/target.js';
+
+/** The key of an advisory lock: one backup of a database runs at a time. No other lock uses this number. */
+const backupLock = 7_203_415_054;
+
+/**
+ * Opens a connection for statements that may take long, for as long as `work` runs.
+ * @param stop ends the connection, and with it the statement that runs
+ */
+export async function withSession<T>(
+  target: DatabaseTarget,
+  work: (client: pg.Client) => Promise<T>,
+  stop?: AbortSignal,
+): Promise<T> {
+  const client = await openClient(target, {
+    application_name: 'postern backup',
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    // Scans of large tables must not take the cores that requests need.
+    settings: { statement_timeout: '0', lock_timeout: '0', max_parallel_workers_per_gather: '0', TimeZone: 'UTC' },
+  });
+  // Not `end`: it waits for the running statement.
+  const disconnect = () => client.connection.stream.destroy();
+  try {
+    stop?.addEventListener('abort', disconnect);
+    stop?.throwIfAborted();
+    return await work(client);
+  } finally {
+    stop?.removeEventListener('abort', disconnect);
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Takes the lock of backups until the connection ends. @returns whether no other backup is running */
+export async function lockBackups(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [backupLock]);
+  return rows[0]?.locked === true;
+}
+
+/** Passes a stream on until `stop` aborts. */
+export async function* untilStopped(
+  source: AsyncIterable<Buffer>,
+  stop: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  for await (const part of source) {
+    stop?.throwIfAborted();
+    yield part;
+  }
+}

@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { version } from '../../../app/banner.js';
+import { backupSource, imageFolderOf } from '../../../app/base/backup-source.js';
+import { createBackup } from '../../../backups/create.js';
+import { findBackup, placeAt, readBackup } from '../../../backups/places.js';
+import { restoreBackup } from '../../../backups/restore.js';
+import { type VerifiedBackup, verifyBackup } from '../../../backups/verify.js';
+import { type Config, readConfig } from '../../../config/config.js';
+import { openExistingTarget } from '../../../database/open.js';
+import { quietLog } from '../../support/dependencies.js';
+import { CommandError } from '../../support/failure.js';
+import { type Io, printLine } from '../../support/io.js';
+
+/** Registers `postern backup` with its subcommands. */
+export function backupCommand(program: Command, io: Io): void {
+  const backup = program.command('backup').description('back up the database and the images, and restore them');
+  backup
+    .command('create')
+    .description('write a backup, while Postern runs or not')
+    .requiredOption('--to <file or folder>', 'a new file, or a folder in which the file gets a name with the time')
+    .option('--with-secret-key', 'include the secret key; then keep the backup as safe as the key')
+    .addHelpText(
+      'after',
+      '\nBACKUP_PASSPHRASE encrypts the backup.\n\nExamples:\n  postern backup create --to /backups/\n  postern backup create --to postern.tar --with-secret-key',
+    )
+    .action((options: { to: string; withSecretKey?: true }) => create(io, options));
+  backup
+    .command('verify')
+    .description('restore a backup into a temporary folder, start it, check it and remove it')
+    .argument('<backup>', 'a file, or a folder: its newest backup')
+    .action((from: string) => verify(io, from));
+  backup
+    .command('restore')
+    .description('restore a backup as a new folder; never changes an existing one')
+    .argument('<backup>', 'a file, or a folder: its newest backup')
+    .option('--to <folder>', 'a folder that does not exist; by default DATA_DIR')
+    .action((from: string, options: { to?: string }) => restore(io, from, options));
+}
+
+async function create(io: Io, { to, withSecretKey = false }: { to: string; withSecretKey?: boolean }): Promise<void> {
+  const config = readConfig(io.env);
+  const open = await openExistingTarget(config, quietLog(io));
+  try {
+    const source = await backupSource(config, open.target, { includesSecretKey: withSecretKey, version });
+    const written = await createBackup(source, await placeAt(to), { isScheduled: false });
+    if (written === undefined) throw new CommandError('Another backup of this database is running: wait for its end.');
+    const { location, bytes } = written;
+    printLine(io.stdout, `Wrote ${location} (${megabytes(bytes)}).`);
+    if (!withSecretKey)
+      printLine(io.stdout, `It does not contain the secret key: keep ${keyName(config)} in another safe place.`);
+    printLine(io.stdout, `Check it with: postern backup verify ${location}`);
+  } finally {
+    await open.close();
+  }
+}
+
+async function verify(io: Io, from: string): Promise<void> {
+  const config = readConfig(io.env);
+  const path = await findBackup(from);
+  const verified = await verifyBackup(readBackup(path), {
+    passphrase: config.BACKUP_PASSPHRASE?.reveal(),
+    inFolder: existsSync(config.DATA_DIR) ? config.DATA_DIR : tmpdir(),
+    log: quietLog(io),
+  });
+  printLine(io.stdout, `${path} is good: ${describe(verified)}.`);
+}
+
+function describe({ header, files, tables, rows, indexes }: VerifiedBackup): string {
+  const { created_at: at, system_id: system, postgres_version: version } = header;
+  const database = `the database ${system} of ${at}, PostgreSQL ${version}`;
+  return `${database}. A restored copy started, with ${files} files, ${tables} tables, ${rows} rows and ${indexes} intact indexes`;
+}
+
+async function restore(io: Io, from: string, { to }: { to?: string }): Promise<void> {
+  const config = readConfig(io.env);
+  const target = resolve(to ?? config.DATA_DIR);
+  const path = await findBackup(from);
+  const { header } = await restoreBackup(readBackup(path), {
+    passphrase: config.BACKUP_PASSPHRASE?.reveal(),
+    target,
+  });
+  printLine(io.stdout, `Restored the database of ${header.created_at} to ${target}.`);
+  if (!header.has_secret_key) {
+    const ids = header.secret_key_ids.join(', ');
+    printLine(
+      io.stdout,
+      `The backup has no secret key. Copy the key with the id ${ids} to ${join(target, 'secret-key')}, or set SECRET_KEY.`,
+    );
+  }
+  if (imageFolderOf({ ...config, DATA_DIR: target }) !== join(target, 'images')) {
+    printLine(io.stdout, `Then move the images from ${join(target, 'images')} to IMAGE_DIR.`);
+  }
+  printLine(io.stdout, `Start it with: DATA_DIR=${target} postern serve`);
+}
+
+const keyName = ({ SECRET_KEY, DATA_DIR }: Config) =>
+  SECRET_KEY === undefined ? join(DATA_DIR, 'secret-key') : 'SECRET_KEY';
+
+const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`;

@@ -1,0 +1,121 @@
+import type { SecretKeys } from '../../lib/crypto/secret-keys.js';
+import type { Queryable } from '../database.js';
+import type { MaintenanceTask, Position } from '../maintenance/tasks.js';
+import { bound, compose, everyoneStatement, identifier, type Scope, sql } from '../sql.js';
+import { castFromText, type EncryptedKind, encryptedKinds, iterate } from '../unreadable.js';
+
+const recordKey = everyoneStatement<{ id: string }>(
+  'secret_keys_record',
+  (p) => sql`insert into secret_keys (id, current_since) values (${p.id}, db_now()) on conflict (id) do nothing`,
+);
+
+/** Stores since when the current key is used. */
+export async function recordCurrentKey(handle: Queryable<'everyone'>, keys: SecretKeys): Promise<void> {
+  await handle.query(recordKey({ id: keys.ids[0] ?? '' }));
+}
+
+const countOlderCodes = everyoneStatement<{ id: string }, { count: number }>(
+  'recovery_codes_older_than_key',
+  (p) => sql`
+    select count(*)::int as count from recovery_codes
+    where created_at < coalesce((select current_since from secret_keys where id = ${p.id}), 'infinity')`,
+);
+
+/** Values that need another key than the current one. */
+export interface OldKeyUse {
+  readonly kind: string;
+  readonly count: number;
+}
+
+/** Counts the values that need an old key. Reads all of them by keyset iteration. */
+export async function countOldKeyUses(handle: Queryable<'everyone'>, keys: SecretKeys): Promise<OldKeyUse[]> {
+  const uses: OldKeyUse[] = [];
+  for (const kind of encryptedKinds) {
+    let count = 0;
+    for await (const { encrypted } of iterate(handle, kind, Number.POSITIVE_INFINITY)) {
+      if (!isCurrent(keys, kind, encrypted)) count += 1;
+    }
+    uses.push({ kind: kind.name, count });
+  }
+  const [codes] = await handle.query(countOlderCodes({ id: keys.ids[0] ?? '' }));
+  uses.push({ kind: 'recovery codes', count: codes?.count ?? 0 });
+  return uses.filter(({ count }) => count > 0);
+}
+
+function isCurrent(keys: SecretKeys, { keyNames }: EncryptedKind, encrypted: Buffer): boolean {
+  return keyNames === undefined ? keys.isCurrent(encrypted) : keyNames(keys)[0] === encrypted.toString();
+}
+
+/** Rows in one step. */
+const stepRows = 200;
+
+/**
+ * Encrypts stored secrets with the current key, in small steps. Each step stores its position, so the next start continues
+ * there. Values that expire by themselves are left, and values that no key decrypts too.
+ */
+export function reencryptionTask(keys: SecretKeys): MaintenanceTask {
+  const kinds = encryptedKinds.filter(({ keptIn }) => keptIn !== undefined);
+  return {
+    // The name contains the key: the position of an earlier rotation does not count.
+    name: `reencryption:${keys.ids[0] ?? ''}`,
+    restMs: 600_000,
+    async step(tx, from) {
+      const index = Number(from?.kind ?? 0);
+      const kind = kinds[index];
+      if (kind === undefined) return { removed: 0 };
+      const last = await reencryptBatch(tx, keys, kind, from);
+      const isLastKind = index === kinds.length - 1;
+      if (last !== undefined) return { removed: 0, next: { ...last, kind: String(index) } };
+      return isLastKind ? { removed: 0 } : { removed: 0, next: { kind: String(index + 1) } };
+    },
+  };
+}
+
+/** @returns the key of the last row; undefined at the end of the table */
+async function reencryptBatch(
+  tx: Queryable<Scope>,
+  keys: SecretKeys,
+  kind: EncryptedKind,
+  from: Position | undefined,
+): Promise<Position | undefined> {
+  const rows = await tx.query(batchAfter(kind, from));
+  for (const row of rows) {
+    const plain = keys.isCurrent(row.encrypted) ? undefined : keys.decrypt(row.encrypted, row.context);
+    if (plain !== undefined) await tx.query(replaceValue(kind, row, keys.encrypt(plain, row.context)));
+  }
+  const last = rows.at(-1);
+  return last === undefined || rows.length < stepRows ? undefined : { id: last.id };
+}
+
+interface EncryptedValue {
+  readonly id: string;
+  readonly encrypted: Buffer;
+  readonly context: string;
+}
+
+/** The column that identifies a row of a kind that is kept. */
+function keyOf({ key }: EncryptedKind) {
+  const [[column, type] = ['', 'text' as const]] = Object.entries(key);
+  return { column: identifier(column), type };
+}
+
+function batchAfter(kind: EncryptedKind, from: Position | undefined) {
+  const { column, type } = keyOf(kind);
+  const after = from?.id === undefined ? sql`` : sql`and ${column} > ${castFromText(type, bound(from.id))}`;
+  return compose<EncryptedValue, 'everyone'>(
+    'everyone',
+    sql`select ${column}::text as id, ${kind.encrypted} as encrypted, ${kind.context} as context
+        from ${identifier(kind.table)} where ${kind.where} ${after} order by ${column} limit ${bound(stepRows)}`,
+  );
+}
+
+/** Only if the value is still the same: the user may have a new secret by now. */
+function replaceValue(kind: EncryptedKind, { id, encrypted }: EncryptedValue, replacement: Buffer) {
+  const { column, type } = keyOf(kind);
+  const value = identifier(kind.keptIn ?? '');
+  return compose<object, 'everyone'>(
+    'everyone',
+    sql`update ${identifier(kind.table)} set ${value} = ${bound(replacement)}
+        where ${column} = ${castFromText(type, bound(id))} and ${value} = ${bound(encrypted)}`,
+  );
+}

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { walFiles } from '../../src/backups/online-backup.js';
+
+describe('the segments of the write-ahead log', () => {
+  it('are named from the first to the last, across the end of a part', () => {
+    const names = walFiles('0000000200000001000000FE', '000000020000000200000001', 16 * 1024 * 1024);
+    expect(names).toEqual([
+      '0000000200000001000000FE',
+      '0000000200000001000000FF',
+      '000000020000000200000000',
+      '000000020000000200000001',
+    ]);
+  });
+
+  it('may be one', () => {
+    const name = '000000010000000000000003';
+    expect(walFiles(name, name, 16 * 1024 * 1024)).toEqual([name]);
+  });
+});

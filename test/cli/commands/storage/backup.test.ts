@@ -1,0 +1,185 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ArchiveEntry, readArchive, writeArchive } from '../../../../src/backups/container/archive.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../../src/database/embedded.js';
+import { migrate } from '../../../../src/database/migrate.js';
+import { query } from '../../../database/embedded-postern.js';
+import { type Environment, runCommand, temporaryFolder } from '../../command.js';
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const secretKey = 'a secret key of forty characters or more';
+const passphrase = 'correct horse battery';
+const image = join('ab', 'cd', 'image', 'card.jpg');
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let dataDir: string;
+let env: Environment;
+let server: EmbeddedPostgres;
+/** A backup with the secret key. */
+let backup: string;
+
+const at = (name: string) => join(folder.path, name);
+const postern = (line: string, more: Environment = {}) => runCommand(line.split(' '), { ...env, ...more });
+
+/** A copy of the backup with changes. */
+async function changed(name: string, change: (bytes: Buffer) => Buffer): Promise<string> {
+  await writeFile(at(name), change(await readFile(backup)));
+  return at(name);
+}
+
+function flipped(bytes: Buffer, at: number): Buffer {
+  const place = Math.floor(at);
+  bytes[place] = (bytes[place] ?? 0) ^ 1;
+  return bytes;
+}
+
+const withFormat = (bytes: Buffer, format: number) =>
+  Buffer.from(bytes.toString('latin1').replace('"format": 1', `"format": ${format}`), 'latin1');
+
+/** A complete archive whose first file, the header, has another text. */
+async function rewrite(from: string, to: string, change: (header: string) => string): Promise<void> {
+  let manifest: Record<string, unknown> = {};
+  async function* entries(): AsyncGenerator<ArchiveEntry> {
+    for await (const entry of readArchive(createReadStream(from))) {
+      const parts: Buffer[] = [];
+      for await (const part of entry.content) parts.push(part);
+      const bytes = Buffer.concat(parts);
+      const content = entry.path === 'postern-backup.json' ? Buffer.from(change(bytes.toString())) : bytes;
+      if (entry.path === 'manifest.json') manifest = JSON.parse(bytes.toString());
+      else yield { ...entry, size: content.length, content: [content] };
+    }
+  }
+  const written: Buffer[] = [];
+  for await (const part of writeArchive(entries(), () => manifest)) written.push(part);
+  await writeFile(to, Buffer.concat(written));
+}
+
+/** Runs statements on a restored copy. */
+async function inCopy(copy: string, text: string): Promise<Record<string, unknown>[]> {
+  const restored = await startEmbeddedPostgres({ dataDir: copy, log: silent });
+  try {
+    return await query(restored, text);
+  } finally {
+    await restored.stop();
+  }
+}
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  dataDir = at('data');
+  env = { DATA_DIR: dataDir };
+  server = await startEmbeddedPostgres({ dataDir, log: silent });
+  await migrate(server.address, silent);
+  await query(server, 'create table kept (id bigserial primary key, value text)');
+  await query(server, "insert into kept (value) select 'row ' || n from generate_series(1, 20000) n");
+  await writeFile(join(dataDir, 'secret-key'), `${secretKey}\n`, { mode: 0o600 });
+  await mkdir(join(dataDir, 'images', 'ab', 'cd', 'image'), { recursive: true });
+  await writeFile(join(dataDir, 'images', image), 'a picture');
+  backup = at('first.tar');
+  expect(await postern(`backup create --to ${backup} --with-secret-key`)).toMatchObject({ code: 0, stderr: '' });
+});
+afterAll(async () => {
+  await server.stop();
+  await folder.remove();
+});
+
+describe('postern backup', () => {
+  it('create writes a file that only its owner can read, and never over another one', async () => {
+    expect((await stat(backup)).mode & 0o777).toBe(0o600);
+    const again = await postern(`backup create --to ${backup}`);
+    expect(again).toMatchObject({ code: 1, stdout: '' });
+    expect(again.stderr).toContain(`${backup} exists already`);
+    const [row] = await query(server, 'select location, bytes, error from backups where error is null');
+    expect(row).toMatchObject({ location: backup, bytes: String((await stat(backup)).size) });
+    expect((await readdir(folder.path)).filter((name) => name.includes('.part'))).toEqual([]);
+  });
+
+  it('verify reports what it has found in a restored copy, and removes the copy', async () => {
+    const { code, stdout, stderr } = await postern(`backup verify ${backup}`);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(
+      / is good: the database \d+ of .+ PostgreSQL 18.+ \d+ files, \d+ tables, \d+ rows and \d+ intact indexes/,
+    );
+    expect((await readdir(dataDir)).filter((name) => name.startsWith('verify-'))).toEqual([]);
+  });
+
+  it('restore creates a folder with the rows, the image and the key, and names the next command', async () => {
+    const copy = at('restored');
+    const { code, stdout } = await postern(`backup restore ${backup} --to ${copy}`);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Start it with: DATA_DIR=${copy} postern serve`);
+    expect(await readFile(join(copy, 'secret-key'), 'utf8')).toBe(`${secretKey}\n`);
+    expect(await readFile(join(copy, 'images', image), 'utf8')).toBe('a picture');
+    expect(await inCopy(copy, 'select count(*)::int as rows from kept')).toEqual([{ rows: 20_000 }]);
+  });
+
+  it('restore never changes an existing folder, not even an empty one', async () => {
+    const existing = at('existing');
+    await mkdir(existing);
+    for (const target of [existing, dataDir]) {
+      const before = await readdir(target);
+      const { code, stderr } = await postern(`backup restore ${backup} --to ${target}`);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`${target} exists, and a restore never changes`)]);
+      expect(await readdir(target)).toEqual(before);
+    }
+  });
+
+  it('a backup without the secret key says which key it needs', async () => {
+    await mkdir(at('folder'));
+    expect(await postern(`backup create --to ${at('folder')}`)).toMatchObject({ code: 0 });
+    const { stdout } = await postern(`backup restore ${at('folder')} --to ${at('without-key')}`);
+    expect(stdout).toMatch(/no secret key\. Copy the key with the id [0-9a-f]{8} to .+secret-key/);
+    expect(await readdir(at('without-key'))).toEqual(['images', 'postgres']);
+  });
+
+  it('BACKUP_PASSPHRASE encrypts, and is needed to read', async () => {
+    const path = at('encrypted.age');
+    const secret = { BACKUP_PASSPHRASE: passphrase };
+    expect(await postern(`backup create --to ${path} --with-secret-key`, secret)).toMatchObject({ code: 0 });
+    expect((await readFile(path)).includes(secretKey)).toBe(false);
+    expect((await postern(`backup verify ${path}`)).stderr).toContain('encrypted: set BACKUP_PASSPHRASE');
+    const wrong = await postern(`backup verify ${path}`, { BACKUP_PASSPHRASE: 'another passphrase' });
+    expect(wrong.stderr).toContain('is not the passphrase');
+    expect(await postern(`backup restore ${path} --to ${at('decrypted')}`, secret)).toMatchObject({ code: 0 });
+    await writeFile(path, (await readFile(path)).subarray(0, -70_000));
+    const cut = await postern(`backup restore ${path} --to ${at('cut')}`, secret);
+    expect(cut.stderr).toContain('cut, changed or damaged');
+    expect(await readdir(folder.path)).not.toContain('cut');
+  });
+
+  it.each([
+    ['cut', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), 'its end is missing'],
+    ['changed', (bytes: Buffer) => flipped(bytes, bytes.length / 2), 'was changed or is damaged'],
+    ['foreign', () => Buffer.from('something else '.repeat(1000)), 'is not a backup of Postern'],
+    ['older', (bytes: Buffer) => withFormat(bytes, 0), 'the old format 0'],
+    ['newer', (bytes: Buffer) => withFormat(bytes, 2), 'the format 2, which a newer release'],
+  ])('a %s file is refused with a sentence, and nothing is left', async (name, change, sentence) => {
+    const path = await changed(`${name}.tar`, change);
+    const before = await readdir(folder.path);
+    const { code, stdout, stderr } = await postern(`backup restore ${path} --to ${at('never')}`);
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(sentence)]);
+    expect(await readdir(folder.path)).toEqual(before);
+  });
+
+  it('verify refuses a cut file too, and removes its copy', async () => {
+    const path = await changed('cut-again.tar', (bytes) => bytes.subarray(0, -2000));
+    expect((await postern(`backup verify ${path}`)).stderr).toContain('its end is missing');
+    expect((await readdir(dataDir)).filter((entry) => entry.startsWith('verify-'))).toEqual([]);
+  });
+
+  it('files of another database than the header says are refused', async () => {
+    const [own] = await query(server, 'select system_identifier::text as id from pg_control_system()');
+    // The changed digest at the end is right: the archive is complete, but its parts do not belong together.
+    const path = at('mixed.tar');
+    await rewrite(backup, path, (text) => text.replace(String(own?.id), '7000000000000000000'));
+    const { code, stderr } = await postern(`backup restore ${path} --to ${at('never')}`);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('belong to another database')]);
+  });
+
+  it('without a database, create says so', async () => {
+    const { code, stderr } = await postern(`backup create --to ${at('none.tar')}`, { DATA_DIR: at('nowhere') });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('There is no database in')]);
+  });
+});

@@ -1,0 +1,42 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readSecretKeys } from '../../../src/database/secret-key-file.js';
+import { addKeyToFile, removeOldKeysFromFile } from '../../../src/database/secrets/key-file.js';
+import { createKeyId } from '../../../src/lib/crypto/secret-keys.js';
+
+let DATA_DIR: string;
+beforeAll(async () => {
+  DATA_DIR = await mkdtemp(join(tmpdir(), 'postern-keys-'));
+});
+afterAll(() => rm(DATA_DIR, { recursive: true }));
+
+const fromEnvironment = [{ reveal: () => 'k'.repeat(40) }];
+
+describe('the keys in DATA_DIR', () => {
+  it('are the new one and the old ones, and then only the new one', async () => {
+    const [old = ''] = await readSecretKeys({ DATA_DIR });
+    const ids = await addKeyToFile({ DATA_DIR });
+    const keys = await readSecretKeys({ DATA_DIR });
+    expect(keys).toEqual([expect.not.stringContaining(old), old]);
+    expect(ids).toEqual(keys.map(createKeyId));
+    expect((await stat(join(DATA_DIR, 'secret-key'))).mode & 0o777).toBe(0o600);
+
+    expect(await removeOldKeysFromFile({ DATA_DIR })).toEqual([createKeyId(old)]);
+    expect(await readFile(join(DATA_DIR, 'secret-key'), 'utf8')).toBe(`${keys[0]}\n`);
+    expect(await removeOldKeysFromFile({ DATA_DIR })).toEqual([]);
+  });
+
+  it('are not changed if SECRET_KEY is set', async () => {
+    const before = await readFile(join(DATA_DIR, 'secret-key'), 'utf8');
+    const source = { DATA_DIR, SECRET_KEY: fromEnvironment };
+    await expect(addKeyToFile(source)).rejects.toThrow('SECRET_KEY is set');
+    await expect(removeOldKeysFromFile(source)).rejects.toThrow('SECRET_KEY is set');
+    expect(await readFile(join(DATA_DIR, 'secret-key'), 'utf8')).toBe(before);
+  });
+
+  it('are not created by a rotation', async () => {
+    await expect(addKeyToFile({ DATA_DIR: join(DATA_DIR, 'missing') })).rejects.toThrow('There is no');
+  });
+});
