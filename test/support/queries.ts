@@ -23,8 +23,8 @@ Object.assign(pg.Client.prototype, {
   },
 });
 
-/** Statements of the jobs that send messages and notices. */
-const ofSending = /^(?:message_(?:start_attempt|set_state)$|notice_(?!insert))/;
+/** Statements of the jobs that send messages and notices, and of the relay of webhooks. */
+const ofSending = /^(?:message_(?:start_attempt|set_state)$|notice_(?!insert)|webhook_)/;
 
 function note(client: pg.Client, query: SentQuery): void {
   const [begins, ends] = [query.text === 'begin', ['commit', 'rollback'].includes(query.text)];
@@ -40,7 +40,7 @@ function note(client: pg.Client, query: SentQuery): void {
 
 /**
  * The statements that this process sends to the database while `work` runs, one for each round trip. Without those of the
- * queue, of the dispatch and sending of messages, of statistics and of maintenance tasks, which run at any time.
+ * queue, of the dispatch and sending of messages and webhooks, of statistics and of maintenance tasks, which run at any time.
  */
 export async function queriesOf(work: () => Promise<unknown>): Promise<SentQuery[]> {
   const sent: Sent = [];
