@@ -33,8 +33,17 @@ export default class HungFiles {
     clearInterval(this.#timer);
   }
 
-  onTestModuleQueued({ moduleId }) {
-    this.#files.set(moduleId, { since: performance.now(), tests: new Set(), isNamed: false });
+  onTestModuleQueued(module) {
+    this.#begin(module);
+  }
+
+  // A single worker loads all files before it runs the first one. Such a wait does not count.
+  onTestModuleCollected({ moduleId }) {
+    this.#files.delete(moduleId);
+  }
+
+  onTestModuleStart(module) {
+    this.#begin(module);
   }
 
   onTestModuleEnd({ moduleId }) {
@@ -47,6 +56,10 @@ export default class HungFiles {
 
   onTestCaseResult({ module, fullName }) {
     this.#files.get(module.moduleId)?.tests.delete(fullName);
+  }
+
+  #begin({ moduleId }) {
+    this.#files.set(moduleId, { since: performance.now(), tests: new Set(), isNamed: false });
   }
 
   #look() {

@@ -16,12 +16,12 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Runs test files in a Vitest of their own. */
-async function run(files: Readonly<Record<string, string>>) {
+async function run(files: Readonly<Record<string, string>>, ...options: string[]) {
   for (const [name, text] of Object.entries(files)) {
     writeFileSync(join(folder, name), `import { test } from '${vitest}/dist/index.js';\n${text}`);
   }
   const reporter = join(root, 'scripts/lib/hung-files.mjs');
-  const args = ['run', '--root', folder, '--pool=forks', '--reporter=default', `--reporter=${reporter}`];
+  const args = ['run', '--root', folder, '--pool=forks', '--reporter=default', `--reporter=${reporter}`, ...options];
   const child = spawn(process.execPath, [join(vitest, 'vitest.mjs'), ...args], {
     cwd: folder,
     env: { ...process.env, HUNG_FILE_SECONDS: '6', HUNG_FILES_LIST: list, NO_COLOR: '1' },
@@ -42,6 +42,14 @@ test('a file that blocks its thread is named and ended, and the run fails', asyn
   expect(output).toMatch(/other\.test\.js \(1 test\)/);
   expect(code).toBe(1);
   expect(readFileSync(list, 'utf8')).toBe('blocked.test.js\n');
+});
+
+test('files that wait for others in the same worker are not named', async () => {
+  const wait = "test('waits', () => new Promise((resolve) => setTimeout(resolve, 2500)));";
+  const files = Object.fromEntries(['a', 'b', 'c'].map((name) => [`${name}.test.js`, wait]));
+  const { code, output } = await run(files, '--no-isolate', '--maxWorkers=1');
+  expect(output).not.toContain('has run for');
+  expect(code).toBe(0);
 });
 
 test('files that end in time are not named', async () => {
