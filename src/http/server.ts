@@ -10,6 +10,7 @@ import { openApiPlugin } from './openapi/routes.js';
 import { adminRequestsPlugin } from './plugins/admin-requests.js';
 import { answeredRequestsPlugin } from './plugins/answered-requests.js';
 import { authorizationPlugin } from './plugins/authorization.js';
+import { compressionPlugin } from './plugins/compression.js';
 import { corsPlugin } from './plugins/cors.js';
 import { forwardedHeadersPlugin } from './plugins/forwarded-headers.js';
 import { handlerLimitPlugin } from './plugins/handler-limit.js';
@@ -106,6 +107,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   notFoundPlugin(app);
   await openApiPlugin(app, options);
   adminRequestsPlugin(app);
+  compressionPlugin(app);
   userReferencesPlugin(app, services.userReferences);
   validationPlugin(app);
   jsonBodyPlugin(app);

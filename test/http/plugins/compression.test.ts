@@ -1,0 +1,66 @@
+import { get, type IncomingHttpHeaders } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { createUser, signIn } from '../../support/users.js';
+
+let app: TestApp;
+let user: string;
+let bearer: string;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  const created = await Promise.all(
+    Array.from({ length: 12 }, () => createUser(app, { name: 'A long name '.repeat(8) })),
+  );
+  const [first = expect.unreachable('there are users')] = created;
+  user = first.id;
+  bearer = (await signIn(app, first)).session.token;
+  const items = Array.from({ length: 20 }, () => ({ description: 'Lunch '.repeat(30) }));
+  for (const { description } of items) {
+    const body = { user_id: user, notification_type: 'payment', description };
+    await app.api('POST', '/admin/v1/notifications', { bearer: app.adminKey, body });
+  }
+});
+afterAll(() => app?.close());
+
+/** Sends a request as it is: `fetch` would decompress the answer. */
+function send(path: string, token: string, coding?: string): Promise<{ headers: IncomingHttpHeaders; body: Buffer }> {
+  const headers = { authorization: `Bearer ${token}`, ...(coding !== undefined && { 'accept-encoding': coding }) };
+  return new Promise((resolve, reject) => {
+    get(app.url + path, { agent: false, headers }, (answer) => {
+      const parts: Buffer[] = [];
+      answer.on('data', (part: Buffer) => parts.push(part));
+      answer.on('end', () => resolve({ headers: answer.headers, body: Buffer.concat(parts) }));
+    }).on('error', reject);
+  });
+}
+
+test('a large list of the admin API is compressed as the client asks', async () => {
+  const plain = await send('/admin/v1/users', app.adminKey);
+  expect(plain.headers['content-encoding']).toBeUndefined();
+  expect(plain.headers.vary).toContain('Accept-Encoding');
+  const brotli = await send('/admin/v1/users', app.adminKey, 'gzip, deflate, br');
+  expect(brotli.headers).toMatchObject({ 'content-encoding': 'br', 'content-length': String(brotli.body.length) });
+  expect(brotli.body.length).toBeLessThan(plain.body.length / 2);
+  expect(JSON.parse(String(brotliDecompressSync(brotli.body)))).toEqual(JSON.parse(String(plain.body)));
+  const gzipped = await send('/admin/v1/users', app.adminKey, 'gzip');
+  expect(gzipped.headers['content-encoding']).toBe('gzip');
+  expect(JSON.parse(String(gunzipSync(gzipped.body)))).toEqual(JSON.parse(String(plain.body)));
+  expect((await send('/admin/v1/users', app.adminKey, 'br;q=0')).headers['content-encoding']).toBeUndefined();
+});
+
+test.each(['/admin/v1/users?limit=1', '/admin/v1/nothing', '/livez'])('%s is not compressed', async (path) => {
+  expect((await send(path, app.adminKey, 'br, gzip')).headers['content-encoding']).toBeUndefined();
+});
+
+test('answers that may mix secrets with texts of others are not compressed', async () => {
+  for (const [path, token] of [
+    ['/v1/notifications', bearer],
+    [`/admin/v1/users/${user}/notifications`, app.adminKey],
+  ] as const) {
+    const { headers, body } = await send(path, token, 'br, gzip');
+    expect(body.length).toBeGreaterThan(2048);
+    expect(headers['content-encoding']).toBeUndefined();
+  }
+});
