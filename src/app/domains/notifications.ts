@@ -47,7 +47,7 @@ export async function createNotificationServices(
   );
   const { retainedFrom } = retention;
   const streams = lifecycle.add(
-    createStreams({ database, imageUrlsOf, heldSession: validSession, pacer, log, retainedFrom, times: streamTimes }),
+    createStreams({ database, imageUrlsOf, validSession, pacer, log, retainedFrom, times: streamTimes }),
     (part) => part.close(),
   );
   signals.onSignal(streams.wake);

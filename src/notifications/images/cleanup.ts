@@ -2,11 +2,11 @@ import type { Database, Queryable } from '../../database/database.js';
 import { directoryStatement, everyoneStatement, literal, sql, unprepared } from '../../database/sql.js';
 import type { ImageStorage } from './storage.js';
 
-/** Images that one transaction checks. */
+/** The number of images that one transaction checks. */
 const batch = 100;
 /** Milliseconds between two runs. */
 const interval = 60_000;
-/** The key of an advisory lock, so that only one instance at a time cleans up. No other lock uses this number. */
+/** The key of an advisory lock: only one instance at a time cleans up. No other lock uses this number. */
 const advisoryLock = 7_203_415_022;
 
 interface DueRow {
@@ -28,9 +28,9 @@ const selectDue = unprepared(
 );
 
 const tryLock = unprepared(
-  everyoneStatement<Record<never, never>, { is_mine: boolean }>(
+  everyoneStatement<Record<never, never>, { acquired: boolean }>(
     'images_clean_try',
-    () => sql`select pg_try_advisory_xact_lock(${literal(advisoryLock)}) as is_mine`,
+    () => sql`select pg_try_advisory_xact_lock(${literal(advisoryLock)}) as acquired`,
   ),
 );
 
@@ -118,9 +118,8 @@ export async function cleanUpImages({ database, storage }: ImageCleanupOptions):
 const idsOf = (images: readonly { readonly id: string }[]) => images.map(({ id }) => id);
 
 /**
- * Does nothing while another instance cleans up. Removes only the images in `unshown`. An image that has just lost its
- * last notification is not marked as unsettled yet: without its row, nothing would find its files. A later run removes
- * it.
+ * Does nothing while another instance cleans up. Removes only the images in `unshown`: other images are not marked as
+ * unsettled, so nothing would find their files. A later run removes them.
  */
 async function removeUnshown(
   tx: Queryable<'directory' | 'everyone'>,
@@ -128,7 +127,7 @@ async function removeUnshown(
   unshown: readonly string[],
 ): Promise<{ removed: ReadonlySet<string>; checked: number }> {
   const [lock] = await tx.query(tryLock({}));
-  if (lock?.is_mine !== true || ids.length === 0) return { removed: new Set(), checked: 0 };
+  if (lock?.acquired !== true || ids.length === 0) return { removed: new Set(), checked: 0 };
   const locked = idsOf(await tx.query(lockImages({ ids })));
   const removable = locked.filter((id) => unshown.includes(id));
   const removed = new Set(idsOf(await tx.query(deleteUnshown({ ids: removable }))));

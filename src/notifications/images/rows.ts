@@ -41,13 +41,13 @@ const selectImages = directoryStatement<{ ids: readonly string[] }, ImageRow>(
  * before the commit: the cleanup skips them, and an erasure waits.
  */
 const lockImages = directoryStatement<{ ids: readonly string[] }, ImageRow>(
-  'images_hold',
+  'images_lock',
   (p) => sql`select ${columns} from images where id = any(${p.ids}::uuid[]) order by id for key share`,
 );
 
 /**
  * Creates images from URLs that were checked. The image stays where it is hosted, so all renditions have that URL.
- * @returns the images, by URL as it was given
+ * @returns the images, by the URLs of the request
  */
 export async function referToImages(
   tx: Queryable<'directory'>,
@@ -74,8 +74,8 @@ export async function insertImage(
 }
 
 /**
- * The existing images of these ids, by id. It is a query of its own, not a join: most pages have no image, and the plan
- * of a page then does not depend on the statistics of the table of all images.
+ * The existing images of these ids, by id. A separate query, not a join: most pages have no image, and the plan of a page
+ * then does not depend on the statistics of the table of images.
  */
 export function findImages(
   handle: Queryable<'directory'>,
@@ -89,7 +89,7 @@ export function findImages(
  * Finds images and locks them, for notifications that are about to show them: the images stay until the transaction
  * ends.
  */
-export function holdImages(
+export function findAndLockImages(
   tx: Queryable<'directory'>,
   ids: ReadonlySet<string>,
   urls: ImageUrls,
@@ -110,6 +110,6 @@ async function imagesOf(
 
 function toImage({ id, external_url: url, created_at, updated_at }: ImageRow, urls?: ImageUrls): Image {
   const where = url === null ? urls?.(id) : { url, full_screen_url: url, thumbnail_url: url };
-  if (where === undefined) throw new Error('the URLs of an uploaded image were not given');
+  if (where === undefined) throw new Error('the URLs of an uploaded image are missing');
   return { id, ...where, created_at, updated_at };
 }

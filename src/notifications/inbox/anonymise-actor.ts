@@ -3,7 +3,7 @@ import { everyoneStatement, literal, sql, userStatement } from '../../database/s
 import { Problem } from '../../lib/problem.js';
 import { lockUnlockedHeads } from './heads.js';
 
-/** Rows of one transaction, and so of one lock of their heads. */
+/** The number of rows of one transaction, which locks the heads of their inboxes. */
 const batch = 500;
 
 interface NamedRow {
@@ -34,7 +34,7 @@ const clearNames = userStatement<
   },
   { user_id: string }
 >(
-  'actor_blank',
+  'actor_anonymise',
   (p) => sql`
     with
     numbered as (
@@ -69,7 +69,7 @@ const clearNames = userStatement<
 
 /**
  * Removes a deleted user's name from the notifications of other users. The id stays: it no longer names anybody. Each
- * removal is a change of its notification. Repeating it, or continuing after a failure, does no harm.
+ * removal is a change of its notification. It is safe to repeat, also after a failure.
  *
  * @param changed called after each commit with the users whose inboxes changed
  * @throws Problem `storage_unavailable` if all remaining rows belong to inboxes that other transactions have locked

@@ -18,7 +18,7 @@ export interface ChangesFrom {
   readonly after: number;
 }
 
-/** One snapshot of an inbox, with the first ones of the requested changes, in order. */
+/** One snapshot of an inbox, with the first of the requested changes, in order. */
 export interface InboxChanges {
   /** The last change sequence. It may be higher than that of the last change, because some changes leave no row. */
   readonly head: number;
@@ -47,30 +47,31 @@ const tombstoneColumns = join(
 
 /**
  * Reads many inboxes in one statement: each costs a few look-ups by key, and at most `limit` rows. The subqueries are
- * lateral and limited, and the plan does not depend on the lengths of arrays, so the planner can only look up key by
- * key. The statement is planned at each use: an old plan from nearly empty tables would read a whole table for each
- * inbox.
+ * lateral and limited, so the planner can only look up key by key. The statement is planned at each use: an old plan from
+ * a time when the tables were nearly empty would read a whole table for each inbox.
  */
 const selectChanges = unprepared(
   userStatement<{ userIds: string; afters: string; limit: number }, FoundRow>(
     'changes_read',
     (p) => sql`
-    select want.nth::int as nth, head.last_change_sequence as head, head.forgotten_change_sequence as forgotten,
+    select wanted.nth::int as nth, head.last_change_sequence as head, head.forgotten_change_sequence as forgotten,
            markers.last_read_sequence as marker, change.*
-    from unnest((select ${p.userIds}::uuid[]), (select ${p.afters}::bigint[])) with ordinality as want (user_id, after, nth)
-      cross join lateral (select * from inboxes where user_id = want.user_id limit 1) head
-      left join lateral (select * from markers where user_id = want.user_id limit 1) markers on true
+    from unnest((select ${p.userIds}::uuid[]), (select ${p.afters}::bigint[])) with ordinality
+        as wanted (user_id, after, nth)
+      cross join lateral (select * from inboxes where user_id = wanted.user_id limit 1) head
+      left join lateral (select * from markers where user_id = wanted.user_id limit 1) markers on true
       left join lateral (
         (select true as is_kept, change_sequence, ${notificationColumns}
-         from notifications where user_id = want.user_id and change_sequence > want.after
+         from notifications where user_id = wanted.user_id and change_sequence > wanted.after
          order by change_sequence limit ${p.limit})
         union all
         (select false, change_sequence, ${tombstoneColumns}
-         from notification_tombstones where user_id = want.user_id and change_sequence > want.after and want.after > 0
+         from notification_tombstones
+         where user_id = wanted.user_id and change_sequence > wanted.after and wanted.after > 0
          order by change_sequence limit ${p.limit})
         order by change_sequence limit ${p.limit}
       ) change on true
-    order by want.nth, change.change_sequence`,
+    order by wanted.nth, change.change_sequence`,
   ),
 );
 
@@ -95,7 +96,7 @@ export async function readChanges(
   return wanted.map((_, index) => found.get(index + 1));
 }
 
-/** Looks up the images of these changes, all at once. @returns gives the notification of a change; null of a deletion */
+/** Looks up the images of these changes at once. @returns a function from a change to its notification; null if deleted */
 export async function notificationsOf(
   handle: Queryable<'directory'>,
   imageUrlsOf: ImageUrls,

@@ -45,24 +45,24 @@ export const notificationFields = [
 /** SQL: the columns of a `NotificationRow`, for select lists. */
 export const notificationColumns = join(notificationFields.map(identifier), ', ');
 
-/** @param images holds the row's own image */
+/** @param images contains the image of the row */
 export function toNotification(row: NotificationRow, images: ReadonlyMap<string, Image>): Notification {
   return notificationOf(row, row, images);
 }
 
 /**
- * Joins what the publisher wrote with what the database added.
- * @param images holds the notification's image
+ * Joins the content from the publisher with the values that the database generated.
+ * @param images contains the notification's image
  */
 export function notificationOf(
   content: Content,
-  made: Omit<NotificationRow, keyof Content>,
+  generated: Omit<NotificationRow, keyof Content>,
   images: ReadonlyMap<string, Image>,
 ): Notification {
   return {
-    id: made.id,
-    user_id: made.user_id,
-    sequence: made.sequence,
+    id: generated.id,
+    user_id: generated.user_id,
+    sequence: generated.sequence,
     actor_id: content.actor_id,
     actor: content.actor,
     notification_type: content.notification_type,
@@ -72,8 +72,8 @@ export function notificationOf(
     object_data_string: content.object_data_string,
     description: content.description,
     image: content.image_id === null ? null : (images.get(content.image_id) ?? null),
-    created_at: made.created_at,
-    updated_at: made.updated_at,
+    created_at: generated.created_at,
+    updated_at: generated.updated_at,
   };
 }
 

@@ -29,13 +29,13 @@ export async function selectState(handle: Queryable<'user'>, userId: string): Pr
   return head && stateOf(head);
 }
 
-/** Lateral and limited, so that each key is looked up by the index; a scalar subquery, so that one plan fits all lengths. */
+/** The subquery is lateral and limited, so that the planner looks up each key by the index. One plan is for all lengths. */
 const selectHeads = userStatement<{ userIds: string }, HeadRow & { place: number }>(
   'inboxes_heads',
   (p) => sql`
-    select asked.place, ${headState}
-    from unnest((select ${p.userIds}::uuid[])) with ordinality asked (user_id, place)
-      cross join lateral (select * from inboxes where user_id = asked.user_id limit 1) head`,
+    select requested.place, ${headState}
+    from unnest((select ${p.userIds}::uuid[])) with ordinality requested (user_id, place)
+      cross join lateral (select * from inboxes where user_id = requested.user_id limit 1) head`,
 );
 
 /** The states of several inboxes, in the order of the users. */
@@ -50,7 +50,7 @@ export async function selectStates(
   return userIds.map((_, index) => found.get(index + 1));
 }
 
-/** The state that a head holds. */
+/** The state of the inbox with this head. */
 export function stateOf({ last_change_sequence: changeSequence, last_time: time }: HeadRow): InboxState {
   return { changeSequence, stamp: `${changeSequence} ${time}` };
 }

@@ -12,7 +12,7 @@ import {
   userStatement,
 } from '../../database/sql.js';
 import { Problem, throwIfErrors } from '../../lib/problem.js';
-import { findImages, holdImages, referToImages } from '../images/rows.js';
+import { findAndLockImages, findImages, referToImages } from '../images/rows.js';
 import { blockRows } from '../inbox/blocks.js';
 import { lockHead } from '../inbox/heads.js';
 import { type Content, type NotificationRow, notificationColumns, toNotification } from '../inbox/row.js';
@@ -25,8 +25,8 @@ const selectOwner = spanningStatement<{ id: string }, { user_id: string }>(
 );
 
 /**
- * Updates the given columns, and moves the head by one change. The head is locked by an earlier statement, so the time is
- * read under its lock. The names of the columns are ours, never a client's.
+ * Updates these columns, and moves the head by one change. An earlier statement has locked the head, so the time is read
+ * under its lock. The names of the columns never come from a client.
  */
 function updateRow(userId: string, id: string, columns: Partial<Content>): Statement<NotificationRow, 'user'> {
   const fields = bound(JSON.stringify({ fields: Object.keys(columns) }));
@@ -81,7 +81,7 @@ function countAsType(user: SqlPart, notification: SqlPart, type: SqlPart): Sql {
 
 const concat = (parts: readonly Sql[]) => parts.reduce((before, part) => sql`${before}${part}`, sql``);
 
-/** Deletes a row, leaves a tombstone, and moves the head by one change. The head is locked by an earlier statement. */
+/** Deletes a row, inserts a tombstone, and moves the head by one change. An earlier statement has locked the head. */
 const deleteRow = userStatement<{ userId: string; id: string }, { id: string }>(
   'notifications_delete',
   (p) => sql`
@@ -93,22 +93,22 @@ const deleteRow = userStatement<{ userId: string; id: string }, { id: string }>(
       where user_id = ${p.userId}
       returning last_change_sequence, last_time
     ),
-    gone as (
+    deleted as (
       delete from notifications using head where user_id = ${p.userId} and id = ${p.id}
       returning id, sequence, notification_type
     ),
     uncounted as (
-      update inbox_blocks set rows = rows - 1 from gone
-      where user_id = ${p.userId} and block = gone.sequence / ${blockRows}
-        and inbox_blocks.notification_type = gone.notification_type
+      update inbox_blocks set rows = rows - 1 from deleted
+      where user_id = ${p.userId} and block = deleted.sequence / ${blockRows}
+        and inbox_blocks.notification_type = deleted.notification_type
     ),
     webhook as (${recordInboxEvents(
       sql`'notification.deleted'`,
-      sql`(select ${p.userId}::uuid as user_id, id, sequence, last_time as time from gone cross join head) deleted`,
+      sql`(select ${p.userId}::uuid as user_id, id, sequence, last_time as time from deleted cross join head) event`,
     )}
     )
     insert into notification_tombstones (user_id, change_sequence, id, sequence, deleted_at)
-    select ${p.userId}, last_change_sequence, id, sequence, last_time from gone cross join head
+    select ${p.userId}, last_change_sequence, id, sequence, last_time from deleted cross join head
     returning id`,
 );
 
@@ -127,7 +127,7 @@ export async function change(
   number: string | undefined,
 ): Promise<Notification> {
   const written = { input, number, path: '' };
-  throwIfErrors(contentErrors(written, rules, await holdImages(tx, imageIds([written]), rules.imageUrlsOf)));
+  throwIfErrors(contentErrors(written, rules, await findAndLockImages(tx, imageIds([written]), rules.imageUrlsOf)));
 
   const userId = await lockInboxOf(tx, id);
   const columns = changedContent(written, await referToImages(tx, imageUrls([written])));

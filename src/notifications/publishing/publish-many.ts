@@ -9,10 +9,10 @@ import {
   contentArrays,
   contentNames,
   contentParameters,
-  givenColumns,
-  givenValues,
   headMoves,
   movedColumns,
+  newRowColumns,
+  newRowValues,
   withAndWithoutPush,
 } from './publish-queries.js';
 
@@ -50,13 +50,9 @@ const readByKey = userStatement<Record<never, never>>(
 );
 
 /**
- * Locks and moves the heads in the order of their users, so that two publishers never wait for each other in a cycle. The
- * join keeps the order of its sorted side when it looks up each head by key. `readByKey` leaves the planner no other way,
- * even with wrong estimates of the size of the tables.
- *
- * After a wait, PostgreSQL computes the row from its current version (EvalPlanQual) and reads the clock again. If the
- * lock's holder changed nothing, it keeps the time from before the wait. In both cases, times do not decrease from row to
- * row. A head that was deleted in the meantime is not returned.
+ * Locks and moves the heads in the order of their users, so that two publishers never wait for each other in a cycle:
+ * with `readByKey`, the join keeps the order of its sorted side. After a wait, PostgreSQL reads the current row, and times
+ * do not decrease from row to row. A head that was deleted in the meantime is not returned (decision 51).
  */
 const moveHeads = userStatement<{ userIds: Buffer; rows: Buffer }, MovedHeads>(
   'notifications_publish_heads',
@@ -66,10 +62,10 @@ const moveHeads = userStatement<{ userIds: Buffer; rows: Buffer }, MovedHeads>(
       set ${headMoves(sql`db_now()`)}
       from (
         select user_id, rows, place
-        from unnest(${array(p.userIds, 'uuid')}, ${array(p.rows, 'bigint')}) with ordinality as given (user_id, rows, place)
+        from unnest(${array(p.userIds, 'uuid')}, ${array(p.rows, 'bigint')}) with ordinality as requested (user_id, rows, place)
         order by user_id
-      ) asked
-      where inboxes.user_id = asked.user_id
+      ) sorted
+      where inboxes.user_id = sorted.user_id
       returning inboxes.user_id, place, ${movedColumns}
     )
     select string_agg(int8send(place), '') as places, string_agg(int8send(before), '') as befores,
@@ -96,7 +92,7 @@ interface RowKeys {
   readonly times: Buffer;
 }
 
-/** Each delivery has a content of its own. Rows are inserted in the order of the users: neighbours in most indexes. */
+/** Each delivery has its own content. Rows are inserted in the order of the users: they are adjacent in most indexes. */
 const insertOwnContents = withAndWithoutPush<RowKeys & ContentArrays, Record<never, never>>(
   'notifications_publish_own_rows',
   (p, publication) => sql`
@@ -106,11 +102,11 @@ const insertOwnContents = withAndWithoutPush<RowKeys & ContentArrays, Record<nev
         as delivery (user_id, id, sequence, time, ${contentNames})
       order by user_id, sequence
     )${publication(sql`delivery`)}
-    insert into notifications (${givenColumns})
-    select ${givenValues} from delivery`,
+    insert into notifications (${newRowColumns})
+    select ${newRowValues} from delivery`,
 );
 
-/** Deliveries share contents: each content is sent once, however many users get it. */
+/** Deliveries share contents: each content is sent to the database once, however many users get it. */
 const insertSharedContents = withAndWithoutPush<RowKeys & { items: Buffer } & ContentArrays, Record<never, never>>(
   'notifications_publish_rows',
   (p, publication) => sql`
@@ -120,8 +116,8 @@ const insertSharedContents = withAndWithoutPush<RowKeys & { items: Buffer } & Co
         as delivery (user_id, id, sequence, time, item)
       order by user_id, sequence
     )${publication(sql`delivery`)}
-    insert into notifications (${givenColumns})
-    select ${givenValues}
+    insert into notifications (${newRowColumns})
+    select ${newRowValues}
     from delivery join (
       select * from unnest(${contentParameters(p)}) with ordinality as content (${contentNames}, item)
     ) content using (item)`,

@@ -48,7 +48,7 @@ export const headMoves = (now: Sql) => sql`last_change_sequence = last_change_se
           total = total + rows,
           counted_blocks = coalesce(counted_blocks, last_change_sequence / ${blockRows})`;
 
-/** SQL, of a head that was moved: the sequence before the first new notification, the time of the first, and whether to count. */
+/** SQL: the sequence before the first new notification, its time, and whether to count blocks, of a head that was moved. */
 export const movedColumns = sql`last_change_sequence - rows as before,
           last_time - (rows - 1) * interval '1 microsecond' as start,
           ${hasFullBlocks} as is_full`;
@@ -72,13 +72,13 @@ export const contentNames = join(
   ', ',
 );
 
-/** SQL: the columns of a new row of `notifications`, and their values, where `sequence` and `time` are numbered already. */
-export const givenColumns = sql`user_id, id, sequence, change_sequence, ${contentNames}, created_at, updated_at`;
-export const givenValues = sql`user_id, id, sequence, sequence, ${contentNames}, time, time`;
+/** SQL: the columns of a new row of `notifications`, and their values from rows that have a `sequence` and a `time`. */
+export const newRowColumns = sql`user_id, id, sequence, change_sequence, ${contentNames}, created_at, updated_at`;
+export const newRowValues = sql`user_id, id, sequence, sequence, ${contentNames}, time, time`;
 
 /**
- * SQL: an array parameter, through a scalar subquery, so that no plan sees its length. Otherwise PostgreSQL plans again
- * for each length, which takes longer than a small statement runs, and scans all heads from a thousand users on.
+ * SQL: an array parameter, through a scalar subquery, so that no plan depends on its length. Otherwise PostgreSQL plans
+ * again for each length, which takes longer than a small statement, and scans all heads if there are a thousand users.
  */
 export const array = (parameter: SqlPart, type: string) => sql`(select ${parameter}::${identifier(type)}[])`;
 
@@ -97,8 +97,8 @@ export function contentParameters(p: Parameters<ContentArrays>): Sql {
  * A publishing statement without and with a row for the push relay. This is one more row, however many notifications
  * the statement inserts. The relay computes the pushes later (decision 23). Both record the events for webhooks.
  *
- * @param build `publication(from)` gives CTEs that read `user_id`, `id`, `sequence` and `time` of the new notifications
- * @returns gives the statement for an installation that pushes, or for one that does not
+ * @param build `publication(from)` returns CTEs that read `user_id`, `id`, `sequence` and `time` of the new notifications
+ * @returns a function that returns the statement for an installation that pushes, or for one that does not
  */
 export function withAndWithoutPush<Values extends object, Row extends object>(
   name: string,
@@ -131,13 +131,9 @@ interface Source {
 }
 
 /**
- * Numbers and inserts notifications. The heads are locked in the order of their users, so that two publishers never
- * wait for each other in a cycle. The heads are updated when all are locked: after a wait, PostgreSQL reads the current
- * version of a row (EvalPlanQual), not the version of this statement's snapshot. `clock` counts the locked heads first,
- * so its time is read under all locks. Sequences and times come from `moved` alone; both are null, and nothing is
- * inserted, where an inbox does not exist or is skipped.
- *
- * The result is in the order of the deliveries, and contains only values that the caller does not know.
+ * Numbers and inserts notifications. It locks the heads in the order of their users, so that two publishers never wait for
+ * each other in a cycle. `clock` counts the locked heads, so its time is read under all locks. If an inbox does not exist
+ * or is skipped, the result has no sequence for its deliveries, and nothing is inserted for them.
  */
 const insertStatement = <Values extends object>(name: string, source: (p: Parameters<Values>) => Source) =>
   withAndWithoutPush<Values, CreatedTogether>(name, (p, publication) => {
@@ -167,8 +163,8 @@ const insertStatement = <Values extends object>(name: string, source: (p: Parame
       window inbox as (partition by delivery.user_id order by place)
     ),
     created as (
-      insert into notifications (${givenColumns})
-      select ${givenValues}
+      insert into notifications (${newRowColumns})
+      select ${newRowValues}
       from numbered where sequence is not null
     )${publication(sql`numbered where sequence is not null`)}
     select string_agg(coalesce(sequence::text, ''), ',' order by place) as sequences,
@@ -264,12 +260,13 @@ export function contentArrays(contents: readonly Content[]): ContentArrays {
   };
 }
 
-function read([created]: readonly CreatedTogether[], asked: readonly NewRow[]): (Created | undefined)[] {
+/** Reads the result of `insertStatement` for these rows. */
+function read([created]: readonly CreatedTogether[], rows: readonly NewRow[]): (Created | undefined)[] {
   if (created === undefined) throw new Error('an aggregate returned no row');
   const times = created.times.split(',');
   return created.sequences.split(',').map((sequence, place) => {
     if (sequence === '') return undefined;
-    const isFull = created.full.includes(asked[place]?.userId ?? '');
+    const isFull = created.full.includes(rows[place]?.userId ?? '');
     return { sequence: Number(sequence), created_at: instantFromPg(times[place] ?? ''), isFull };
   });
 }

@@ -11,7 +11,6 @@ import { type ContentRules, contentOf, imageUrls } from './content.js';
 import { type Deliveries, insertMany, type PendingInsert } from './publish-many.js';
 import { type Created, type CreatedRow, insertOne, type NewRow } from './publish-queries.js';
 import {
-  admitItems,
   type ExactNumbers,
   errorsOfGroups,
   type Item,
@@ -20,9 +19,10 @@ import {
   readItems,
   refuseItems,
   requestErrors,
+  validateItems,
 } from './validation.js';
 
-/** Notifications that are put together in one turn of the event loop: that takes about a millisecond. */
+/** The number of notifications that one turn of the event loop builds. This takes about a millisecond. */
 const partLength = 250;
 
 export interface PublishRules extends ContentRules {
@@ -48,9 +48,9 @@ export async function publish(
   numbers: ExactNumbers,
   onPart?: OnPart,
 ): Promise<Notification[]> {
-  const admitted = await admit(tx, rules, request, numbers);
-  if (admitted.userIds.length === 1) {
-    const notification = await publishAdmitted(admitted, async (row) => {
+  const validated = await validate(tx, rules, request, numbers);
+  if (validated.userIds.length === 1) {
+    const notification = await publishValidated(validated, async (row) => {
       const created = await insertOne(tx, row, rules.pushes);
       if (created?.isFull) await countFullBlocks(tx, [row.userId]);
       return created;
@@ -60,13 +60,13 @@ export async function publish(
   }
   const prepare = async () => {
     await nextTurn();
-    return deliveriesOf(admitted);
+    return deliveriesOf(validated);
   };
-  const writing = await insertMany(tx, admitted.userIds, prepare, rules.pushes);
-  if (writing.sequences.includes(0)) admitted.refuseMissing(writing.sequences);
-  const notifications = inParts(writing, admitted.images, onPart);
-  await Promise.allSettled([notifications, writing.inserted]);
-  await writing.inserted;
+  const pending = await insertMany(tx, validated.userIds, prepare, rules.pushes);
+  if (pending.sequences.includes(0)) validated.refuseMissing(pending.sequences);
+  const notifications = buildInParts(pending, validated.images, onPart);
+  await Promise.allSettled([notifications, pending.inserted]);
+  await pending.inserted;
   return notifications;
 }
 
@@ -141,7 +141,7 @@ export async function planNotifications(
 }
 
 /** A request that is valid, unless one of its users does not exist. */
-interface Admitted {
+interface ValidRequest {
   readonly items: readonly Item[];
   /** The users of the deliveries, in their order. */
   readonly userIds: readonly string[];
@@ -150,17 +150,17 @@ interface Admitted {
   /** All images that the items show, by id. */
   readonly images: ReadonlyMap<string, Image>;
   /** The function of this name, for this request. */
-  refuseMissing(made: readonly unknown[]): never;
+  refuseMissing(inserted: readonly unknown[]): never;
 }
 
-async function admit(
+async function validate(
   handle: Queryable<'user' | 'directory'>,
   rules: PublishRules,
   request: PublishRequest,
   numbers: ExactNumbers,
-): Promise<Admitted> {
+): Promise<ValidRequest> {
   const items = readItems(request, numbers);
-  const found = await admitItems(handle, items, rules);
+  const found = await validateItems(handle, items, rules);
   const created = await referToImages(handle, imageUrls(items));
   const createdById = [...created.values()].map((image) => [image.id, image] as const);
   return {
@@ -168,27 +168,27 @@ async function admit(
     userIds: items.flatMap(({ deliveries }) => deliveries.map(({ userId }) => userId)),
     created,
     images: new Map([...found, ...createdById]),
-    refuseMissing: (made) => refuseMissing(items, rules, found, made),
+    refuseMissing: (inserted) => refuseMissing(items, rules, found, inserted),
   };
 }
 
 /**
  * Refuses a request because users do not exist.
- * @param made for each delivery its row or sequence; falsy where the user does not exist
+ * @param inserted for each delivery its row or sequence; falsy if the user does not exist
  * @throws Problem `validation_failed`
  */
 function refuseMissing(
   items: readonly Item[],
   rules: ContentRules,
   images: ReadonlyMap<string, Image>,
-  made: readonly unknown[],
+  inserted: readonly unknown[],
 ): never {
-  throwIfErrors(requestErrors(items, rules, images, usersOf(items, made)));
+  throwIfErrors(requestErrors(items, rules, images, usersOf(items, inserted)));
   throw new Error('a notification was not inserted, but its user exists');
 }
 
-async function publishAdmitted(
-  { items, userIds, created, images, refuseMissing }: Admitted,
+async function publishValidated(
+  { items, userIds, created, images, refuseMissing }: ValidRequest,
   insert: (row: NewRow) => Promise<Created | undefined>,
 ): Promise<Notification> {
   const [[item], [userId]] = [items, userIds];
@@ -199,7 +199,7 @@ async function publishAdmitted(
   return toNotification(content, id, userId, row, images);
 }
 
-function deliveriesOf({ items, userIds, created }: Admitted): Deliveries {
+function deliveriesOf({ items, userIds, created }: ValidRequest): Deliveries {
   return {
     ids: orderedIds(userIds.length),
     userIds,
@@ -208,17 +208,17 @@ function deliveriesOf({ items, userIds, created }: Admitted): Deliveries {
   };
 }
 
-/** The users whose deliveries were made. */
-function usersOf(items: readonly Item[], made: readonly unknown[]): Set<string> {
+/** The users whose deliveries were inserted. */
+function usersOf(items: readonly Item[], inserted: readonly unknown[]): Set<string> {
   const deliveries = items.flatMap((item) => item.deliveries);
-  return new Set(deliveries.filter((_, place) => Boolean(made[place])).map(({ userId }) => userId));
+  return new Set(deliveries.filter((_, place) => Boolean(inserted[place])).map(({ userId }) => userId));
 }
 
 /**
- * The notifications that are being inserted, from the request and from the sequences and times of the database. They are
- * put together in parts: between two parts the process sends pending data and serves other requests.
+ * Builds the notifications that are being inserted, from the request and from the sequences and times of the database.
+ * Between two parts, the process sends pending data and serves other requests.
  */
-async function inParts(
+async function buildInParts(
   { deliveries: { ids, userIds, items, contents }, sequences, times }: PendingInsert,
   images: ReadonlyMap<string, Image>,
   onPart: OnPart | undefined,
@@ -231,7 +231,7 @@ async function inParts(
       const place = from + index;
       const [id, userId, content] = [ids[place], userIds[place], contents[(items[place] ?? 0) - 1]];
       if (id === undefined || userId === undefined || content === undefined) {
-        throw new Error('more notifications were inserted than asked for');
+        throw new Error('more notifications were inserted than requested');
       }
       return toNotification(content, id, userId, { sequence, created_at: instantOf(times[place] ?? 0n) }, images);
     });
@@ -241,7 +241,7 @@ async function inParts(
   return parts.flat();
 }
 
-/** A notification that was just inserted. The database returns only what the request does not hold. */
+/** A notification that was just inserted. The database returns only what is not in the request. */
 function toNotification(
   content: Content,
   id: string,

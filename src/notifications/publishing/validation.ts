@@ -2,20 +2,20 @@ import type { Image, NotificationInput } from '../../contract/notification.js';
 import type { Queryable } from '../../database/database.js';
 import { sql, userStatement } from '../../database/sql.js';
 import { type FieldError, throwIfErrors } from '../../lib/problem.js';
-import { findImages, holdImages } from '../images/rows.js';
+import { findAndLockImages, findImages } from '../images/rows.js';
 import { type ContentRules, contentErrors, type InputItem, imageIds } from './content.js';
 
-/** Notifications that one request may publish. */
+/** The maximum number of notifications that one request may publish. */
 export const maxDeliveries = 10_000;
 
-/** The notifications that an item of a request makes, which may not have been validated: one for each of its users. */
+/** The number of notifications of an item, one for each of its users. The item may not be validated yet. */
 export function countDeliveries(item: unknown): number {
   if (typeof item !== 'object' || item === null || !('user_ids' in item)) return 1;
   const { user_ids: userIds } = item;
   return Array.isArray(userIds) ? userIds.length : 1;
 }
 
-/** The error of a request that makes this many notifications, if that is too many. */
+/** The error of a request with this many notifications, if these are too many. */
 export function deliveryLimitErrors(deliveries: number): FieldError[] {
   return deliveries > maxDeliveries ? [{ code: 'too_many_deliveries', params: { max: maxDeliveries } }] : [];
 }
@@ -65,17 +65,17 @@ export function readItem({ input, path, number }: InputItem<NotificationInput>):
 /**
  * Validates items that are about to be published, and locks the images that they show until the transaction ends.
  *
- * Whether the users exist is not checked before writing: the statement that writes finds out. They are looked up only
- * when the request is refused anyway, so that the answer names every error.
+ * It does not check whether the users exist: the statement that inserts finds out. Users are looked up only when the
+ * request is refused anyway, so that the answer lists every error.
  * @returns the images, by id
  * @throws Problem `validation_failed`
  */
-export async function admitItems(
+export async function validateItems(
   handle: Queryable<'user' | 'directory'>,
   items: readonly Item[],
   rules: ContentRules,
 ): Promise<Map<string, Image>> {
-  const images = await holdImages(handle, imageIds(items), rules.imageUrlsOf);
+  const images = await findAndLockImages(handle, imageIds(items), rules.imageUrlsOf);
   if (requestErrors(items, rules, images).length > 0) await refuseItems(handle, items, rules, images);
   return images;
 }

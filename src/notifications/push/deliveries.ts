@@ -14,7 +14,7 @@ export interface PushJob {
   readonly attempt: number;
 }
 
-/** Runs after all other jobs. So the index scan for other jobs does not read waiting pushes. */
+/** Pushes run after all other jobs, so that the index scan for other jobs does not read waiting pushes. */
 const queuePriority = 10;
 /** SQL: the same number. */
 export const pushPriority = literal(queuePriority);
@@ -28,7 +28,7 @@ export interface NewDelivery extends PushDevice {
   readonly publishedAt?: string;
 }
 
-/** Rows that one statement writes, so that it ends long before the statement timeout. */
+/** The maximum number of rows of one statement, which must end long before the statement timeout. */
 const rowsAtOnce = 1000;
 
 /** The row of each push, and its job in the queue unless it is muted. */
@@ -54,7 +54,7 @@ const insertRows = userStatement<
              case when muted then 'muted' else 'waiting' end, ${p.notice}::jsonb, coalesce(published_at, now), now
       from unnest(${p.userIds}::uuid[], ${p.ids}::uuid[], ${p.notificationIds}::uuid[], ${p.deviceIds}::uuid[],
                   ${p.channels}::text[], ${p.muted}::boolean[], ${p.publishedAt}::timestamptz[])
-          as made (user_id, id, notification_id, device_id, channel, muted, published_at),
+          as push (user_id, id, notification_id, device_id, channel, muted, published_at),
         (select db_now() as now) clock
       returning user_id, id, channel, state
     )
@@ -65,7 +65,7 @@ const insertRows = userStatement<
     where exists (select from delivery where state = 'queued')`,
 );
 
-/** @param notice the JSON of a notice, when the pushes are of one and not of a notification */
+/** Inserts pushes and their jobs. @param notice the JSON of the notice, if the pushes are not about a notification */
 export async function insertDeliveries(
   tx: Queryable<'user'>,
   deliveries: readonly NewDelivery[],

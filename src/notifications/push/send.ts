@@ -48,7 +48,7 @@ const countOf = {
   muted: 'pushes.dropped',
 } as const satisfies Record<EndState, Metric>;
 
-/** Identifies an attempt: of a push that is still queued, and that has had this many attempts. */
+/** Identifies an attempt: the push must still be queued and have this number of earlier attempts. */
 interface AttemptKey {
   readonly userId: string;
   readonly id: string;
@@ -57,7 +57,7 @@ interface AttemptKey {
 
 /** Returns no row when the attempt was made before, or the push has ended. */
 const selectDelivery = userStatement<AttemptKey & { ttl: number }, DeliveryRow>(
-  'push_delivery_take_up',
+  'push_delivery_start_attempt',
   (p) => sql`
     select notification_id, device_id, attempts, notice,
            extract(epoch from created_at + ${p.ttl} * interval '1 ms' - db_now())::float8 as seconds_left,
@@ -72,14 +72,14 @@ const selectNotification = userStatement<{ userId: string; id: string }, Notific
 );
 
 const settleDelivery = userStatement<
-  AttemptKey & { state: EndState; reason: DeliveryReason; error: string | null; made: number },
+  AttemptKey & { state: EndState; reason: DeliveryReason; error: string | null; newAttempts: number },
   { id: string }
 >(
   'push_delivery_settle',
   (p) => sql`
     update push_deliveries
     set state = ${p.state}, reason = ${p.reason}, last_error = coalesce(${p.error}, last_error),
-        attempts = attempts + ${p.made}, updated_at = db_now()
+        attempts = attempts + ${p.newAttempts}, updated_at = db_now()
     where user_id = ${p.userId} and id = ${p.id} and state = 'queued' and attempts = ${p.attempt}
     returning id`,
 );
@@ -108,7 +108,7 @@ interface End {
   readonly state: EndState;
   readonly reason: DeliveryReason;
   readonly error?: string;
-  /** Whether the provider was asked. */
+  /** Whether the push service was called. */
   readonly attempted?: boolean;
 }
 
@@ -119,7 +119,7 @@ export function createPushSending(options: PushSendingOptions): SendPush {
 
   async function settle(handle: Queryable<'user'>, channel: PushChannel, job: PushJob, end: End): Promise<void> {
     const { state, reason, error = null, attempted } = end;
-    const values = { ...keyOf(job), state, reason, error, made: attempted === true ? 1 : 0 };
+    const values = { ...keyOf(job), state, reason, error, newAttempts: attempted === true ? 1 : 0 };
     const [settled] = await handle.query(settleDelivery(values));
     if (settled !== undefined) counters.add(countOf[state], channel);
   }

@@ -23,10 +23,10 @@ export interface Retention {
   stop(): Promise<void>;
 }
 
-/** Inboxes that a step reads, rows that it removes at most, and rows of one inbox and type. */
+/** Maximum numbers for one step: inboxes that it reads, rows that it removes, and rows of one inbox and type. */
 const batch = { users: 200, rows: 500, each: 50 };
 /** Milliseconds. */
-const timing = { rest: 3_600_000, refresh: 60_000 };
+const timing = { restMs: 3_600_000, refreshMs: 60_000 };
 
 /** The rules as two arrays. */
 interface RuleArrays {
@@ -38,25 +38,25 @@ interface RuleArrays {
 /** SQL: the rules as rows. */
 const rules = (p: Parameters<RuleArrays>) => sql`unnest(${p.types}::text[], ${p.ages}::float8[]) as rule (type, age)`;
 
-/** SQL: the condition of a time. Rows are removed an hour later than `retainedFrom` says, which may be some minutes old. */
+/** SQL: the condition of a time. Rows are removed an hour later than `retainedFrom`, which may be some minutes old. */
 const isTooOld = sql`< db_now() - rule.age * interval '1 ms' - interval '1 hour'`;
 
 /** Looks up one row for each user and type by the index: rows of one type are ordered by age. */
 const findUsers = everyoneStatement<{ after: string } & RuleArrays, { user_id: string; is_due: boolean }>(
   'retention_find',
   (p) => sql`
-    with slice as materialized (
+    with inbox as materialized (
       select user_id, total from inboxes where user_id > ${p.after} order by user_id limit ${literal(batch.users)}
     )
     select user_id, total > 0 and exists (
       select from ${rules(p)}
         cross join lateral (
           select created_at from notifications n
-          where n.user_id = slice.user_id and n.notification_type = rule.type order by sequence limit 1
+          where n.user_id = inbox.user_id and n.notification_type = rule.type order by sequence limit 1
         ) oldest
       where oldest.created_at ${isTooOld}
     ) as is_due
-    from slice order by user_id`,
+    from inbox order by user_id`,
 );
 
 /**
@@ -68,7 +68,7 @@ const removeOld = userStatement<{ userIds: readonly string[] } & RuleArrays, { r
   'retention_remove',
   (p) => sql`
     with
-    old as materialized (
+    expired as materialized (
       select user_id, id
       from unnest(${p.userIds}::uuid[]) as locked (user_id) cross join ${rules(p)}
         cross join lateral (
@@ -79,12 +79,12 @@ const removeOld = userStatement<{ userIds: readonly string[] } & RuleArrays, { r
       where oldest.created_at ${isTooOld}
       limit ${literal(batch.rows)}
     ),
-    gone as (
-      delete from notifications n using old where n.user_id = old.user_id and n.id = old.id
+    deleted as (
+      delete from notifications n using expired where n.user_id = expired.user_id and n.id = expired.id
       returning n.user_id, n.sequence, n.notification_type
     ),
     counted as materialized (
-      select user_id, sequence / ${blockRows} as block, notification_type, count(*) as rows from gone group by 1, 2, 3
+      select user_id, sequence / ${blockRows} as block, notification_type, count(*) as rows from deleted group by 1, 2, 3
     ),
     emptied as (
       delete from inbox_blocks b using counted c
@@ -99,10 +99,10 @@ const removeOld = userStatement<{ userIds: readonly string[] } & RuleArrays, { r
       set total = total - c.rows,
           last_change_sequence = last_change_sequence + 1,
           last_time = greatest(db_now(), last_time + interval '1 microsecond')
-      from (select user_id, count(*) as rows from gone group by user_id) c
+      from (select user_id, count(*) as rows from deleted group by user_id) c
       where i.user_id = c.user_id
     )
-    select 1 as removed from gone`,
+    select 1 as removed from deleted`,
 );
 
 const selectRetained = unprepared(
@@ -121,19 +121,19 @@ const firstUser = nilId;
  */
 export async function startRetention(
   database: Database,
-  kept: readonly RetentionRule[],
+  typeRules: readonly RetentionRule[],
   onError: (error: unknown) => void,
 ): Promise<Retention> {
-  if (kept.length === 0) return { tasks: [], retainedFrom: () => ({}), stop: async () => undefined };
-  let retained = await readRetained(database, kept);
+  if (typeRules.length === 0) return { tasks: [], retainedFrom: () => ({}), stop: async () => undefined };
+  let retained = await readRetained(database, typeRules);
   let reading: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
-    reading = readRetained(database, kept).then((read) => {
+    reading = readRetained(database, typeRules).then((read) => {
       retained = read;
     }, onError);
-  }, timing.refresh).unref();
+  }, timing.refreshMs).unref();
   return {
-    tasks: [retentionTask(kept)],
+    tasks: [retentionTask(typeRules)],
     retainedFrom: () => retained,
     async stop() {
       clearInterval(timer);
@@ -144,23 +144,23 @@ export async function startRetention(
 
 async function readRetained(
   database: Database,
-  kept: readonly RetentionRule[],
+  typeRules: readonly RetentionRule[],
 ): Promise<Readonly<Record<string, string>>> {
-  const rows = await database.everyone.query(selectRetained(arraysOf(kept)));
+  const rows = await database.everyone.query(selectRetained(arraysOf(typeRules)));
   return Object.fromEntries(rows.map(({ type, retained }) => [type, retained]));
 }
 
-const arraysOf = (kept: readonly RetentionRule[]): RuleArrays => ({
-  types: kept.map(({ type }) => type),
-  ages: kept.map(({ age }) => age),
+const arraysOf = (typeRules: readonly RetentionRule[]): RuleArrays => ({
+  types: typeRules.map(({ type }) => type),
+  ages: typeRules.map(({ age }) => age),
 });
 
-/** Reads all inboxes in keyset order, some at a time. It repeats a step while inboxes have more to remove than one step may. */
-export function retentionTask(kept: readonly RetentionRule[]): MaintenanceTask {
-  const ruleArrays = arraysOf(kept);
+/** Reads all inboxes in keyset order, some at a time. It repeats a step as long as the step removes rows. */
+export function retentionTask(typeRules: readonly RetentionRule[]): MaintenanceTask {
+  const ruleArrays = arraysOf(typeRules);
   return {
     name: 'notification retention',
-    restMs: timing.rest,
+    restMs: timing.restMs,
     async step(tx, from): Promise<Step> {
       const after = from?.user_id ?? firstUser;
       const users = await tx.query(findUsers({ after, ...ruleArrays }));

@@ -2,7 +2,7 @@ import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
 import { everyoneStatement, literal, sql, userStatement } from '../../database/sql.js';
 import { lockUnlockedHeads } from '../inbox/heads.js';
 
-/** Tombstones that one step removes at most. */
+/** The maximum number of tombstones that one step removes. */
 const batch = 500;
 
 const findOld = everyoneStatement<Record<never, never>, { user_id: string; change_sequence: number }>(
@@ -23,7 +23,7 @@ const removeOld = userStatement<
   'tombstones_remove',
   (p) => sql`
     with
-    gone as (
+    deleted as (
       delete from notification_tombstones t
       using unnest(${p.userIds}::uuid[], ${p.changeSequences}::bigint[]) as old (user_id, change_sequence)
       where t.user_id = old.user_id and t.change_sequence = old.change_sequence
@@ -31,18 +31,18 @@ const removeOld = userStatement<
              or not exists (select from inboxes i where i.user_id = t.user_id))
       returning t.user_id, t.change_sequence
     ),
-    forgotten as (
+    head as (
       update inboxes
       set forgotten_change_sequence = greatest(forgotten_change_sequence, last.change_sequence)
-      from (select user_id, max(change_sequence) as change_sequence from gone group by user_id) last
+      from (select user_id, max(change_sequence) as change_sequence from deleted group by user_id) last
       where inboxes.user_id = last.user_id
     )
-    select 1 as removed from gone`,
+    select 1 as removed from deleted`,
 );
 
 /**
- * Removes tombstones after 30 days. In the same transaction the head stores up to which change: a client that last
- * synchronised before it must start again.
+ * Removes tombstones after 30 days. In the same transaction, the head stores the last change whose tombstone was removed:
+ * a client that last synchronised before this change must start again.
  */
 export const tombstoneTask: MaintenanceTask = {
   name: 'notification tombstones',

@@ -18,19 +18,18 @@ export interface Pump {
   wake(stream: Stream): void;
 }
 
-/** Streams that one query reads for, changes that it returns for all of them, and changes of one inbox at most. */
+/** Maximum numbers for one query: streams, changes of all streams, and changes of one inbox. */
 const batch = { streams: 500, changes: 2000, perInbox: 100 };
 /** Queries that run at the same time: the database reads for some streams while the process writes to others. */
 const concurrency = 2;
-/** Characters that are written at a time. */
+/** The number of characters that are written at a time. */
 const chunk = 16 * 1024;
-/** Milliseconds after a failed read. */
+/** Milliseconds until the next read after a failed one. */
 const retryPause = 250;
 
 /**
- * Reads the changes of all streams that were woken, many in one query, and writes without waiting for clients. A stream
- * whose socket is full is skipped until it drains, and continues from its position. A stream is in one query at a time,
- * so the changes of a query follow those that were written before.
+ * Reads the changes of all streams that were woken, many in one query, and writes without waiting for clients. It skips a
+ * stream whose socket is full until the socket drains. A stream is in one query at a time, so changes stay in order.
  */
 export function createPump(
   database: Database,
@@ -64,7 +63,7 @@ export function createPump(
         for (const stream of await deliverAll(database, imageUrlsOf, streams, pacer.begin())) woken.add(stream);
         isUnavailable = false;
       } catch (error) {
-        if (!isUnavailable) log.warn({ err: error }, 'streams could not be read for');
+        if (!isUnavailable) log.warn({ err: error }, 'the changes for streams could not be read');
         isUnavailable = true;
         // Nothing was written. The watch ends the streams if the database is unavailable for too long.
         for (const stream of streams) woken.add(stream);

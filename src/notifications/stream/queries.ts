@@ -9,8 +9,8 @@ import { boundsOf } from '../inbox/time-bounds.js';
 import type { Stream } from './stream.js';
 
 /**
- * SQL of a lateral subquery with the column `expires_at`: one row when this session of this user is valid now. The
- * composition root gives it, since notifications do not depend on sessions.
+ * SQL of a lateral subquery with the column `expires_at`: one row if this session of this user is valid now. It comes from
+ * the composition root, because notifications do not depend on sessions.
  */
 export type ValidSession = (userId: SqlPart, sessionId: SqlPart) => Sql;
 
@@ -22,7 +22,7 @@ export type StreamStart =
   | { readonly since: Instant; readonly by: SortField }
   | 'now';
 
-/** The start of a stream, as the database has it. */
+/** The start of a stream, as it was found in the database. */
 export interface ResolvedStart extends Pick<Stream, 'position' | 'history'> {
   /** Whether the client must start again: not all changes since its position are known. */
   readonly isReset: boolean;
@@ -83,15 +83,15 @@ interface CheckedStreams {
 }
 
 /** Creates the queries that all streams of a process share. */
-export function createStreamQueries(database: Database, heldSession: ValidSession): StreamQueries {
+export function createStreamQueries(database: Database, validSession: ValidSession): StreamQueries {
   const selectHead = userStatement<{ userId: string; sessionId: string }, HeadRow>(
     'streams_begin',
     (p) => sql`
     select head.last_change_sequence as head, head.forgotten_change_sequence as "forgottenUpTo",
-           (extract(epoch from held.expires_at - db_now()) * 1000)::float8 as remaining
-    from (select ${p.userId}::uuid as user_id, ${p.sessionId}::uuid as session_id) want
-      join inboxes head on head.user_id = want.user_id
-      cross join lateral (${heldSession(sql`want.user_id`, sql`want.session_id`)}) held`,
+           (extract(epoch from session.expires_at - db_now()) * 1000)::float8 as remaining
+    from (select ${p.userId}::uuid as user_id, ${p.sessionId}::uuid as session_id) requested
+      join inboxes head on head.user_id = requested.user_id
+      cross join lateral (${validSession(sql`requested.user_id`, sql`requested.session_id`)}) session`,
   );
 
   /**
@@ -105,16 +105,16 @@ export function createStreamQueries(database: Database, heldSession: ValidSessio
       (p) => sql`
     select nth, expires_at, is_expiring, is_behind
     from (
-      select want.nth::int as nth, held.expires_at,
-             held.expires_at < db_now() + want.lead * interval '1 millisecond' and want.lead > 0 as is_expiring,
-             head.last_change_sequence <> want.position or coalesce(markers.last_read_sequence > want.marker, false)
-               as is_behind
+      select checked.nth::int as nth, session.expires_at,
+             session.expires_at < db_now() + checked.lead * interval '1 millisecond' and checked.lead > 0 as is_expiring,
+             head.last_change_sequence <> checked.position
+               or coalesce(markers.last_read_sequence > checked.marker, false) as is_behind
       from unnest((select ${p.userIds}::uuid[]), (select ${p.sessionIds}::uuid[]), (select ${p.positions}::bigint[]),
                   (select ${p.readPositions}::bigint[]), (select ${p.leads}::float8[]))
-          with ordinality as want (user_id, session_id, position, marker, lead, nth)
-        left join lateral (${heldSession(sql`want.user_id`, sql`want.session_id`)} limit 1) held on true
-        left join lateral (select * from inboxes where user_id = want.user_id limit 1) head on true
-        left join lateral (select * from markers where user_id = want.user_id limit 1) markers on true
+          with ordinality as checked (user_id, session_id, position, marker, lead, nth)
+        left join lateral (${validSession(sql`checked.user_id`, sql`checked.session_id`)} limit 1) session on true
+        left join lateral (select * from inboxes where user_id = checked.user_id limit 1) head on true
+        left join lateral (select * from markers where user_id = checked.user_id limit 1) markers on true
     ) finding
     where expires_at is null or is_expiring or is_behind`,
     ),

@@ -41,7 +41,7 @@ export interface StreamsOptions {
   readonly database: Database;
   /** The URLs of uploaded images. */
   readonly imageUrlsOf: ImageUrls;
-  readonly heldSession: ValidSession;
+  readonly validSession: ValidSession;
   /** Lets other requests run during loops over many streams. */
   readonly pacer: Pacer;
   /** By notification type: notifications from before this time are no longer kept. */
@@ -61,7 +61,7 @@ const leadPart = 0.2;
 export function createStreams(options: StreamsOptions): Streams {
   const { database, retainedFrom } = options;
   const times = { ...defaultTimes, ...options.times };
-  const queries = createStreamQueries(database, options.heldSession);
+  const queries = createStreamQueries(database, options.validSession);
   const pump = createPump(database, options.imageUrlsOf, options.pacer, options.log);
   const byUser = new Map<string, Set<Stream>>();
   const slots = createSlots();

@@ -106,7 +106,7 @@ describe.each(['never analyzed', 'analyzed'])('the plan of publishing, with tabl
     expect(join?.['Node Type']).toBe('Nested Loop');
     const [outer, inner] = join?.Plans ?? [];
     const sorts = (outer ? nodes(outer) : []).filter((node) => node['Sort Key'] !== undefined);
-    expect(sorts.map((node) => node['Sort Key'])).toEqual([['given.user_id']]);
+    expect(sorts.map((node) => node['Sort Key'])).toEqual([['requested.user_id']]);
     expect(inner).toMatchObject({ 'Node Type': 'Index Scan', 'Index Name': 'inboxes_pkey' });
   });
 

@@ -40,13 +40,13 @@ afterEach(async () => {
 });
 
 /** Every session is valid for an hour. */
-const heldSession = (userId: SqlPart) =>
+const validSession = (userId: SqlPart) =>
   sqlPart`select db_now() + interval '1 hour' as expires_at where ${userId} is not null`;
 
 function createTestStreams(times: Partial<StreamTimes> = {}, database: Database = test.database, retained = {}) {
   const retainedFrom = () => retained;
   const pacer = createPacer();
-  const options = { database, imageUrlsOf, heldSession, retainedFrom, pacer, log: { warn: () => undefined } };
+  const options = { database, imageUrlsOf, validSession, retainedFrom, pacer, log: { warn: () => undefined } };
   const streams = createStreams({ ...options, times: { check: 20, ...times } });
   running.push(streams);
   return streams;
