@@ -5,7 +5,7 @@ import type { Notification } from '../../src/contract/notification.js';
 import type { User } from '../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { type FcmFake, startFcm } from '../support/push-fakes.js';
+import { type FcmFake, startFcm } from '../support/push-fakes/fcm.js';
 import { queriesOf } from '../support/queries.js';
 import { testSql } from '../support/sql.js';
 import { codeOf, createUser, newEmail, newPhone, password, passwordLogin, signIn, smsLogin } from '../support/users.js';

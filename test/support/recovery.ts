@@ -22,6 +22,11 @@ export function createRecoverySteps(current: () => TestApp) {
   };
   const complete = (path: string, body: object) =>
     current().api<Recovered & Pick<ProblemAnswer, 'errors'>>('POST', path, { body });
+  /** The status of a login with password and PIN. */
+  async function loginWith(user: Pick<User, 'username'>, pin: string | undefined, password?: string) {
+    const body = { ...passwordLogin(user.username, password), ...(pin !== undefined && { pin }) };
+    return (await current().api<{ status: string }>('POST', '/v1/tokens', { body })).body.status;
+  }
   return {
     begin,
     complete,
@@ -42,10 +47,12 @@ export function createRecoverySteps(current: () => TestApp) {
       current().api<ProblemAnswer>('POST', '/v1/recovery-cancellations', {
         body: { identity: { type, value }, secret },
       }),
-    /** The status of a login with password and PIN. */
-    async loginWith(user: Pick<User, 'username'>, pin: string | undefined, password?: string) {
-      const body = { ...passwordLogin(user.username, password), ...(pin !== undefined && { pin }) };
-      return (await current().api<{ status: string }>('POST', '/v1/tokens', { body })).body.status;
+    loginWith,
+    /** The PINs among these that can log in. */
+    async accepted({ user }: { user: Pick<User, 'username'> }, pins = ['2468', '1357'], password?: string) {
+      const right: string[] = [];
+      for (const pin of pins) if ((await loginWith(user, pin, password)) === 'approved') right.push(pin);
+      return right;
     },
     /** Steps the clock of the database. */
     clock: (interval: string) => stepClock(current().database, interval),

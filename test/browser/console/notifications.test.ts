@@ -9,7 +9,7 @@ import { createConsolePages } from '../../support/console-pages.js';
 import { eventually } from '../../support/eventually.js';
 import { plain } from '../../support/image-fixtures.js';
 import { createInboxes } from '../../support/inbox.js';
-import { type FcmFake, startFcm } from '../../support/push-fakes.js';
+import { type FcmFake, startFcm } from '../../support/push-fakes/fcm.js';
 import { createUser, signIn } from '../../support/users.js';
 
 let fcm: FcmFake;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { createGuard } from '../../../src/delivery/outbound-guard.js';
 import { type ApnsOptions, createApns } from '../../../src/delivery/push/apns.js';
 import { eventually } from '../../support/eventually.js';
-import { type ApnsFake, startApns } from '../../support/push-fakes.js';
+import { type ApnsFake, startApns } from '../../support/push-fakes/apns.js';
 import { startTcp } from '../local-server.js';
 import { pushMessage } from '../push-message.js';
 
@@ -79,7 +79,7 @@ describe('APNs', () => {
     const headers = status === 429 || status === 503 ? { 'retry-after': '9' } : {};
     apns.behave({ status, headers, ...(reason !== undefined && { body: { reason } }) });
     expect(await sender().send(token(), pushMessage())).toEqual(expected);
-    expect(apns.faults).toEqual([]);
+    expect(apns.violations).toEqual([]);
   });
 
   it('uses one connection for parallel pushes, and a new one when it breaks', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { createOutbound, type OutboundOptions } from '../../../src/delivery/outbound.js';
 import { createFcm } from '../../../src/delivery/push/fcm.js';
 import { readServiceAccount } from '../../../src/lib/push-keys.js';
-import { type FcmFake, fcmUnregistered, startFcm } from '../../support/push-fakes.js';
+import { type FcmFake, fcmUnregistered, startFcm } from '../../support/push-fakes/fcm.js';
 import { startHttp } from '../local-server.js';
 import { pushMessage } from '../push-message.js';
 
@@ -24,7 +24,7 @@ function sender(change: { tokenUri?: string; url?: string } = {}, options: Parti
 }
 
 const error = (status: string, details: object[] = []) => ({ error: { message: 'Some secret text', status, details } });
-const fault = (field: string) => ({
+const invalidArgument = (field: string) => ({
   '@type': 'type.googleapis.com/google.rpc.BadRequest',
   fieldViolations: [{ field, description: 'Invalid registration token' }],
 });
@@ -33,8 +33,8 @@ describe('FCM', () => {
   it.each([
     [200, undefined, { outcome: 'sent' }],
     [404, fcmUnregistered, { outcome: 'gone', reason: 'fcm answered 404 UNREGISTERED' }],
-    [400, [fault('message.token')], { outcome: 'gone', reason: 'fcm answered 400 INVALID_ARGUMENT' }],
-    [400, [fault('message.android')], { outcome: 'failed', reason: 'fcm answered 400 INVALID_ARGUMENT' }],
+    [400, [invalidArgument('message.token')], { outcome: 'gone', reason: 'fcm answered 400 INVALID_ARGUMENT' }],
+    [400, [invalidArgument('message.android')], { outcome: 'failed', reason: 'fcm answered 400 INVALID_ARGUMENT' }],
     [400, [], { outcome: 'failed', reason: 'fcm answered 400 INVALID_ARGUMENT' }],
     [403, [{ errorCode: 'SENDER_ID_MISMATCH' }], { outcome: 'failed', reason: 'fcm answered 403 SENDER_ID_MISMATCH' }],
     [403, [], { outcome: 'retry', reason: 'fcm answered 403 INVALID_ARGUMENT' }],
@@ -44,7 +44,7 @@ describe('FCM', () => {
     const body = Array.isArray(details) ? error('INVALID_ARGUMENT', details) : {};
     fcm.behave(details === fcmUnregistered ? fcmUnregistered : { status, body });
     expect(await sender().send(randomUUID(), pushMessage())).toEqual(expected);
-    expect(fcm.faults).toEqual([]);
+    expect(fcm.violations).toEqual([]);
   });
 
   it('requests one access token for parallel pushes', async () => {

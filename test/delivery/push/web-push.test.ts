@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createOutbound, type OutboundOptions } from '../../../src/delivery/outbound.js';
 import { createWebPush } from '../../../src/delivery/push/web-push.js';
-import { startWebPushService, type WebPushFake } from '../../support/push-fakes.js';
+import { startWebPushService, type WebPushFake } from '../../support/push-fakes/web-push.js';
 import { startTcp } from '../local-server.js';
 import { pushMessage } from '../push-message.js';
 
@@ -38,7 +38,7 @@ describe('Web Push', () => {
     const { subscription, path } = service.subscribe();
     service.behave({ status, headers }, path);
     expect(await sender().send(JSON.stringify(subscription), pushMessage())).toEqual(expected);
-    expect(service.faults).toEqual([]);
+    expect(service.violations).toEqual([]);
   });
 
   it('sends the urgency and the time to live of a push', async () => {

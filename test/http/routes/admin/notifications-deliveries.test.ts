@@ -4,7 +4,7 @@ import type { DeliveryTrace } from '../../../../src/contract/push.js';
 import type { User } from '../../../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
-import { type FcmFake, startFcm } from '../../../support/push-fakes.js';
+import { type FcmFake, startFcm } from '../../../support/push-fakes/fcm.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, signIn } from '../../../support/users.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DryRun } from '../../../../src/contract/push.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
-import { type FcmFake, startFcm } from '../../../support/push-fakes.js';
+import { type FcmFake, startFcm } from '../../../support/push-fakes/fcm.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, signIn } from '../../../support/users.js';
 

@@ -5,7 +5,7 @@ import type { User } from '../../../../src/contract/user.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { operate } from '../../../support/operators.js';
-import { type FcmFake, fcmUnregistered, startFcm } from '../../../support/push-fakes.js';
+import { type FcmFake, fcmUnregistered, startFcm } from '../../../support/push-fakes/fcm.js';
 import { createUser, login, messageOf, newPhone, passwordLogin, signIn, smsLogin } from '../../../support/users.js';
 
 let fcm: FcmFake;
@@ -245,9 +245,9 @@ describe('the route', () => {
     ],
     ['metric=locks&from=2020-01-02T00:00:00Z&to=2020-01-01T00:00:00Z', [['to', 'not_later']]],
     ['metric=locks&from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z&step=1h', [['step', 'step_too_short']]],
-  ])('refuses %j', async (query, faults) => {
+  ])('refuses %j', async (query, errors) => {
     const { status, body } = await read(query);
     expect(status).toBe(422);
-    expect(body.errors.map(({ field, code }) => [field, code])).toEqual(faults);
+    expect(body.errors.map(({ field, code }) => [field, code])).toEqual(errors);
   });
 });

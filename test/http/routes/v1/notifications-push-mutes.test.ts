@@ -3,7 +3,7 @@ import type { Notification } from '../../../../src/contract/notification.js';
 import type { DeliveryTrace, Mute } from '../../../../src/contract/push.js';
 import { type ProblemAnswer, startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
-import { type FcmFake, startFcm } from '../../../support/push-fakes.js';
+import { type FcmFake, startFcm } from '../../../support/push-fakes/fcm.js';
 import { testSql } from '../../../support/sql.js';
 import { createUser, signIn } from '../../../support/users.js';
 
