@@ -26,6 +26,7 @@ export interface SeenAnswer {
 const ambient = new Set([
   ...['connection', 'keep-alive', 'date', 'content-length', 'content-type', 'transfer-encoding', 'cache-control'],
   ...['x-content-type-options', 'referrer-policy', 'content-security-policy', 'strict-transport-security', 'vary'],
+  'content-encoding',
   ...['idempotency-key', 'allow', 'content-language', 'access-control-allow-origin', 'access-control-expose-headers'],
 ]);
 
