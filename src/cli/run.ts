@@ -4,6 +4,7 @@ import { auditCommand } from './commands/audit.js';
 import { completionCommand } from './commands/completion.js';
 import { doctorCommand } from './commands/doctor.js';
 import { helpCommand } from './commands/help.js';
+import { imagesCommand } from './commands/images.js';
 import { keysCommand } from './commands/keys.js';
 import { messagesCommand } from './commands/messages.js';
 import { migrateCommand } from './commands/migrate.js';
@@ -65,6 +66,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   usersCommand(program, io, exitWith);
   keysCommand(program, io);
   operatorsCommand(program, io);
+  imagesCommand(program, io, exitWith);
   messagesCommand(program, io);
   schemesCommand(program, io);
   auditCommand(program, io, exitWith);

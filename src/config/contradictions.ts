@@ -9,6 +9,7 @@ export function contradictions(config: Values): string[] {
   return [
     ...secretKeyErrors(config),
     ...smsErrors(config),
+    ...imageErrors(config),
     ...retentionErrors(config),
     ...lockErrors(config),
     ...passkeyErrors(config),
@@ -45,6 +46,13 @@ function smsErrors(config: Values): string[] {
     if (needsSender && SMS_SENDER === undefined && !hasSender) missing.push('SMS_SENDER');
     return missing.map((name) => `${name} is required with SMS_PROVIDER=${provider}`);
   });
+}
+
+function imageErrors(config: Values): string[] {
+  if (config.IMAGE_STORAGE === undefined) return [];
+  const needed = ['IMAGE_S3_ACCESS_KEY_ID', 'IMAGE_S3_SECRET_ACCESS_KEY'] as const;
+  const missing = needed.filter((name) => config[name] === undefined);
+  return missing.map((name) => `${name} is required with IMAGE_STORAGE`);
 }
 
 function retentionErrors({ NOTIFICATION_TYPES: types = [], NOTIFICATION_RETENTION: ages = {} }: Values): string[] {

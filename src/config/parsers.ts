@@ -98,6 +98,14 @@ export const secret =
   (text: string): Parsed<Secret> =>
     text.length >= min ? ok(new Secret(text)) : invalid(`must have at least ${min} characters`);
 
+/** A bucket with the beginning of its keys, which is empty or ends with a slash. */
+export function bucketUrl(text: string): Parsed<{ readonly bucket: string; readonly prefix: string }> {
+  const [, bucket, path = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[A-Za-z0-9._-]+)*)\/?$/.exec(text) ?? [];
+  if (bucket === undefined) return invalid('must be s3://bucket or s3://bucket/prefix');
+  return ok({ bucket, prefix: path === '' ? '' : `${path.slice(1)}/` });
+}
+
 /** Several secrets, joined by commas. Each has at least 32 characters. */
 export function secretList(text: string): Parsed<readonly Secret[]> {
   const keys = text.split(',').map((key) => key.trim());

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import {
   anyText,
+  bucketUrl,
   choice,
   databaseUrl,
   duration,
@@ -84,6 +85,31 @@ export const storageSettings = {
     parse: (text: string) => ok(resolve(text)),
     about:
       'The folder of uploaded images. When unset, `images` in DATA_DIR. Instances on several machines must share it.',
+  },
+  IMAGE_STORAGE: {
+    parse: bucketUrl,
+    about:
+      'Where uploaded images are stored: s3://bucket or s3://bucket/prefix for a store with the API of Amazon S3. When unset, they are in IMAGE_DIR.',
+  },
+  IMAGE_S3_ENDPOINT: {
+    parse: url('http:', 'https:'),
+    about: 'The URL of the store, such as https://minio.internal:9000. The default is Amazon S3 in IMAGE_S3_REGION.',
+  },
+  IMAGE_S3_REGION: {
+    parse: pattern(/^[a-z0-9-]{1,32}$/, 'must be the name of a region, such as eu-west-1'),
+    fallback: 'us-east-1',
+    about: 'The region of the store.',
+  },
+  IMAGE_S3_ACCESS_KEY_ID: {
+    parse: pattern(/^[^\s/]{3,128}$/, 'must be the id of an access key'),
+    about: 'The access key of the store. It must be allowed to read, write, delete and list objects of the bucket.',
+  },
+  IMAGE_S3_SECRET_ACCESS_KEY: { parse: secret(8), about: 'The secret of the access key of the store.' },
+  IMAGE_S3_READS: {
+    parse: choice('proxy', 'redirect'),
+    fallback: 'proxy',
+    about:
+      'proxy: Postern reads images from the store and serves them. redirect: Postern redirects clients to URLs of the store that are signed and valid for an hour.',
   },
   SECRET_KEY: {
     parse: secretList,

@@ -11,7 +11,7 @@ export interface OutboundOptions extends GuardOptions {
 
 export interface OutboundRequest {
   readonly url: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
   /** The default is 65,536. */

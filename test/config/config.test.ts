@@ -112,6 +112,28 @@ describe('external authenticators', () => {
   );
 });
 
+describe('IMAGE_STORAGE', () => {
+  const keys = { IMAGE_S3_ACCESS_KEY_ID: 'AKIAEXAMPLE', IMAGE_S3_SECRET_ACCESS_KEY: 'a-secret-key' };
+
+  test('is a bucket, perhaps with a prefix, and needs a key', () => {
+    const read = (IMAGE_STORAGE: string) => readConfig({ IMAGE_STORAGE, ...keys });
+    expect(read('s3://my-bucket').IMAGE_STORAGE).toEqual({ bucket: 'my-bucket', prefix: '' });
+    expect(read('s3://my.bucket/a/b/').IMAGE_STORAGE).toEqual({ bucket: 'my.bucket', prefix: 'a/b/' });
+    expect(JSON.stringify([read('s3://my-bucket'), read('s3://my-bucket').effective])).not.toContain('a-secret-key');
+    expect(errorsOf({ IMAGE_STORAGE: 's3://my-bucket' })).toEqual([
+      'IMAGE_S3_ACCESS_KEY_ID is required with IMAGE_STORAGE',
+      'IMAGE_S3_SECRET_ACCESS_KEY is required with IMAGE_STORAGE',
+    ]);
+  });
+
+  test.each(['my-bucket', 's3://', 's3://My-Bucket', 's3://bucket//a', 's3://bucket/a b', 's3://bucket/?x', '/images'])(
+    'refuses %j',
+    (IMAGE_STORAGE) => {
+      expect(errorsOf({ IMAGE_STORAGE, ...keys })).toEqual(['IMAGE_STORAGE must be s3://bucket or s3://bucket/prefix']);
+    },
+  );
+});
+
 describe('CONSOLE_PORT', () => {
   test('is a port of its own, on loopback by default', () => {
     expect(readConfig({ CONSOLE_PORT: '8090' })).toMatchObject({ CONSOLE_PORT: 8090, CONSOLE_HOST: '127.0.0.1' });

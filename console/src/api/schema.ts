@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 0c31409bb3d8384328f074f8d8711a5f530f2cc101a55dec95a036699a471a33
+// sha256 of the document: ce7b55e9354eab35cec2c937de5122344cb010c9b1769de979de213a7a048878
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});

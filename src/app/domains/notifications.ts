@@ -1,7 +1,6 @@
 import type { Config } from '../../config/config.js';
 import { createImageDownload } from '../../delivery/image-download.js';
 import { checkTargetUrl } from '../../delivery/outbound-guard.js';
-import { createImageDisk } from '../../delivery/storage/disk.js';
 import { createSendInbox } from '../../http/lists/notification-list.js';
 import type { Services } from '../../http/routes/routes.js';
 import type { StreamTimes } from '../../lib/event-stream/connections.js';
@@ -16,8 +15,8 @@ import { type Retention, type RetentionRule, startRetention } from '../../notifi
 import { createStreams } from '../../notifications/stream/streams.js';
 import { validSession } from '../../sessions/sessions.js';
 import type { ExportSection } from '../../users/export.js';
-import { imageFolderOf } from '../base/backup-source.js';
 import type { Base } from '../base/base.js';
+import { openImageStorage } from '../base/image-storage.js';
 
 /** Notifications with their inbox, streams and images. */
 export interface NotificationDomain {
@@ -67,7 +66,7 @@ export async function createNotificationServices(
     retainedFrom,
     ...(published && { published }),
   });
-  const storage = createImageDisk({ folder: imageFolderOf(config) });
+  const { storage } = lifecycle.add(await openImageStorage(config), (part) => part.close());
   const images = createImages({
     database,
     storage,

@@ -8,6 +8,7 @@ import type { Statistics } from '../../statistics/statistics.js';
 import type { Base } from '../base/base.js';
 import * as checks from '../doctor/checks.js';
 import { deliveryFindings, providerFindings } from '../doctor/delivery.js';
+import { checkImages } from '../doctor/images.js';
 import { receiptUrlOf } from './sms.js';
 
 /** How long the findings are cached, in milliseconds. Their checks resolve host names and read stored values. */
@@ -47,6 +48,7 @@ export function createSystemInformation(
       attempt('sms', () => providerFindings(database, config)),
       attempt('mail', async () => [await checks.checkMail(config)]),
       attempt('templates', () => checks.checkTemplates(config)),
+      attempt('images', () => checkImages(config)),
       attempt('push', async () => [checks.checkPush(config)]),
       attempt('deliveries', () => deliveryFindings(statistics)),
     ]);

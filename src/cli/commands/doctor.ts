@@ -18,6 +18,7 @@ import {
   ok,
   warn,
 } from '../../app/doctor/checks.js';
+import { checkImages } from '../../app/doctor/images.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
 import { EmbeddedPostgresError } from '../../database/embedded.js';
 import { withDatabase } from '../support/dependencies.js';
@@ -66,6 +67,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
   yield* await attempt('authenticators', () => checkAuthenticators(config));
   yield* await attempt('mail', async () => [await checkMail(config)]);
   yield* await attempt('templates', () => checkTemplates(config));
+  yield* await attempt('images', () => checkImages(config));
   yield checkPush(config);
   yield* await attempt('port', async () => [await checkPort(config)]);
 }

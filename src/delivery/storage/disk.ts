@@ -6,6 +6,7 @@ import { parseId } from '../../lib/ids.js';
 import { createPrivateFolder, writePrivateFile } from '../../lib/private-file.js';
 import { Problem } from '../../lib/problem.js';
 import type { ImageStorage, Renditions, StoredFile } from '../../notifications/images/storage.js';
+import { createUnsettledAges } from './unsettled-ages.js';
 
 export interface ImageDiskOptions {
   /** Created with the first image. */
@@ -14,10 +15,6 @@ export interface ImageDiskOptions {
   readonly monotonicNow?: () => number;
 }
 
-/** The age at which `longUnsettled` returns an image, in milliseconds: far longer than any request takes. */
-const unsettledAfterMs = 3_600_000;
-/** The maximum number of images that `longUnsettled` returns. */
-const maxUnsettled = 1000;
 const isMissing = (error: unknown) =>
   ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '');
 
@@ -35,7 +32,7 @@ export function createImageDisk({
   const draftOf = (id: string) => join(folder, 'drafts', id);
   const unsettledFolder = join(folder, 'unsettled');
   const unsettledPathOf = (id: string) => join(unsettledFolder, id);
-  const firstSeen = new Map<string, number>();
+  const unsettledAges = createUnsettledAges(now);
 
   async function unsettle(id: string): Promise<void> {
     await createPrivateFolder(unsettledFolder);
@@ -64,11 +61,7 @@ export function createImageDisk({
     remove,
     async longUnsettled() {
       const names = await readdir(unsettledFolder).catch(ifMissing<string[]>([]));
-      const seen = new Set(names.filter((name) => parseId(name) === name));
-      for (const id of firstSeen.keys()) if (!seen.has(id)) firstSeen.delete(id);
-      for (const id of seen) if (!firstSeen.has(id)) firstSeen.set(id, now());
-      const old = [...firstSeen].filter(([, since]) => now() - since > unsettledAfterMs);
-      return old.slice(0, maxUnsettled).map(([id]) => id);
+      return unsettledAges(names.filter((name) => parseId(name) === name));
     },
   };
 }

@@ -33,6 +33,11 @@ export function imageFileRoutes(app: App, { images }: { images: Images }): void 
           },
           content: { 'image/jpeg': { schema: { contentMediaType: 'image/jpeg' } } },
         },
+        302: {
+          ...Type.Null(),
+          description: 'The file is in a store from which clients read it themselves (`IMAGE_S3_READS=redirect`).',
+          headers: { Location: string('The URL of the file. It is valid for an hour.') },
+        },
         304: {
           ...Type.Null(),
           description: 'The client has the file already.',
@@ -45,6 +50,13 @@ export function imageFileRoutes(app: App, { images }: { images: Images }): void 
       const { id: given, file } = request.params;
       const id = parseId(given);
       const rendition = renditionOf(file);
+      const location = id === undefined || rendition === undefined ? undefined : await images.locate(id, rendition);
+      if (location !== undefined) {
+        // Clients must not keep the redirect for longer than its target is valid.
+        const maxAge = Math.floor(location.validFor / 2);
+        reply.headers({ 'Cache-Control': `public, max-age=${maxAge}`, Location: location.url });
+        return reply.code(302).send(null);
+      }
       const found = id === undefined || rendition === undefined ? undefined : await images.open(id, rendition);
       if (found === undefined) throw new Problem('not_found');
       const etag = `"${id}-${rendition}"`;

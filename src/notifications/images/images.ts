@@ -7,7 +7,7 @@ import { type TimeLimit, withTimeLimit } from '../../lib/time-limit.js';
 import { refuseBeyondQuota, takeQuota } from './quota.js';
 import type { Render } from './render.js';
 import { insertImage } from './rows.js';
-import type { ImageStorage, StoredFile } from './storage.js';
+import type { FileLocation, ImageStorage, StoredFile } from './storage.js';
 import type { ImageUrls } from './url.js';
 
 /** A file as it was sent, or the URL to fetch it from. */
@@ -30,6 +30,9 @@ export interface Images {
     userId: string | undefined,
     commit: (insert: (tx: Queryable<'user' | 'directory'>) => Promise<Image>) => Promise<T>,
   ): Promise<T>;
+
+  /** The URL where clients read a file themselves; undefined when they read it with `open`. */
+  locate(id: string, rendition: Rendition): Promise<FileLocation | undefined>;
 
   /** Opens a file of an uploaded image; undefined when there is none. */
   open(id: string, rendition: Rendition): Promise<StoredFile | undefined>;
@@ -70,6 +73,7 @@ export function createImages(options: ImagesOptions): Images {
         await storage.settle(id).catch(() => undefined);
         return done;
       }),
+    locate: async (id, rendition) => storage.locate?.(id, rendition),
     open: (id, rendition) => storage.open(id, rendition),
   };
 

@@ -11,6 +11,13 @@ export interface StoredFile {
   readonly content: Readable;
 }
 
+/** A URL of a file that anyone can read for some time. */
+export interface FileLocation {
+  readonly url: string;
+  /** Seconds. */
+  readonly validFor: number;
+}
+
 /**
  * The files of uploaded images. Files and rows cannot change in one transaction. So an image is marked as *unsettled*
  * before its row is inserted or deleted, and the mark is removed afterwards. When a process dies in between, only the
@@ -24,6 +31,8 @@ export interface ImageStorage {
   put(id: string, renditions: Renditions): Promise<void>;
   /** Opens a file; undefined when there is none. */
   open(id: string, rendition: Rendition): Promise<StoredFile | undefined>;
+  /** Where clients read a file themselves. Absent: they read it from this service. */
+  locate?(id: string, rendition: Rendition): Promise<FileLocation>;
   /** Removes the mark: the image has its row. */
   settle(id: string): Promise<void>;
   /** Marks the image: its row is about to be deleted. */

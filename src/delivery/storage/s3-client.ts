@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { AwsV4Signer } from 'aws4fetch';
+import type { Outbound } from '../outbound.js';
+
+export interface S3Options {
+  /** The URL of the store, without a path. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Its guard must allow the endpoint, which an operator has configured. */
+  readonly outbound: Outbound;
+}
+
+/** A bucket of a store with the API of Amazon S3. Each call rejects with `S3Error` or `OutboundError` if it failed. */
+export interface S3Bucket {
+  /** Stores an object completely, or not at all. */
+  put(key: string, body: Buffer, contentType: string): Promise<void>;
+  /** Undefined if there is no such object. */
+  get(key: string): Promise<Buffer | undefined>;
+  /** Succeeds if there is no such object. */
+  remove(key: string): Promise<void>;
+  /** The first keys that begin with a prefix, at most 1000. */
+  list(prefix: string): Promise<string[]>;
+  /** A URL by which anyone can read the object for some seconds. */
+  presign(key: string, seconds: number): Promise<string>;
+}
+
+/** The store refused a request. The message contains its status and, if it is a plain word, its error code. */
+class S3Error extends Error {
+  override readonly name = 'S3Error';
+}
+
+/** The largest object that is read: more than three renditions of the largest image. */
+const maxObjectBytes = 32 * 1024 * 1024;
+
+/** Creates the client. Addresses have the form endpoint/bucket/key, which every store understands. */
+export function createS3Bucket(options: S3Options): S3Bucket {
+  const { endpoint, region, bucket, accessKeyId, secretAccessKey, outbound } = options;
+  const credentials = { accessKeyId, secretAccessKey, region, service: 's3' };
+  const urlOf = (key: string) => new URL(`/${bucket}/${key}`, endpoint);
+
+  async function call(method: 'GET' | 'PUT' | 'DELETE', url: URL, body?: Buffer, contentType?: string) {
+    const digest = createHash('sha256')
+      .update(body ?? '')
+      .digest('hex');
+    const headers = {
+      'x-amz-content-sha256': digest,
+      ...(contentType !== undefined && { 'content-type': contentType }),
+    };
+    const signed = await new AwsV4Signer({ ...credentials, method, url: url.href, headers }).sign();
+    return outbound.request({
+      url: signed.url.href,
+      method,
+      headers: Object.fromEntries(signed.headers),
+      maxResponseBytes: maxObjectBytes,
+      ...(body !== undefined && { body }),
+    });
+  }
+
+  return {
+    async put(key, body, contentType) {
+      const answer = await call('PUT', urlOf(key), body, contentType);
+      if (answer.status !== 200) throw refusal('store', answer);
+    },
+    async get(key) {
+      const answer = await call('GET', urlOf(key));
+      if (answer.status === 404 && codeOf(answer.body) !== 'NoSuchBucket') return undefined;
+      if (answer.status !== 200) throw refusal('read', answer);
+      return answer.body;
+    },
+    async remove(key) {
+      const answer = await call('DELETE', urlOf(key));
+      if (answer.status !== 204 && answer.status !== 200 && answer.status !== 404) throw refusal('remove', answer);
+    },
+    async list(prefix) {
+      const url = urlOf('');
+      url.search = new URLSearchParams({ 'list-type': '2', 'max-keys': '1000', prefix }).toString();
+      const answer = await call('GET', url);
+      if (answer.status !== 200) throw refusal('list', answer);
+      return [...answer.body.toString('utf8').matchAll(/<Key>([^<&]{1,1024})<\/Key>/g)].map(([, key]) => key ?? '');
+    },
+    async presign(key, seconds) {
+      const url = urlOf(key);
+      url.searchParams.set('X-Amz-Expires', String(seconds));
+      const signed = await new AwsV4Signer({ ...credentials, method: 'GET', url: url.href, signQuery: true }).sign();
+      return signed.url.href;
+    },
+  };
+}
+
+function refusal(what: string, { status, body }: { readonly status: number; readonly body: Buffer }): S3Error {
+  const code = codeOf(body);
+  return new S3Error(`the store refused to ${what} an object: ${status}${code === undefined ? '' : ` ${code}`}`);
+}
+
+function codeOf(body: Buffer): string | undefined {
+  return /<Code>([A-Za-z]{1,64})<\/Code>/.exec(body.toString('utf8', 0, 4096))?.[1];
+}

@@ -1,0 +1,21 @@
+/** The age at which an unsettled image must be checked, in milliseconds: far longer than any request takes. */
+const unsettledAfterMs = 3_600_000;
+/** The maximum number of images that one check returns. */
+const maxUnsettled = 1000;
+
+/**
+ * Measures how long images have been unsettled, from the first time that this process sees their marks. So a step of the
+ * system clock does not change the age.
+ * @param now milliseconds of a monotonic clock
+ * @returns called with all marks: the images that have been unsettled for too long
+ */
+export function createUnsettledAges(now: () => number): (ids: readonly string[]) => string[] {
+  const firstSeen = new Map<string, number>();
+  return (ids) => {
+    const seen = new Set(ids);
+    for (const id of firstSeen.keys()) if (!seen.has(id)) firstSeen.delete(id);
+    for (const id of seen) if (!firstSeen.has(id)) firstSeen.set(id, now());
+    const old = [...firstSeen].filter(([, since]) => now() - since > unsettledAfterMs);
+    return old.slice(0, maxUnsettled).map(([id]) => id);
+  };
+}

@@ -1,0 +1,32 @@
+import type { Database } from '../../database/database.js';
+import { directoryStatement, everyoneStatement, sql } from '../../database/sql.js';
+import { nilId } from '../../lib/ids.js';
+
+const selectUploads = everyoneStatement<{ after: string; limit: number }, { id: string }>(
+  'images_uploaded',
+  (p) => sql`
+  select id from images where external_url is null and id > ${p.after}::uuid order by id limit ${p.limit}::int`,
+);
+
+const selectExisting = directoryStatement<{ ids: readonly string[] }, { id: string }>(
+  'images_still_exist',
+  (p) => sql`select id from images where id = any(${p.ids}::uuid[])`,
+);
+
+/** The ids of uploaded images in their order. @param after the last id of the page before */
+export async function uploadedImages(
+  { everyone }: Pick<Database, 'everyone'>,
+  after: string | undefined,
+  limit: number,
+): Promise<string[]> {
+  return (await everyone.query(selectUploads({ after: after ?? nilId, limit }))).map(({ id }) => id);
+}
+
+/** The ids that still belong to an image. */
+export async function existingImages(
+  { directory }: Pick<Database, 'directory'>,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  return new Set((await directory.query(selectExisting({ ids }))).map(({ id }) => id));
+}

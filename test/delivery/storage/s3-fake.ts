@@ -1,0 +1,109 @@
+import { createHash, createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export const accessKeyId = 'AKIAEXAMPLE';
+export const secretAccessKey = 's3/secret/access/key';
+
+/** A store in memory with the part of the API of Amazon S3 that Postern uses. It checks every signature. */
+export interface StoreFake {
+  readonly url: string;
+  /** The objects by bucket/key. */
+  readonly objects: Map<string, Buffer>;
+  /** Requests as "METHOD /path". */
+  readonly received: string[];
+  /** Answers matching requests with an error. Undefined: works again. */
+  fail(matches: RegExp | undefined): void;
+  close(): Promise<void>;
+}
+
+export async function startStore(): Promise<StoreFake> {
+  const objects = new Map<string, Buffer>();
+  const received: string[] = [];
+  let failing: RegExp | undefined;
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    const url = new URL(request.url ?? '', 'http://store');
+    const line = `${request.method} ${url.pathname}`;
+    received.push(line);
+    const refuse = (status: number, code: string) =>
+      response.writeHead(status).end(`<Error><Code>${code}</Code><Message>secret text</Message></Error>`);
+    if (!isSigned(request, url, body)) return refuse(403, 'SignatureDoesNotMatch');
+    if (failing?.test(line) === true) return refuse(503, 'SlowDown');
+    const name = url.pathname.slice(1);
+    if (!name.startsWith('images-of-tests/')) return refuse(404, 'NoSuchBucket');
+    if (request.method === 'PUT') {
+      objects.set(name, body);
+      return response.writeHead(200).end();
+    }
+    if (request.method === 'DELETE') {
+      objects.delete(name);
+      return response.writeHead(204).end();
+    }
+    if (url.searchParams.get('list-type') === '2') {
+      const prefix = `images-of-tests/${url.searchParams.get('prefix') ?? ''}`;
+      const keys = [...objects.keys()]
+        .filter((key) => key.startsWith(prefix))
+        .sort()
+        .slice(0, 1000);
+      const list = keys.map((key) => `<Contents><Key>${key.slice('images-of-tests/'.length)}</Key></Contents>`);
+      return response.writeHead(200).end(`<ListBucketResult>${list.join('')}</ListBucketResult>`);
+    }
+    const found = objects.get(name);
+    return found === undefined ? refuse(404, 'NoSuchKey') : response.writeHead(200).end(found);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    objects,
+    received,
+    fail(matches) {
+      failing = matches;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Computes the signature a second time, as the documentation of AWS Signature Version 4 describes it. */
+function isSigned({ method, headers }: IncomingMessage, url: URL, body: Buffer): boolean {
+  const given = parametersOf(headers.authorization, url.searchParams);
+  const [keyId, date = '', ...scope] = given.credential.split('/');
+  if (keyId !== accessKeyId || scope.join('/') !== 'eu-west-1/s3/aws4_request') return false;
+  const bodyDigest = given.isPresigned ? 'UNSIGNED-PAYLOAD' : digest(body);
+  if (!given.isPresigned && headers['x-amz-content-sha256'] !== bodyDigest) return false;
+  const query = [...url.searchParams]
+    .filter(([name]) => name !== 'X-Amz-Signature')
+    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
+    .sort()
+    .join('&');
+  const lines = given.signedHeaders.split(';').map((name) => `${name}:${String(headers[name] ?? '')}\n`);
+  const parts = [method, url.pathname, query, lines.join(''), given.signedHeaders, bodyDigest];
+  const toSign = ['AWS4-HMAC-SHA256', given.time, [date, ...scope].join('/'), digest(parts.join('\n'))].join('\n');
+  const key = scope.reduce<string | Buffer>((secret, text) => mac(secret, text), mac(`AWS4${secretAccessKey}`, date));
+  return mac(key, toSign).toString('hex') === given.signature && given.signedHeaders.split(';').includes('host');
+
+  function parametersOf(authorization: string | undefined, search: URLSearchParams) {
+    if (authorization === undefined) {
+      const of = (name: string) => search.get(`X-Amz-${name}`) ?? '';
+      return {
+        ...{ isPresigned: true, credential: of('Credential'), signedHeaders: of('SignedHeaders') },
+        ...{ signature: of('Signature'), time: of('Date') },
+      };
+    }
+    const of = (name: string) => new RegExp(`${name}=([^, ]+)`).exec(authorization)?.[1] ?? '';
+    return {
+      ...{ isPresigned: false, credential: of('Credential'), signedHeaders: of('SignedHeaders') },
+      ...{ signature: of('Signature'), time: String(headers['x-amz-date']) },
+    };
+  }
+}
+
+const digest = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
+const mac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
+const encode = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
