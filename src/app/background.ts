@@ -16,7 +16,9 @@ import { tombstoneTask } from '../notifications/retention/tombstones.js';
 import { sessionChangesTask } from '../sessions/fast-path/session-invalidation.js';
 import { statisticsTask } from '../statistics/retention.js';
 import { eraseUser } from '../users/erase.js';
+import { version } from './banner.js';
 import type { Base } from './base/base.js';
+import { startBackups } from './domains/backups.js';
 import type { Domains } from './services.js';
 
 /** Concurrent jobs that wait for no provider. */
@@ -58,6 +60,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     startMaintenance(database, tasks, (error) => log.warn({ err: error }, 'expired rows could not be removed')),
     (maintenance) => maintenance.stop(),
   );
+  startBackups(base, version);
   lifecycle.add(
     startImageCleanup({ database, storage: notifications.storage }, (error) =>
       log.warn({ err: error }, 'images could not be cleaned up'),

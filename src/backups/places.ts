@@ -23,7 +23,7 @@ export async function placeAt(path: string): Promise<BackupPlace> {
 }
 
 /** A folder of backups. */
-interface BackupFolder extends BackupPlace {
+export interface BackupFolder extends BackupPlace {
   /** Deletes all backups of a database but the newest ones, and what interrupted backups of it left. */
   removeOld(systemId: string, keep: number): Promise<void>;
 }
@@ -32,7 +32,7 @@ interface BackupFolder extends BackupPlace {
 const abandonedAfterMs = 24 * 3_600_000;
 
 /** A folder of backups. It is created with the first one. */
-function createBackupFolder(path: string): BackupFolder {
+export function createBackupFolder(path: string): BackupFolder {
   const folder = resolve(path);
   return {
     locate: (name) => join(folder, name),

@@ -20,6 +20,7 @@ export function contradictions(config: Values): string[] {
     ...consoleErrors(config),
     ...metricsErrors(config),
     ...mailErrors(config),
+    ...backupErrors(config),
   ];
 }
 
@@ -36,6 +37,11 @@ const smsNeeds = {
   vonage: ['VONAGE_APPLICATION_ID', 'VONAGE_PRIVATE_KEY'],
   sns: ['SNS_REGION', 'SNS_ACCESS_KEY_ID', 'SNS_SECRET_ACCESS_KEY'],
 } as const;
+
+function backupErrors({ DATABASE_URL, BACKUP_TO }: Values): string[] {
+  if (DATABASE_URL === undefined || BACKUP_TO === undefined) return [];
+  return ['BACKUP_TO is for the embedded database: back up the database of DATABASE_URL with pg_dump'];
+}
 
 function smsErrors(config: Values): string[] {
   const { SMS_PROVIDER: providers = [], SMS_SENDER, SMS_SENDERS = [] } = config;

@@ -9,6 +9,7 @@ import { beginsLikeHashList } from '../lib/hash-list.js';
 import { availableCores } from '../lib/machine.js';
 import { hostsError } from '../lib/postgres/hosts.js';
 import { isBase64Url, readPrivateKey, readServiceAccount, readTextOrFile } from '../lib/push-keys.js';
+import { parseSchedule, type Schedule } from '../lib/scheduling/schedule.js';
 import { parseSmtpUrl } from '../lib/smtp-url.js';
 import { parseDuration } from '../lib/times.js';
 
@@ -72,6 +73,12 @@ export const duration =
     const inRange = value !== undefined && value >= (parseDuration(min) ?? 0) && value <= (parseDuration(max) ?? 0);
     return inRange ? ok(value) : invalid(`must be a duration from ${min} to ${max}, such as 30s, 15m, 1h or 365d`);
   };
+export function schedule(text: string): Parsed<Schedule> {
+  const parsed = parseSchedule(text);
+  return parsed === undefined
+    ? invalid('must be a duration of at least 5m, such as 6h, or a cron expression of five fields, such as 30 3 * * *')
+    : ok(parsed);
+}
 /** Accepts `0` too. */
 export const orZero =
   (parse: (text: string) => Parsed<number>) =>

@@ -12,6 +12,7 @@ import {
   origins,
   pattern,
   type Setting,
+  schedule,
   secret,
   secretList,
   trustProxy,
@@ -130,6 +131,23 @@ export const storageSettings = {
 } as const satisfies Record<string, Setting<unknown>>;
 
 export const backupSettings = {
+  BACKUP_TO: {
+    parse: (text: string) => ok(resolve(text)),
+    about:
+      'The folder in which Postern makes and verifies backups of the embedded database by itself. When unset, it makes none.',
+  },
+  BACKUP_SCHEDULE: {
+    parse: schedule,
+    fallback: '24h',
+    about:
+      'When Postern makes a backup: the time from one to the next, such as 6h, or a cron expression of five fields in UTC, such as 30 3 * * *.',
+  },
+  BACKUP_KEEP: {
+    parse: integer(1, 10_000),
+    fallback: '7',
+    about:
+      'The number of backups that Postern keeps in BACKUP_TO. It deletes older ones after it has verified a new one.',
+  },
   BACKUP_PASSPHRASE: {
     parse: secret(12),
     about: 'Encrypts backups, in the format of the program age. Without it, nobody can restore them.',

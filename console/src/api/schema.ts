@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: ce7b55e9354eab35cec2c937de5122344cb010c9b1769de979de213a7a048878
+// sha256 of the document: a90bd93e80f2f97e8f0bd018507c4f62091ac8e8610e76e61c1d65d3844e6727
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -309,6 +309,26 @@ export type AuthorizationRejectedProblem = {
     request_id: string;
     errors: Array<FieldError>;
     authentication?: RejectedAuthentication;
+};
+
+export type Backup = {
+    id: string;
+    started_at: string;
+    /**
+     * null: it is being written, or it failed or was interrupted.
+     */
+    finished_at: string | null;
+    /**
+     * When a restored copy of it passed all checks. Only backups of the schedule are verified by themselves.
+     */
+    verified_at: string | null;
+    is_scheduled: boolean;
+    location: string;
+    bytes: number | null;
+    /**
+     * Why it failed.
+     */
+    error: string | null;
 };
 
 export type BulkAction = 'lock' | 'unlock' | 'logout' | 'deactivate' | 'activate' | 'delete' | 'export';
@@ -2102,6 +2122,10 @@ export type System = {
      * The newest first. A migration without a time is pending.
      */
     migrations: Array<SystemMigration>;
+    /**
+     * The last 20 backups, the newest first.
+     */
+    backups: Array<Backup>;
     settings: Array<EffectiveSetting>;
     /**
      * The findings of the doctor. Those that need attention come first.

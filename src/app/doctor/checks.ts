@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { readBackupTimes } from '../../backups/state.js';
 import { type Config, ConfigError } from '../../config/config.js';
 import { mailProvider } from '../../config/contradictions.js';
 import { snsUrl } from '../../config/sms-settings.js';
@@ -159,6 +160,24 @@ export async function checkSecrets(
 
 /** In milliseconds. */
 const clockToleranceMs = 2000;
+
+/** Checks the backups of the embedded database. Those of DATABASE_URL are made by other programs. */
+export async function checkBackups(handle: Queryable<'everyone'>, config: Config): Promise<Finding[]> {
+  const { DATABASE_URL, BACKUP_TO, BACKUP_SCHEDULE: schedule } = config;
+  if (DATABASE_URL !== undefined) return [];
+  if (BACKUP_TO === undefined) return [warn('backups', 'Postern makes none by itself: set BACKUP_TO')];
+  const [table] = await handle.query(
+    compose<{ exists: boolean }, 'everyone'>('everyone', sql`select to_regclass('backups') is not null as exists`),
+  );
+  if (table?.exists !== true) return [];
+  const { now, verified } = await readBackupTimes(handle);
+  if (verified === null) return [warn('backups', `there is no verified one in ${BACKUP_TO} yet`)];
+  const last = `the last verified one is of ${new Date(verified).toISOString()}`;
+  // One missed time may be one that is being made.
+  return schedule.next(schedule.next(verified)) < now
+    ? [fail('backups', `${last}, and later ones are missing: see the log and GET /admin/v1/system`)]
+    : [ok('backups', last)];
+}
 
 /**
  * Checks the two clocks. The database's clock decides what has expired. This machine's clock is used in requests to others,

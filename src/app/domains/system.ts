@@ -1,3 +1,4 @@
+import { listBackups } from '../../backups/state.js';
 import type { Finding, System } from '../../contract/operation/system.js';
 import { readSchemaState } from '../../database/schema-state.js';
 import { readDatabaseState, readMigrations, readQueueState } from '../../database/state.js';
@@ -43,6 +44,7 @@ export function createSystemInformation(
         await checks.checkClock(everyone),
         ...(await checks.checkSchemes(everyone, config)),
         ...(await checks.checkSecrets(everyone, config, maxCheckedValues)),
+        ...(await checks.checkBackups(everyone, config)),
       ]),
       attempt('sms', () => checks.checkSms(config)),
       attempt('sms', () => providerFindings(database, config)),
@@ -60,12 +62,13 @@ export function createSystemInformation(
 
   return {
     async read(): Promise<System> {
-      const [state, queue, instances, applied, { pending }, found, failing] = await Promise.all([
+      const [state, queue, instances, applied, { pending }, backups, found, failing] = await Promise.all([
         readDatabaseState(everyone),
         readQueueState(everyone),
         listInstances(database, reporter.instanceId),
         readMigrations(everyone),
         readSchemaState(everyone),
+        listBackups(everyone),
         findings(),
         failingProviders(database),
       ]);
@@ -87,6 +90,7 @@ export function createSystemInformation(
         }),
         database: { ...size, tables: [...size.tables] },
         migrations: [...pending.map((name) => ({ name, applied_at: null })), ...applied],
+        backups,
         settings: [...config.effective],
         findings: found,
       };

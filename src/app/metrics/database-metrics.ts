@@ -1,3 +1,4 @@
+import { readBackupTimes } from '../../backups/state.js';
 import type { Database } from '../../database/database.js';
 import { readDatabaseMetrics } from '../../database/state.js';
 import { type Family, gauge, single } from './families.js';
@@ -9,6 +10,7 @@ export async function readFromDatabase({ everyone }: Pick<Database, 'everyone'>)
     gauge('postern_database_up', '1 if the database has answered this scrape.', single(value), 'min');
   try {
     const { jobs, oldest_job: oldestJob, maintenance_lag: maintenanceLag } = await readDatabaseMetrics(everyone);
+    const { now, verified } = await readBackupTimes(everyone);
     return [
       isUp(1),
       queueJobs(jobs.map(({ task, state, count }) => ({ labels: { task, state }, value: count }))),
@@ -17,6 +19,11 @@ export async function readFromDatabase({ everyone }: Pick<Database, 'everyone'>)
         'postern_maintenance_lag_seconds',
         'Seconds by which the maintenance task that is most behind is late.',
         single(maintenanceLag),
+      ),
+      gauge(
+        'postern_backup_age_seconds',
+        'Seconds since the start of the last verified backup. Without one there is no value.',
+        verified === null ? [] : single((now - verified) / 1000),
       ),
     ];
   } catch {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import {
   checkAuthenticators,
+  checkBackups,
   checkClock,
   checkDataDir,
   checkIndexes,
@@ -61,6 +62,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
       await checkClock(everyone),
       ...(await checkSchemes(everyone, config)),
       ...(await checkSecrets(everyone, config)),
+      ...(await checkBackups(everyone, config)),
     ]),
   );
   yield* await attempt('sms', () => checkSms(config));

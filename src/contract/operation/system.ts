@@ -72,6 +72,27 @@ const Provider = Type.Object(
 
 const Migration = Type.Object({ name: Type.String(), applied_at: NullableTime }, { title: 'SystemMigration' });
 
+const Backup = Type.Object(
+  {
+    id: Id,
+    started_at: Time,
+    finished_at: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'null: it is being written, or it failed or was interrupted.',
+    }),
+    verified_at: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description:
+        'When a restored copy of it passed all checks. Only backups of the schedule are verified by themselves.',
+    }),
+    is_scheduled: Type.Boolean(),
+    location: Type.String({ examples: ['/backups/postern-7412345678901234567-20261123T030000Z.tar'] }),
+    bytes: Type.Unsafe<number | null>(NullableNumber),
+    error: Type.Unsafe<string | null>({ ...NullableString, description: 'Why it failed.' }),
+  },
+  { title: 'Backup' },
+);
+
 /** The answer of `GET /admin/v1/system`. */
 export const System = Type.Object(
   {
@@ -100,6 +121,7 @@ export const System = Type.Object(
       { title: 'DatabaseState' },
     ),
     migrations: Type.Array(Migration, { description: 'The newest first. A migration without a time is pending.' }),
+    backups: Type.Array(Backup, { description: 'The last 20 backups, the newest first.' }),
     settings: Type.Array(Setting),
     findings: Type.Array(Finding, { description: 'The findings of the doctor. Those that need attention come first.' }),
   },

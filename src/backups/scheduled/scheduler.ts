@@ -1,0 +1,86 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Queryable } from '../../database/database.js';
+import type { Log } from '../../database/embedded/membership.js';
+import type { Schedule } from '../../lib/scheduling/schedule.js';
+import { type BackupSource, createBackup } from '../create.js';
+import { type BackupFolder, readBackup } from '../places.js';
+import { type BackupTimes, readBackupTimes, recordVerification } from '../state.js';
+import { verifyBackup } from '../verify.js';
+
+export interface ScheduledBackupOptions {
+  /** Called for each backup. */
+  readonly source: () => Promise<BackupSource>;
+  readonly handle: Queryable<'everyone'>;
+  readonly folder: BackupFolder;
+  readonly schedule: Schedule;
+  /** The number of backups to keep. */
+  readonly keep: number;
+  /** The folder for the copies of verifications. */
+  readonly verifyIn: string;
+  readonly log: Log;
+}
+
+/** Milliseconds between two looks at the schedule. */
+const pauseMs = 20_000;
+/** Milliseconds until a backup that failed is tried again. */
+const retryAfterMs = 600_000;
+
+/** Whether a backup is due. The first one is due at once. */
+export function isDue({ now, scheduled, is_good: isGood }: BackupTimes, schedule: Schedule): boolean {
+  if (scheduled === null) return true;
+  // A start in the future was written while the clock was ahead.
+  const last = Math.min(scheduled, now);
+  const next = schedule.next(last);
+  return now >= (isGood === true ? next : Math.min(next, last + retryAfterMs));
+}
+
+/** Makes backups when they are due. Of several processes on one database, one makes each backup. */
+export function startScheduledBackups(options: ScheduledBackupOptions): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        await backUpIfDue(options, stopping.signal);
+      } catch (error) {
+        if (!stopping.signal.aborted) options.log.error({ err: error }, 'the scheduled backup failed');
+      }
+      await wait(pauseMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/**
+ * Makes, verifies and records a backup if one is due. Old backups are deleted only after a good one.
+ * @returns whether it made one
+ */
+export async function backUpIfDue(options: ScheduledBackupOptions, stop: AbortSignal): Promise<boolean> {
+  const { handle, schedule, folder, keep, log } = options;
+  const isWanted = async () => isDue(await readBackupTimes(handle), schedule);
+  if (!(await isWanted())) return false;
+  const source = await options.source();
+  // Again with the lock: another process may have made it.
+  const written = await createBackup(source, folder, { isScheduled: true, isWanted, stop });
+  if (written === undefined) return false;
+  try {
+    await verifyBackup(readBackup(written.location), {
+      passphrase: source.passphrase,
+      inFolder: options.verifyIn,
+      log,
+      stop,
+    });
+  } catch (error) {
+    if (!stop.aborted)
+      await recordVerification(handle, written.id, error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+  await recordVerification(handle, written.id, undefined);
+  await folder.removeOld(written.systemId, keep);
+  log.info({ location: written.location, bytes: written.bytes }, 'made and verified a backup');
+  return true;
+}

@@ -1,0 +1,72 @@
+import type { Queryable } from '../database/database.js';
+import { everyoneStatement, sql } from '../database/sql.js';
+
+/** A backup that was written, is being written, or failed. */
+export interface RecordedBackup {
+  readonly id: string;
+  readonly started_at: string;
+  readonly finished_at: string | null;
+  readonly verified_at: string | null;
+  readonly is_scheduled: boolean;
+  readonly location: string;
+  readonly bytes: number | null;
+  readonly error: string | null;
+}
+
+const selectRecent = everyoneStatement<Record<never, never>, RecordedBackup>(
+  'backups_recent',
+  () => sql`
+  select id, started_at, finished_at, verified_at, is_scheduled, location, bytes::float8 as bytes, error from backups
+  order by started_at desc limit 20`,
+);
+
+/** The last backups, the newest first. */
+export function listBackups(handle: Queryable<'everyone'>): Promise<RecordedBackup[]> {
+  return handle.query(selectRecent({}));
+}
+
+/** Times in milliseconds since 1970, by the clock of the database. */
+export interface BackupTimes {
+  readonly now: number;
+  /** The start of the last verified backup. */
+  readonly verified: number | null;
+  /** The start of the last scheduled backup. */
+  readonly scheduled: number | null;
+  /** Whether that one was written and verified. */
+  readonly is_good: boolean | null;
+}
+
+const selectTimes = everyoneStatement<Record<never, never>, BackupTimes>(
+  'backups_times',
+  () => sql`
+  select (extract(epoch from db_now()) * 1000)::float8 as now,
+         (select (extract(epoch from max(started_at)) * 1000)::float8 from backups where verified_at is not null) as verified,
+         (extract(epoch from last.started_at) * 1000)::float8 as scheduled, last.verified_at is not null as is_good
+  from (select) one left join lateral
+    (select started_at, verified_at from backups where is_scheduled order by started_at desc limit 1) last on true`,
+);
+
+/** When backups were made. */
+export async function readBackupTimes(handle: Queryable<'everyone'>): Promise<BackupTimes> {
+  const [times] = await handle.query(selectTimes({}));
+  if (times === undefined) throw new Error('the times of backups have no row');
+  return times;
+}
+
+const markVerified = everyoneStatement<{ id: string }>(
+  'backup_verified',
+  (p) => sql`update backups set verified_at = db_now() where id = ${p.id}`,
+);
+const markFailed = everyoneStatement<{ id: string; error: string }>(
+  'backup_failed',
+  (p) => sql`update backups set error = ${p.error} where id = ${p.id}`,
+);
+
+/** Stores the result of a verification. @param error why the backup is not good; undefined if it is */
+export async function recordVerification(
+  handle: Queryable<'everyone'>,
+  id: string,
+  error: string | undefined,
+): Promise<void> {
+  await handle.query(error === undefined ? markVerified({ id }) : markFailed({ id, error: error.slice(0, 500) }));
+}

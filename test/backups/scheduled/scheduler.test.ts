@@ -1,0 +1,111 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBackupFolder } from '../../../src/backups/places.js';
+import { backUpIfDue, isDue } from '../../../src/backups/scheduled/scheduler.js';
+import { listBackups, readBackupTimes } from '../../../src/backups/state.js';
+import { createDatabase, type Database } from '../../../src/database/database.js';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/database/embedded.js';
+import { migrate } from '../../../src/database/migrate.js';
+import { parseSchedule } from '../../../src/lib/scheduling/schedule.js';
+import { temporaryFolder } from '../../cli/command.js';
+import { testSql } from '../../support/sql.js';
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const hour = 3_600_000;
+const never = new AbortController().signal;
+
+function scheduleOf(text: string) {
+  const schedule = parseSchedule(text);
+  if (schedule === undefined) throw new Error(`${text} is no schedule`);
+  return schedule;
+}
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let server: EmbeddedPostgres;
+let database: Database;
+const at = (name: string) => join(folder.path, name);
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  server = await startEmbeddedPostgres({ dataDir: at('data'), log: silent });
+  await migrate(server.address, silent);
+  database = createDatabase({ target: server.address, size: 4, onConnectionError: () => undefined });
+});
+afterAll(async () => {
+  await database.close();
+  await server.stop();
+  await folder.remove();
+});
+
+const options = (imageFolder = at('images')) => ({
+  source: async () => ({
+    target: server.address,
+    serverFolder: join(at('data'), 'postgres'),
+    imageFolder,
+    secretKeys: [{ id: '01234567', key: 'k'.repeat(40) }],
+    ...{ includesSecretKey: false, passphrase: undefined, version: '0.0.0' },
+  }),
+  handle: database.everyone,
+  folder: createBackupFolder(at('backups')),
+  ...{ schedule: scheduleOf('6h'), keep: 2, verifyIn: at('data'), log: silent },
+});
+
+/** Moves the backups so far into the past. */
+const wait = (interval: string) =>
+  database.everyone.query(testSql(`update backups set started_at = started_at - interval '${interval}'`));
+
+describe('a backup is due', () => {
+  const schedule = scheduleOf('6h');
+  it.each([
+    ['at once if there was none', { scheduled: null, is_good: null }, true],
+    ['not before the next time', { scheduled: 95 * hour, is_good: true }, false],
+    ['at the next time', { scheduled: 94 * hour, is_good: true }, true],
+    ['not right after one that failed', { scheduled: 99.9 * hour, is_good: false }, false],
+    ['ten minutes after one that failed', { scheduled: 99.8 * hour, is_good: false }, true],
+    ['not at once when the clock was ahead', { scheduled: 900 * hour, is_good: true }, false],
+  ])('%s', (_title, state, expected) => {
+    expect(isDue({ now: 100 * hour, verified: null, ...state }, schedule)).toBe(expected);
+  });
+});
+
+describe('scheduled backups', () => {
+  it('are made by one of two processes, verified and recorded', async () => {
+    const made = await Promise.all([backUpIfDue(options(), never), backUpIfDue(options(), never)]);
+    expect(made.toSorted()).toEqual([false, true]);
+    const [backup, ...others] = await listBackups(database.everyone);
+    expect(others).toEqual([]);
+    expect(backup).toMatchObject({ is_scheduled: true, error: null, verified_at: expect.any(String) });
+    expect(await readdir(at('backups'))).toHaveLength(1);
+    expect((await readBackupTimes(database.everyone)).is_good).toBe(true);
+    expect(await backUpIfDue(options(), never)).toBe(false);
+  });
+
+  it('replace the oldest ones, and leave all other files', async () => {
+    const others = ['notes.txt', 'postern-1234-20200101T000000Z.tar', 'postern-copy.tar'];
+    for (const name of others) await writeFile(join(at('backups'), name), 'mine');
+    const [first = ''] = (await readdir(at('backups'))).filter((name) => !others.includes(name));
+    // Two older backups of this database.
+    for (const year of ['2020', '2021']) {
+      await writeFile(join(at('backups'), first.replace(/-\d{4}(?=\d{4}T)/, `-${year}`)), 'older');
+    }
+    await wait('7 hours');
+    expect(await backUpIfDue(options(), never)).toBe(true);
+    const names = await readdir(at('backups'));
+    expect(names).toEqual(expect.arrayContaining([...others, first]));
+    expect(names).toHaveLength(others.length + 2);
+  });
+
+  it('that fail are recorded, and delete nothing', async () => {
+    await wait('7 hours');
+    const before = await readdir(at('backups'));
+    await mkdir(at('broken'));
+    await writeFile(join(at('broken'), 'x'.repeat(120)), 'a name that is too long for a tar archive');
+    await expect(backUpIfDue(options(at('broken')), never)).rejects.toThrow('tar archive');
+    expect(await readdir(at('backups'))).toEqual(before);
+    const [failed] = await listBackups(database.everyone);
+    expect(failed).toMatchObject({ verified_at: null, error: expect.stringContaining('tar archive') });
+    const { verified, is_good: isGood } = await readBackupTimes(database.everyone);
+    expect([verified === null, isGood]).toEqual([false, false]);
+  });
+});
