@@ -23,6 +23,7 @@ export function Help({ onClose }: { onClose: () => void }) {
       keys.lists,
       [
         ['j k', keys.rows],
+        ['Home End', keys.ends],
         ['Enter', keys.open],
         ['x', keys.select],
         ['Shift x', keys.range],

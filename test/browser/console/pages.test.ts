@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
 import { createConsolePages, heights } from '../../support/console-pages.js';
-import { testSql } from '../../support/sql.js';
 
 let postern: TestApp;
 let browser: Browser;
@@ -16,7 +15,7 @@ afterAll(async () => {
   await postern?.close();
 });
 
-const { open, admin, operator } = createConsolePages(
+const { open, operator } = createConsolePages(
   () => postern,
   () => browser,
 );
@@ -54,16 +53,5 @@ test('the filters of a list are in the address', async () => {
   await page.getByRole('searchbox').fill('bobby');
   await expect.poll(() => new URL(page.url()).search).toBe('?q=bobby');
   await expect.poll(() => rows.count()).toBe(2);
-  await isClean();
-});
-
-test('the overview warns of messages that failed', async () => {
-  const { body: user } = await admin('POST', '/users', { phone: '+15551230001' });
-  const columns =
-    'id, user_id, channel, kind, recipient, state, attempts, last_error, expires_at, created_at, updated_at';
-  const values = `gen_random_uuid(), $1, 'sms', 'sms.code', '+15551230001', 'failed', 3, 'unreachable', ${Array(3).fill('db_now()').join(', ')}`;
-  await postern.database.everyone.query(testSql(`insert into outbox (${columns}) values (${values})`, [user.id]));
-  const { page, isClean } = await open('/console', { as: await operator() });
-  await page.getByText('One message failed in the last 24 hours.').waitFor();
   await isClean();
 });

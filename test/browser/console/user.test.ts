@@ -7,6 +7,7 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { launchBrowser } from '../../support/browser.js';
 import { createConsolePages } from '../../support/console-pages.js';
 import { eventually } from '../../support/eventually.js';
+import { testSql } from '../../support/sql.js';
 import { createUser, newPhone, passwordLogin, signIn } from '../../support/users.js';
 
 let postern: TestApp;
@@ -171,6 +172,27 @@ describe('the inbox and the activity', () => {
     expect(new URL(page.url()).searchParams.get('kind')).toBe('changes');
     await isClean();
   });
+});
+
+test('the activity goes back as far as it was recorded', async () => {
+  const user = await createUser(postern);
+  const types = `(array['device.changed', 'user.logged_out'])[1 + n % 2]`;
+  const values = `$1, gen_random_uuid(), ${types}, 'user', db_now() - n * interval '1 hour', jsonb_build_object('reason', 'event ' || n)`;
+  const insert = `insert into events (user_id, id, type, actor, created_at, data) select ${values} from generate_series(1, 160) n`;
+  await postern.database.everyone.query(testSql(insert, [user.id]));
+  const { page, isClean } = await open(pageOf(user), { as: await operator() });
+  const activity = page.getByRole('region', { name: 'Activity' });
+  const older = button(page, 'Older');
+  for (let pages = 0; pages < 3; pages += 1) {
+    await older.click();
+    await expect.poll(async () => (await older.count()) === 0 || (await older.isEnabled())).toBe(true);
+  }
+  await older.waitFor({ state: 'detached' });
+  await activity
+    .getByText(/81 times in|80 times in/)
+    .first()
+    .waitFor();
+  await isClean();
 });
 
 describe('two operators', () => {

@@ -7,7 +7,7 @@ import { Empty } from '../../components/state/state.js';
 import { Num } from '../../components/text/values.js';
 import { useFormats, useText } from '../../text/text.js';
 import styles from './overview.module.css';
-import { type Figures, type Span, spans } from './statistics.js';
+import { channelsOf, type Figures, type Span, spans } from './statistics.js';
 
 /** The type of event that a cause is recorded as. Causes that are not recorded open no list. */
 const eventsOf: Readonly<Record<string, string>> = {
@@ -57,26 +57,9 @@ export function Causes({ figures: { of }, span }: { figures: Figures; span: Span
 }
 
 /** What became of messages and pushes, by channel. */
-export function Channels({ figures: { of } }: { figures: Figures }) {
+export function Channels({ figures }: { figures: Figures }) {
   const { overview } = useText();
-  const totalOf = (metrics: readonly string[], channel: string) =>
-    metrics.reduce((sum, metric) => sum + (of(metric).labels.find(({ label }) => label === channel)?.total ?? 0), 0);
-  const messages = { sent: ['messages.sent'], failed: ['messages.failed', 'messages.expired'], others: [] };
-  const pushes = {
-    sent: ['pushes.sent'],
-    failed: ['pushes.failed', 'pushes.expired'],
-    others: ['pushes.gone', 'pushes.dropped'],
-  };
-  const rows = [
-    ...['sms', 'email'].map((channel) => ({ channel, ...messages })),
-    ...['apns', 'fcm', 'web_push'].map((channel) => ({ channel, ...pushes })),
-  ].map(({ channel, sent, failed, others }) => ({
-    channel,
-    isMessage: sent === messages.sent,
-    sent: totalOf(sent, channel),
-    failed: totalOf(failed, channel),
-    others: totalOf(others, channel),
-  }));
+  const rows = channelsOf(figures);
   return (
     <Panel flush title={overview.channels}>
       <table className={styles.channels}>

@@ -11,7 +11,7 @@ import { Now, useAwaitsLatest } from './now.js';
 import styles from './overview.module.css';
 import { SignIns } from './sign-ins.js';
 import { type Span, spanOf, useFigures } from './statistics.js';
-import { useFailures, Warnings } from './warnings.js';
+import { FailingChannels, useFailures, Warnings } from './warnings.js';
 
 /** What is wrong, what has happened in a span, and what is happening. */
 export function Overview() {
@@ -46,6 +46,7 @@ export function Overview() {
       <Loaded query={query} what={overview.figuresFailed} rows={10}>
         {(data) => (
           <>
+            <FailingChannels figures={data} />
             <Figures {...data} />
             <div className={can('admin') ? styles.main : undefined}>
               <SignIns figures={data} span={span} />

@@ -71,3 +71,25 @@ export function useFigures(span: Span) {
     placeholderData: keepPreviousData,
   });
 }
+
+/** What became of messages and pushes in the span, by channel. */
+export function channelsOf({ of }: Figures) {
+  const totalOf = (metrics: readonly string[], channel: string) =>
+    metrics.reduce((sum, metric) => sum + (of(metric).labels.find(({ label }) => label === channel)?.total ?? 0), 0);
+  const messages = { sent: ['messages.sent'], failed: ['messages.failed', 'messages.expired'], others: [] };
+  const pushes = {
+    sent: ['pushes.sent'],
+    failed: ['pushes.failed', 'pushes.expired'],
+    others: ['pushes.gone', 'pushes.dropped'],
+  };
+  return [
+    ...['sms', 'email'].map((channel) => ({ channel, ...messages })),
+    ...['apns', 'fcm', 'web_push'].map((channel) => ({ channel, ...pushes })),
+  ].map(({ channel, sent, failed, others }) => ({
+    channel,
+    isMessage: sent === messages.sent,
+    sent: totalOf(sent, channel),
+    failed: totalOf(failed, channel),
+    others: totalOf(others, channel),
+  }));
+}

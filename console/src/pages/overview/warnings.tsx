@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { request } from '../../api/client.js';
 import type { GetOutboxPageData, GetOutboxPageResponse, GetSystemData, GetSystemResponse } from '../../api/schema.js';
-import { useCan } from '../../app/operator.js';
+import { operatorQuery, useCan } from '../../app/operator.js';
 import { Icon } from '../../components/icon/icon.js';
 import { Problem } from '../../components/state/state.js';
 import { Time } from '../../components/text/values.js';
-import { useText } from '../../text/text.js';
+import { useFormats, useText } from '../../text/text.js';
 import styles from './overview.module.css';
+import { channelsOf, type Figures } from './statistics.js';
 
 const day = 86_400_000;
 
@@ -38,11 +40,22 @@ function useFailingProviders() {
   );
 }
 
+/** What the doctor has found. Only operators may read it. */
+function useFindings(isAllowed: boolean) {
+  return useQuery({
+    queryKey: ['system'],
+    queryFn: ({ signal }) => request<GetSystemData, GetSystemResponse>('GET', '/admin/v1/system', { signal }),
+    select: ({ findings }) => findings.filter(({ level }) => level !== 'ok'),
+    refetchInterval: 30_000,
+    enabled: isAllowed,
+  });
+}
+
 /** What needs a person. Nothing: one green line. */
 export function Warnings() {
-  const { overview } = useText();
-  const query = useFailures();
-  const { data, error, refetch, dataUpdatedAt } = query;
+  const { overview, messages } = useText();
+  const can = useCan();
+  const { data, error, refetch, dataUpdatedAt } = useFailures();
   const last = data?.data[0];
   const failing = useFailingProviders();
   return (
@@ -55,7 +68,11 @@ export function Warnings() {
           <Icon name="circleCross" className={styles.bad} />
           <p>
             <strong>{overview.failedMessages(data.page.total, !data.page.total_is_exact)}</strong>{' '}
-            {overview.lastFailure(last.kind, last.last_error ?? last.state)} <Time at={last.updated_at} />
+            {overview.lastFailure(
+              messages.kinds[last.kind] ?? last.kind,
+              last.last_error ?? (messages.states[last.state] ?? last.state).toLocaleLowerCase(),
+            )}{' '}
+            <Time at={last.updated_at} />
           </p>
         </div>
       )}
@@ -67,17 +84,96 @@ export function Warnings() {
           </p>
         </div>
       ))}
-      {data !== undefined && last === undefined && failing.length === 0 && (
-        <div className={styles.warning}>
-          <Icon name="circleCheck" className={styles.good} />
+      {data !== undefined && (can('admin') || last === undefined) && (
+        <Findings isAllowed={can('admin')} hasFailures={last !== undefined || failing.length > 0} at={dataUpdatedAt} />
+      )}
+    </section>
+  );
+}
+
+interface FindingsProps {
+  readonly isAllowed: boolean;
+  /** Another line says that messages or providers have failed. */
+  readonly hasFailures: boolean;
+  /** When the messages were read. */
+  readonly at: number;
+}
+
+/** One line, also while the doctor has not answered: the overview does not wait for it, and nothing moves when it answers. */
+function Findings({ isAllowed, hasFailures, at }: FindingsProps) {
+  const { overview } = useText();
+  const { data, error } = useFindings(isAllowed);
+  const { isPending: awaitsRole } = useQuery(operatorQuery);
+  const worst = data?.find(({ level }) => level === 'fail') ?? data?.[0];
+  if (worst !== undefined && data !== undefined) {
+    return (
+      <div key="findings" className={styles.warning} role="status">
+        <Icon
+          name={worst.level === 'fail' ? 'circleCross' : 'warning'}
+          className={worst.level === 'fail' ? styles.bad : styles.warn}
+        />
+        <p className={styles.line}>
+          <Link to="/system">
+            <strong>{overview.findings(data.length)}</strong>
+          </Link>{' '}
+          <bdi title={worst.detail}>
+            {worst.what}: {worst.detail}
+          </bdi>
+        </p>
+      </div>
+    );
+  }
+  const isUnknown = awaitsRole || (isAllowed && data === undefined);
+  const textOf = () => {
+    if (isUnknown) return error === null ? overview.checking : overview.checksFailed;
+    return hasFailures ? overview.systemWell : overview.allWell;
+  };
+  // A new key: words that are replaced as a whole do not count as moved.
+  return (
+    <div key={textOf()} className={styles.warning}>
+      <Icon name={isUnknown ? 'clock' : 'circleCheck'} className={isUnknown ? styles.quiet : styles.good} />
+      <p className={styles.line}>
+        <strong>{textOf()}</strong>{' '}
+        {!isUnknown && (
+          <span className={styles.quiet}>
+            {overview.checked} <Time at={new Date(at).toISOString()} />
+          </span>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** Fewer failures, or a smaller part of all, are usual: wrong numbers, and phones that are off. */
+const tooMany = { count: 3, part: 0.1 };
+
+/** The channels whose provider fails often. */
+export function FailingChannels({ figures }: { figures: Figures }) {
+  const { overview } = useText();
+  const { number } = useFormats();
+  const failing = channelsOf(figures).filter(
+    ({ sent, failed }) => failed >= tooMany.count && failed / (sent + failed) >= tooMany.part,
+  );
+  if (failing.length === 0) return null;
+  return (
+    <section aria-label={overview.channels} className={styles.warnings}>
+      {failing.map(({ channel, isMessage, sent, failed }) => (
+        <div key={channel} className={styles.warning} role="status">
+          <Icon name="warning" className={styles.warn} />
           <p>
-            <strong>{overview.allWell}</strong>{' '}
-            <span className={styles.quiet}>
-              {overview.checked} <Time at={new Date(dataUpdatedAt).toISOString()} />
-            </span>
+            <strong>
+              {isMessage ? (
+                <Link to="/messages" search={{ state: 'failed', channel }}>
+                  {overview.channelNames[channel]}
+                </Link>
+              ) : (
+                overview.channelNames[channel]
+              )}
+            </strong>{' '}
+            {overview.failing(number(failed), number(sent + failed))}
           </p>
         </div>
-      )}
+      ))}
     </section>
   );
 }

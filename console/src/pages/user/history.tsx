@@ -1,9 +1,10 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { request } from '../../api/client.js';
 import { useList } from '../../api/pages.js';
 import type {
   AuditEvent,
+  GetUserActivityPageResponse,
   GetUserNotificationPageResponse,
   Notification,
   OutboxMessage,
@@ -22,7 +23,7 @@ import { Cut, Num, Time } from '../../components/text/values.js';
 import { Timeline, type TimelineEntry } from '../../components/timeline/timeline.js';
 import { toast } from '../../components/toast/toasts.js';
 import { useFormats, useText } from '../../text/text.js';
-import { activityQuery, inboxList, type Kind, kinds, messagesQuery, refresh } from './queries.js';
+import { activityList, inboxList, type Kind, kinds, messagesQuery, refresh } from './queries.js';
 import styles from './user.module.css';
 
 interface InboxProps {
@@ -152,15 +153,20 @@ function MessageRow({ user, message, mayChange }: { user: string; message: Outbo
   );
 }
 
-/** Events per step of "Older", and as many as the API returns at once. */
-const step = 50;
-const most = 100;
-
 /** What happened, newest first, with repeats folded. */
 export function Activity({ id, kind, onKind }: { id: string; kind: Kind | undefined; onKind: (kind?: Kind) => void }) {
   const { activity: text } = useText().user;
-  const [limit, setLimit] = useState(step);
-  const query = useQuery({ ...activityQuery(id, kind, limit), placeholderData: keepPreviousData });
+  const [isLong, setLong] = useState(false);
+  // With older pages, each new read would be of all of them.
+  const list = useList<AuditEvent, GetUserActivityPageResponse>({
+    ...activityList(id, kind),
+    every: isLong ? false : 30_000,
+  });
+  const { more } = list;
+  const readOlder = () => {
+    setLong(true);
+    more.next?.();
+  };
   const entriesOf = useEntries();
   return (
     <Panel
@@ -175,13 +181,14 @@ export function Activity({ id, kind, onKind }: { id: string; kind: Kind | undefi
         />
       }
     >
-      <Loaded query={query}>
-        {({ data, page }) => (
+      <Loaded query={list}>
+        {({ rows, last }) => (
           <>
-            {data.length === 0 ? <p className={styles.quiet}>{text.none}</p> : <Timeline entries={entriesOf(data)} />}
-            {page.next_cursor !== null && limit < most && (
+            {rows.length === 0 ? <p className={styles.quiet}>{text.none}</p> : <Timeline entries={entriesOf(rows)} />}
+            {more.error ? <Problem error={more.error} onRetry={readOlder} /> : null}
+            {last.next_cursor !== null && !more.error && (
               <div className={styles.older}>
-                <Button kind="ghost" small busy={query.isFetching} onClick={() => setLimit(most)}>
+                <Button kind="ghost" small busy={more.isReading} onClick={readOlder}>
                   {text.older}
                 </Button>
               </div>

@@ -120,17 +120,20 @@ export const kinds = {
 } as const satisfies Record<string, string>;
 export type Kind = keyof typeof kinds;
 
-export const activityQuery = (id: string, kind: Kind | undefined, limit: number) =>
-  queryOptions({
-    queryKey: [...keyOfUser(id), 'activity', kind ?? 'all', limit],
-    queryFn: ({ signal }) =>
-      request<GetUserActivityPageData, GetUserActivityPageResponse>('GET', '/admin/v1/users/{id}/activity/page', {
-        path: { id },
-        query: { limit, ...(kind !== undefined && { filter: `type:in:${kinds[kind]}` }) },
-        signal,
-      }),
-    refetchInterval: 30_000,
-  });
+/** How the list of what happened to the user is read. */
+export const activityList = (id: string, kind: Kind | undefined) => ({
+  key: [...keyOfUser(id), 'activity', kind ?? 'all'],
+  read: (cursor: string | undefined, signal: AbortSignal) =>
+    request<GetUserActivityPageData, GetUserActivityPageResponse>('GET', '/admin/v1/users/{id}/activity/page', {
+      path: { id },
+      query: {
+        limit: 50,
+        ...(kind !== undefined && { filter: `type:in:${kinds[kind]}` }),
+        ...(cursor !== undefined && { cursor }),
+      },
+      signal,
+    }),
+});
 
 /** Reads everything about the user again, after an act. */
 export function refresh(client: QueryClient, id: string): Promise<void> {

@@ -11,6 +11,12 @@ export const overview = {
         : `${n.toLocaleString('en')} messages failed in the last 24 hours.`,
   failingProvider: (name: string) => `The SMS provider ${name} fails.`,
   lastFailure: (kind: string, reason: string) => `The last one: ${kind}, ${reason}.`,
+  findings: (n: number) =>
+    n === 1 ? 'One system check needs attention.' : `${n.toLocaleString('en')} system checks need attention.`,
+  checking: 'The system is being checked.',
+  checksFailed: 'The system checks could not be read.',
+  failing: (n: string, of: string) => `${n} of ${of} failed in this time span.`,
+  systemWell: 'All system checks passed.',
   now: 'Now',
   allEvents: 'All events',
   pause: 'Pause',

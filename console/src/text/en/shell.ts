@@ -32,6 +32,7 @@ export const shell = {
     help: 'This list',
     back: 'Close, or go back out',
     rows: 'Next and previous row',
+    ends: 'First and last row',
     open: 'Open the row',
     select: 'Select the row',
     range: 'Select a range',

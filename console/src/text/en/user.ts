@@ -77,7 +77,7 @@ export const user = {
     done: 'Done. Checked again.',
   },
   who: {
-    title: 'Who',
+    title: 'Profile',
     username: 'Username',
     phone: 'Phone',
     email: 'Mail',

@@ -95,7 +95,7 @@ export const users = {
   notAll: 'Not all users were reached',
   resultFile: 'Result file',
   lockEnds: 'Until',
-  lockHint: 'Your time. Empty: for good.',
+  lockHint: 'In your local time. Leave it empty to lock without an end.',
   reason: 'Reason',
   email: 'Mail address',
   username: 'Username',

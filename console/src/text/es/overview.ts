@@ -13,6 +13,14 @@ export const overview: Texts['overview'] = {
         : `${n.toLocaleString('es')} mensajes fallaron en las últimas 24 horas.`,
   failingProvider: (name) => `El proveedor de SMS ${name} falla.`,
   lastFailure: (kind, reason) => `El último: ${kind}, ${reason}.`,
+  findings: (n) =>
+    n === 1
+      ? 'Una comprobación del sistema requiere atención.'
+      : `${n.toLocaleString('es')} comprobaciones del sistema requieren atención.`,
+  checking: 'Se está comprobando el sistema.',
+  checksFailed: 'No se pudieron leer las comprobaciones del sistema.',
+  failing: (n, of) => `Fallaron ${n} de ${of} en este periodo.`,
+  systemWell: 'Todas las comprobaciones del sistema son correctas.',
   now: 'Ahora',
   allEvents: 'Todos los eventos',
   pause: 'Pausar',

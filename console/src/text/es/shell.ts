@@ -34,6 +34,7 @@ export const shell: Texts['shell'] = {
     help: 'Esta lista',
     back: 'Cerrar o salir',
     rows: 'Fila siguiente y anterior',
+    ends: 'Primera y última fila',
     open: 'Abrir la fila',
     select: 'Seleccionar la fila',
     range: 'Seleccionar varias seguidas',

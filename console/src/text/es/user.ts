@@ -77,7 +77,7 @@ export const user: Texts['user'] = {
     done: 'Hecho. Se comprobó de nuevo.',
   },
   who: {
-    title: 'Quién es',
+    title: 'Perfil',
     username: 'Usuario',
     phone: 'Teléfono',
     email: 'Correo',

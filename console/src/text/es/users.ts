@@ -101,7 +101,7 @@ export const users: Texts['users'] = {
   notAll: 'No se llegó a todos los usuarios',
   resultFile: 'Archivo de resultados',
   lockEnds: 'Hasta',
-  lockHint: 'Su hora. Vacío: sin fin.',
+  lockHint: 'En su hora local. Déjelo vacío para bloquear sin fin.',
   reason: 'Motivo',
   email: 'Dirección de correo',
   username: 'Nombre de usuario',

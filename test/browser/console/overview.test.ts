@@ -1,0 +1,98 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { System } from '../../../src/contract/operation/system.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { launchBrowser } from '../../support/browser.js';
+import { createConsolePages } from '../../support/console-pages.js';
+import { testSql } from '../../support/sql.js';
+
+let postern: TestApp;
+let browser: Browser;
+let person: Awaited<ReturnType<typeof operator>>;
+beforeAll(async () => {
+  postern = await startTestApp({ LOGIN_LIMIT_PER_ADDRESS: '0' });
+  browser = await launchBrowser();
+  person = await operator();
+});
+afterAll(async () => {
+  await browser?.close();
+  await postern?.close();
+});
+
+const { open, admin, operator } = createConsolePages(
+  () => postern,
+  () => browser,
+);
+const system = /\/admin\/v1\/system$/;
+const figures = { name: 'Session checks' };
+
+describe('the warnings of the overview', () => {
+  test('say what the doctor has found, the worst first, and lead to the system', async () => {
+    const { page, isClean, isAccessible } = await open('/console/parts', { as: person, width: 390 });
+    await page.route(system, async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as System;
+      const findings: System['findings'] = [
+        { level: 'ok', what: 'clock', detail: 'in step' },
+        { level: 'warn', what: 'backups', detail: 'the last one is old' },
+        { level: 'fail', what: 'disk', detail: `full ${'W'.repeat(200)}` },
+      ];
+      await route.fulfill({ response, json: { ...answer, findings } });
+    });
+    await page.getByRole('link', { name: 'Overview' }).first().click();
+    const warnings = page.getByRole('region', { name: 'Warnings' });
+    await warnings.getByText(/^disk: full W/).waitFor();
+    await isAccessible();
+    await warnings.getByRole('link', { name: '2 system checks need attention.' }).click();
+    await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
+    await page.getByText('the last one is old').waitFor();
+    await isClean();
+  });
+
+  test('say that the doctor has not answered, and the overview does not wait', async () => {
+    const { page, isClean } = await open('/console/parts', { as: person });
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route(system, async (route) => {
+      await answered;
+      await route.continue();
+    });
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText('The system is being checked.').waitFor();
+    await page.getByText(figures.name).waitFor();
+    answer();
+    await page.getByText('The system is being checked.').waitFor({ state: 'detached' });
+    await isClean();
+  });
+
+  test('are read by support without the doctor, which the API would refuse', async () => {
+    const { page, isClean } = await open('/console/parts', { as: await operator('support') });
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText('Nothing needs your attention now.').waitFor();
+    await page.getByText(figures.name).waitFor();
+    expect(asked.filter((url) => system.test(url))).toEqual([]);
+    await isClean();
+  });
+
+  test('name messages that failed in words, and a channel that fails often', async () => {
+    const { body: user } = await admin('POST', '/users', { phone: '+15551230001' });
+    const columns =
+      'id, user_id, channel, kind, recipient, state, attempts, last_error, expires_at, created_at, updated_at';
+    const values = `gen_random_uuid(), $1, 'sms', 'sms.code', '+15551230001', 'failed', 3, 'unreachable', ${Array(3).fill('db_now()').join(', ')}`;
+    await postern.database.everyone.query(testSql(`insert into outbox (${columns}) values (${values})`, [user.id]));
+    const counted = `select resolution, date_trunc(resolution, db_now(), 'UTC'), metric, 'sms', value
+      from unnest(array['minute', 'hour', 'day']) resolution, (values ('messages.sent', 6), ('messages.failed', 4)) of (metric, value)`;
+    await postern.database.everyone.query(
+      testSql(`insert into statistics (resolution, starts_at, metric, label, value) ${counted}`, []),
+    );
+    const { page, isClean } = await open('/console', { as: person });
+    await page.getByText('One message failed in the last 24 hours.').waitFor();
+    await page.getByText('The last one: Code by SMS, unreachable.').waitFor();
+    await page.getByRole('status').filter({ hasText: '4 of 10 failed in this time span.' }).waitFor();
+    await isClean();
+  });
+});
