@@ -24,7 +24,7 @@ Object.assign(pg.Client.prototype, {
 });
 
 /** Statements of the jobs that send messages and notices, and of the relay of webhooks. */
-const ofSending = /^(?:message_(?:start_attempt|set_state)$|notice_(?!insert)|webhook_)/;
+const ofSending = /^(?:message_(?!enqueue|last_code)|notice_(?!insert)|webhook_)/;
 
 function note(client: pg.Client, query: SentQuery): void {
   const [begins, ends] = [query.text === 'begin', ['commit', 'rollback'].includes(query.text)];
