@@ -50,6 +50,8 @@ export interface StartOptions {
   readonly accessLog?: { write(line: string): void };
   /** For tests, which use shorter times than a service. */
   readonly streamTimes?: Partial<StreamTimes>;
+  /** Milliseconds from one look for changes of the blocked addresses to the next; for tests too. */
+  readonly blockInterval?: number;
   /** Milliseconds between two writes of statistics; for tests too. */
   readonly statisticsInterval?: number;
   /** Computes the password hashes; for tests, whose users need no slow hashes. */
@@ -84,7 +86,11 @@ async function start(config: Config, options: StartOptions, log: Logger, lifecyc
   await recordCurrentKey(database.everyone, base.keys);
   await reportUnreadable(base);
   const print = options.print ?? ((line: string) => void process.stdout.write(`${line}\n`));
-  const { services, ...domains } = await createServices(base, { print, streamTimes: options.streamTimes ?? {} });
+  const { services, ...domains } = await createServices(base, {
+    print,
+    streamTimes: options.streamTimes ?? {},
+    blockInterval: options.blockInterval,
+  });
   const { queue } = await startBackgroundWork(base, { services, ...domains });
   const metrics = await startMetrics(base, { version, queue, isWorker: options.worker !== undefined });
   const { main, administration } = await listen(base, services, requestObserver(base, options));

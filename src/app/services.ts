@@ -11,6 +11,7 @@ import { createStatistics } from '../statistics/statistics.js';
 import { version } from './banner.js';
 import type { Base } from './base/base.js';
 import { createAccountServices } from './domains/account.js';
+import { createAdmissionServices } from './domains/admission.js';
 import { createConfiguredIdTokens } from './domains/authenticators.js';
 import { createFactors } from './domains/factors.js';
 import { createConfiguredGuessBudget, createConfiguredLimits } from './domains/limits.js';
@@ -35,7 +36,11 @@ export interface Domains {
 /** Creates the domains, each from the ones before it. */
 export async function createServices(
   base: Base,
-  options: { readonly print: (line: string) => void; readonly streamTimes: Partial<StreamTimes> },
+  options: {
+    readonly print: (line: string) => void;
+    readonly streamTimes: Partial<StreamTimes>;
+    readonly blockInterval: number | undefined;
+  },
 ): Promise<Domains> {
   const { config, outbound, plugins, database, keys, hasher, pacer, log, lifecycle } = base;
   const push = await createPushDomain(base);
@@ -74,6 +79,7 @@ export async function createServices(
     part.close(),
   );
   const webhooks = createWebhookDomain(base, users.users);
+  const admission = await createAdmissionServices(base, options.blockInterval);
   const statistics = createStatistics(database);
   const services: Services = {
     database,
@@ -89,6 +95,7 @@ export async function createServices(
     receipts: messaging.receipts,
     push: push.push,
     pushTokens: push.tokens,
+    ...admission,
     ...sessions,
     ...users,
     eventStreams,

@@ -66,7 +66,9 @@ export type EventType =
   | 'webhook.deleted'
   | 'webhook.secret_rotated'
   | 'webhook.replayed'
-  | 'webhook.disabled';
+  | 'webhook.disabled'
+  | 'block.created'
+  | 'block.deleted';
 
 /** An event about no user, such as a change of an API key. */
 export interface ServiceEvent {

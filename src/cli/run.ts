@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../app/banner.js';
 import { auditCommand } from './commands/audit.js';
+import { blocksCommand } from './commands/blocks/blocks.js';
 import { completionCommand } from './commands/completion.js';
 import { doctorCommand } from './commands/doctor.js';
 import { helpCommand } from './commands/help.js';
@@ -65,6 +66,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   migrateCommand(program, io);
   usersCommand(program, io, exitWith);
   keysCommand(program, io);
+  blocksCommand(program, io);
   operatorsCommand(program, io);
   imagesCommand(program, io, exitWith);
   messagesCommand(program, io);

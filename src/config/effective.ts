@@ -12,7 +12,10 @@ export interface EffectiveSetting {
 }
 
 /** Settings whose values are objects without a secret. */
-const plainObjects = ['MAIL_FROM', 'NOTIFICATION_RETENTION', 'SECOND_FACTOR_BY_ROLE', 'SMS_SENDERS', 'IMAGE_STORAGE'];
+const plainObjects = [
+  ...['MAIL_FROM', 'NOTIFICATION_RETENTION', 'SECOND_FACTOR_BY_ROLE', 'SMS_SENDERS', 'IMAGE_STORAGE'],
+  ...['REQUEST_LIMIT_PER_ADDRESS', 'REQUEST_LIMIT_PER_SESSION'],
+];
 
 /**
  * The settings with their texts. Only values that cannot hold a secret are shown: numbers, flags, words and lists of them.

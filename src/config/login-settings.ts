@@ -5,12 +5,14 @@ import {
   duration,
   factorPolicy,
   factorPolicyByRole,
+  flag,
   hashList,
   integer,
   modules,
   orZero,
   passkeyOrigins,
   pattern,
+  rate,
   type Setting,
   url,
 } from './parsers.js';
@@ -144,6 +146,22 @@ export const limitSettings = {
     fallback: '100',
     about:
       'The number of wrong secrets since the last right one after which an account is locked permanently (403). 0: never.',
+  },
+  REQUEST_LIMIT_PER_ADDRESS: {
+    parse: rate,
+    fallback: '0',
+    about:
+      'Requests of one client address, such as 100/10s, which each process counts. All addresses of an IPv6 network /64 count as one. So many may come at once; then the limit refills evenly. Probes, and requests with API keys, do not count. 0: no limit.',
+  },
+  REQUEST_LIMIT_PER_SESSION: {
+    parse: rate,
+    fallback: '0',
+    about: 'Requests of one session, such as 50/10s, which each process counts. 0: no limit.',
+  },
+  REQUEST_LIMIT_FOR_API_KEYS: {
+    parse: flag,
+    fallback: 'false',
+    about: 'true: REQUEST_LIMIT_PER_ADDRESS also counts requests with API keys.',
   },
   LOGIN_LIMIT_PER_ADDRESS: {
     parse: integer(0, 1_000_000),

@@ -9,6 +9,7 @@ export const scopes = [
   'notifications:write',
   'sessions:verify',
   'webhooks:write',
+  'clients:forward',
   'admin',
 ] as const;
 export type Scope = (typeof scopes)[number];

@@ -5,9 +5,12 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { createVerifyHandler } from '../sessions/fast-path/verify-handler.js';
 import type { RequestObserver } from '../statistics/meters.js';
+import { createAddressReader, trustedProxies } from './admission/client-address.js';
+import { createRequestAdmission } from './admission/request-admission.js';
 import { answerBrokenRequest, answerUnmetExpectation } from './broken-requests.js';
 import { openApiPlugin } from './openapi/routes.js';
 import { adminRequestsPlugin } from './plugins/admin-requests.js';
+import { admissionPlugin, countRefused, sessionLimitPlugin } from './plugins/admission.js';
 import { answeredRequestsPlugin } from './plugins/answered-requests.js';
 import { authorizationPlugin } from './plugins/authorization.js';
 import { compressionPlugin } from './plugins/compression.js';
@@ -49,10 +52,13 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   const behindTls = options.publicUrl?.startsWith('https:') === true;
   const logsRequests = options.log.level === 'debug' || options.log.level === 'trace';
   const headers = alwaysHeaders({ behindTls, cors: options.corsOrigins.length > 0 });
+  const isTrusted = trustedProxies(options.trustProxy);
+  const admission = createRequestAdmission(services.admission, createAddressReader(isTrusted));
   const verifyHandler = createVerifyHandler(
     { verify: services.verifiers.verifySession },
     {
       headers,
+      admission,
       isOpen: !logsRequests,
       counters: services.counters,
       meters: services.meters,
@@ -68,7 +74,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     // A logger for each request costs more than most requests: log lines of a request have its `request_id` (decision 29).
     childLoggerFactory: (log) => log,
     bodyLimit: maxBodyBytes,
-    trustProxy: trustedProxies(options.trustProxy),
+    trustProxy: isTrusted,
     serverFactory: (routes) =>
       createServer(
         {
@@ -104,6 +110,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   headersPlugin(app, headers);
   forwardedHeadersPlugin(app, options.log);
   if (options.corsOrigins.length > 0) corsPlugin(app, options.corsOrigins);
+  admissionPlugin(app, { admission, verifyApiKey: services.verifiers.verifyApiKey });
   notFoundPlugin(app);
   await openApiPlugin(app, options);
   adminRequestsPlugin(app);
@@ -116,7 +123,9 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     ...services.verifiers,
     checkOf: verifyHandler.checkOf,
     meters: services.meters,
+    onRefused: (request, reply) => countRefused(admission, request, reply),
   });
+  sessionLimitPlugin(app, admission);
   if (logsRequests) logRequests(app);
   app.addHook('preClose', async () => verifyHandler.close());
   app.server.on('checkExpectation', answerUnmetExpectation);
@@ -163,12 +172,4 @@ function logRequests(app: App): void {
     };
     request.log.debug(line, 'request');
   });
-}
-
-/** A number counts the trusted hops, starting next to this server. */
-function trustedProxies(
-  trust: ServerOptions['trustProxy'],
-): false | string[] | ((address: string, hop: number) => boolean) {
-  if (typeof trust === 'number') return (_address, hop) => hop < trust;
-  return trust === undefined ? false : [...trust];
 }

@@ -105,6 +105,8 @@ const activityTexts: Readonly<Record<EventType, Text>> = {
   'webhook.disabled': text('A webhook was disabled.', 'Se desactivó un webhook.'),
   'key.created': text('An API key was created.', 'Se creó una clave de API.'),
   'key.revoked': text('An API key was revoked.', 'Se revocó una clave de API.'),
+  'block.created': text('An address was blocked: {address}.', 'Se bloqueó una dirección: {address}.'),
+  'block.deleted': text('An address was unblocked: {address}.', 'Se desbloqueó una dirección: {address}.'),
 };
 
 const isKnown = (type: string): type is EventType => Object.hasOwn(activityTexts, type);

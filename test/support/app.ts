@@ -81,10 +81,11 @@ export async function startTestApp(
 }
 
 /**
- * Statistics are written at the start and at the stop only: tests that hold locks or count statements expect no others.
- * Hashes are fast, because most of the time of the tests would be theirs.
+ * Statistics are written at the start and at the stop only, and blocks by other processes are not looked for: tests that hold
+ * locks or count statements expect no other statements. Hashes are fast, because most of the time of the tests would be
+ * theirs.
  */
-const quick: StartOptions = { statisticsInterval: 3_600_000, hashThreads: fastHashes };
+const quick: StartOptions = { statisticsInterval: 3_600_000, blockInterval: 3_600_000, hashThreads: fastHashes };
 
 async function startInstance(
   env: Readonly<Record<string, string>>,

@@ -28,7 +28,14 @@ const ambient = new Set([
   ...['x-content-type-options', 'referrer-policy', 'content-security-policy', 'strict-transport-security', 'vary'],
   'content-encoding',
   ...['idempotency-key', 'allow', 'content-language', 'access-control-allow-origin', 'access-control-expose-headers'],
+  ...['ratelimit', 'ratelimit-policy'],
 ]);
+
+/** Blocks of addresses and limits of requests can refuse any request. */
+const refusals: Readonly<Record<number, readonly [string, string]>> = {
+  403: ['Forbidden', 'urn:postern:problem:address_blocked'],
+  429: ['TooManyRequests', 'urn:postern:problem:too_many_requests'],
+};
 
 /** If one URL has several forms of responses, the document describes the further ones at their own paths. */
 const furtherForms: Readonly<Record<string, readonly string[]>> = {
@@ -78,6 +85,9 @@ export function createConformance(document: OpenApi): (answer: SeenAnswer) => vo
       const found = answerOf(document.paths[form]?.[method.toLowerCase()], status);
       return found === undefined ? [] : [found];
     });
+    const [component = '', type = ''] = refusals[status] ?? [];
+    const refusal = document.components.responses[component];
+    if (documented.length === 0 && refusal !== undefined && answer.text.includes(type)) documented.push(refusal);
     if (documented.length === 0) throw new Error(`${where} is not in the OpenAPI document: ${answer.text}`);
     const mismatches = documented.map((one) => mismatchOf(one, answer));
     if (mismatches.every((mismatch) => mismatch !== undefined))

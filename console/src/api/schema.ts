@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: a90bd93e80f2f97e8f0bd018507c4f62091ac8e8610e76e61c1d65d3844e6727
+// sha256 of the document: 3ebfb00e84235e54c6d490ae5d82217b321a8da5178cd43bc9fb390cc205c36f
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -329,6 +329,29 @@ export type Backup = {
      * Why it failed.
      */
     error: string | null;
+};
+
+export type Block = {
+    id: string;
+    /**
+     * An address, or a range in CIDR notation.
+     */
+    address: string;
+    reason: string | null;
+    /**
+     * null: until it is deleted.
+     */
+    ends_at: string | null;
+    /**
+     * The API key or the operator, as in audit events.
+     */
+    created_by: string;
+    created_at: string;
+};
+
+export type BlockPage = {
+    data: Array<Block>;
+    page: PageInfo;
 };
 
 export type BulkAction = 'lock' | 'unlock' | 'logout' | 'deactivate' | 'activate' | 'delete' | 'export';
@@ -1276,6 +1299,22 @@ export type NewApiKey = {
     expires_at?: string;
 };
 
+export type NewBlock = {
+    /**
+     * An IPv4 or IPv6 address, or a range in CIDR notation. Bits after the prefix become zero. IPv4-mapped IPv6 becomes IPv4.
+     */
+    address: string;
+    reason?: string | null;
+    /**
+     * A time in the future. null or absent: until it is deleted.
+     */
+    ends_at?: string | null;
+    /**
+     * Without it, a range with the address of this request is refused (own_address).
+     */
+    allow_own?: boolean;
+};
+
 export type NewNotification = {
     /**
      * The id of a user, or `external:` and the `external_id` of the user.
@@ -1889,7 +1928,7 @@ export type RoleActivation = {
     proof: Proof;
 };
 
-export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'webhooks:write' | 'admin';
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
 
@@ -2627,7 +2666,7 @@ export type CreateTokenErrors = {
      */
     400: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -2699,7 +2738,7 @@ export type AnswerTokenErrors = {
      */
     400: AuthorizationRejectedProblem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -2933,7 +2972,7 @@ export type CreateSessionErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -3610,7 +3649,7 @@ export type DeleteAccountErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -3728,7 +3767,7 @@ export type ChangeAccountErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -3799,7 +3838,7 @@ export type PutPasswordErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -3866,7 +3905,7 @@ export type DeletePinErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -3933,7 +3972,7 @@ export type PutPinErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4059,7 +4098,7 @@ export type DeleteEmailErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4126,7 +4165,7 @@ export type StartEmailChangeErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4195,7 +4234,7 @@ export type ConfirmEmailChangeErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4266,7 +4305,7 @@ export type DeletePhoneErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4333,7 +4372,7 @@ export type StartPhoneChangeErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4402,7 +4441,7 @@ export type ConfirmPhoneChangeErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4529,7 +4568,7 @@ export type StartExternalIdentityErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4609,7 +4648,7 @@ export type DeleteExternalIdentityErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4819,7 +4858,7 @@ export type PutSessionProofErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -4886,7 +4925,7 @@ export type ActivateRoleErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -5342,7 +5381,7 @@ export type StartRegistrationErrors = {
      */
     400: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -5403,7 +5442,7 @@ export type CompleteRegistrationErrors = {
      */
     400: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -5474,7 +5513,7 @@ export type DeleteTotpErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -5545,7 +5584,7 @@ export type StartTotpErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -5673,7 +5712,7 @@ export type RenewRecoveryCodesErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -5795,7 +5834,7 @@ export type StartPasskeyErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -5864,7 +5903,7 @@ export type DeletePasskeyErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6782,7 +6821,7 @@ export type TraceUserNotificationErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -6984,7 +7023,7 @@ export type ListUsersErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7047,7 +7086,7 @@ export type CreateUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7139,7 +7178,7 @@ export type GetUserPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7206,7 +7245,7 @@ export type ImportUsersErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7265,7 +7304,7 @@ export type ChangeUsersErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7326,7 +7365,7 @@ export type DeleteUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7391,7 +7430,7 @@ export type GetUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7456,7 +7495,7 @@ export type ChangeUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7525,7 +7564,7 @@ export type LockUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7590,7 +7629,7 @@ export type UnlockUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7655,7 +7694,7 @@ export type LogoutUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7729,7 +7768,7 @@ export type DiagnoseUserLoginErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7792,7 +7831,7 @@ export type DiagnoseLoginErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7878,7 +7917,7 @@ export type ListUserDevicesErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -7968,7 +8007,7 @@ export type GetUserDevicePageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8058,7 +8097,7 @@ export type ListUserTokensErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8148,7 +8187,7 @@ export type GetUserTokenPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8238,7 +8277,7 @@ export type ListUserSessionsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8328,7 +8367,7 @@ export type GetUserSessionPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8418,7 +8457,7 @@ export type ListUserActivityErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8508,7 +8547,7 @@ export type GetUserActivityPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8577,7 +8616,7 @@ export type DeleteUserDeviceErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8642,7 +8681,7 @@ export type ExportUserErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8711,7 +8750,7 @@ export type DeleteUserSecondFactorsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8776,7 +8815,7 @@ export type CancelUserPinRecoveryErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8841,7 +8880,7 @@ export type CreateEnrollmentLinkErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8906,7 +8945,7 @@ export type ListUserExternalIdentitiesErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -8971,7 +9010,7 @@ export type LinkUserExternalIdentityErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -9044,7 +9083,7 @@ export type UnlinkUserExternalIdentityErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -9111,7 +9150,7 @@ export type PublishNotificationErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -9178,7 +9217,7 @@ export type PublishNotificationsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -9241,7 +9280,7 @@ export type TryNotificationsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -9308,7 +9347,7 @@ export type PublishNotificationsAsNdjsonErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -9369,7 +9408,7 @@ export type DeleteNotificationErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -9434,7 +9473,7 @@ export type ChangeNotificationErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -9532,7 +9571,7 @@ export type ListUserNotificationsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -9630,7 +9669,7 @@ export type GetUserNotificationPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -9718,7 +9757,7 @@ export type ListOutboxErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -9802,7 +9841,7 @@ export type GetOutboxPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -9867,7 +9906,7 @@ export type RetryMessageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -9959,7 +9998,7 @@ export type ListEventsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10047,7 +10086,7 @@ export type GetEventPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10111,7 +10150,7 @@ export type StreamEventsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10191,7 +10230,7 @@ export type GetStatisticsErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10250,7 +10289,7 @@ export type GetSystemErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10334,7 +10373,7 @@ export type ListKeysErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10397,7 +10436,7 @@ export type CreateKeyErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10485,7 +10524,7 @@ export type GetKeyPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10546,7 +10585,7 @@ export type RevokeKeyErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10634,7 +10673,7 @@ export type ListWebhooksErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10697,7 +10736,7 @@ export type CreateWebhookErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10785,7 +10824,7 @@ export type GetWebhookPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10846,7 +10885,7 @@ export type DeleteWebhookErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10911,7 +10950,7 @@ export type GetWebhookErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -10976,7 +11015,7 @@ export type ChangeWebhookErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -11041,7 +11080,7 @@ export type TestWebhookErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -11110,7 +11149,7 @@ export type RotateWebhookSecretErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -11204,7 +11243,7 @@ export type ListWebhookDeliveriesErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -11294,7 +11333,7 @@ export type GetWebhookDeliveryPageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -11359,7 +11398,7 @@ export type ReplayWebhookErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -11398,6 +11437,298 @@ export type ReplayWebhookResponses = {
 };
 
 export type ReplayWebhookResponse = ReplayWebhookResponses[keyof ReplayWebhookResponses];
+
+export type ListBlocksData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * Page number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        limit?: number;
+        /**
+         * created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first.
+         */
+        sort?: string;
+        /**
+         * Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator.
+         */
+        filter?: string;
+        /**
+         * Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339.
+         */
+        since?: string;
+        /**
+         * The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored.
+         */
+        cursor?: string;
+    };
+    url: '/admin/v1/blocks';
+};
+
+export type ListBlocksErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type ListBlocksError = ListBlocksErrors[keyof ListBlocksErrors];
+
+export type ListBlocksResponses = {
+    /**
+     * Newest first unless sorted otherwise.
+     */
+    200: Array<Block>;
+};
+
+export type ListBlocksResponse = ListBlocksResponses[keyof ListBlocksResponses];
+
+export type CreateBlockData = {
+    body: NewBlock;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/admin/v1/blocks';
+};
+
+export type CreateBlockErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type CreateBlockError = CreateBlockErrors[keyof CreateBlockErrors];
+
+export type CreateBlockResponses = {
+    /**
+     * The block.
+     */
+    201: Block;
+};
+
+export type CreateBlockResponse = CreateBlockResponses[keyof CreateBlockResponses];
+
+export type GetBlockPageData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * Page number, from 1.
+         */
+        page?: number;
+        /**
+         * Items per page.
+         */
+        limit?: number;
+        /**
+         * created_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first.
+         */
+        sort?: string;
+        /**
+         * Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator.
+         */
+        filter?: string;
+        /**
+         * Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339.
+         */
+        since?: string;
+        /**
+         * The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored.
+         */
+        cursor?: string;
+    };
+    url: '/admin/v1/blocks/page';
+};
+
+export type GetBlockPageErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type GetBlockPageError = GetBlockPageErrors[keyof GetBlockPageErrors];
+
+export type GetBlockPageResponses = {
+    /**
+     * Newest first unless sorted otherwise.
+     */
+    200: BlockPage;
+};
+
+export type GetBlockPageResponse = GetBlockPageResponses[keyof GetBlockPageResponses];
+
+export type DeleteBlockData = {
+    body?: never;
+    headers?: {
+        /**
+         * The language of messages: en or es.
+         */
+        'Accept-Language'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/admin/v1/blocks/{id}';
+};
+
+export type DeleteBlockErrors = {
+    /**
+     * `account_unusable`: The account is deactivated. `code_rejected`: That code is wrong or has expired. `enrollment_link_rejected`: That link is not valid, was used before or has expired. `external_identity_rejected`: The provider's account could not be verified. `malformed_json`: The body is not valid JSON. `malformed_request`: The request could not be understood. `proof_rejected`: That proof is wrong or has expired. `setup_link_expired`: This set-up link has expired: a link works for 30 minutes. Get a new one with `postern operators invite`. `setup_link_unknown`: This set-up link does not exist. Check that the address is complete, or get a new link with `postern operators invite`. `setup_link_used`: This set-up link was used already. If you used it, sign in. Otherwise get a new link with `postern operators invite`.
+     */
+    400: Problem;
+    /**
+     * `invalid_api_key`: The API key was not found, is invalid or has expired. `invalid_authentication_token`: The authentication token was not found, is invalid or has expired. `invalid_authorization_header`: The Authorization header is not valid. `invalid_dpop_proof`: This authentication token is bound to a key, and the request has no valid proof of that key. `invalid_session_token`: The session token was not found, is invalid or has expired. `missing_credentials`: Credentials are required. `no_active_token`: No active authentication token was found. `use_dpop_nonce`: The proof needs a current nonce of this service.
+     */
+    401: Problem;
+    /**
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     */
+    403: Problem;
+    /**
+     * `not_found`: The resource does not exist.
+     */
+    404: Problem;
+    /**
+     * `payload_too_large`: The body is too large.
+     */
+    413: Problem;
+    /**
+     * `unsupported_media_type`: The content type is not supported.
+     */
+    415: Problem;
+    /**
+     * `idempotency_key_reused`: This Idempotency-Key was used before with another request. `invalid_image`: The file is not a supported image. `too_many_images`: A user may keep at most {max} images. `validation_failed`: Some fields are not valid.
+     */
+    422: Problem;
+    /**
+     * `internal_error`: Something went wrong on the server.
+     */
+    500: Problem;
+    /**
+     * `authenticator_unavailable`: This way to log in is not available right now. `image_not_stored`: The image was not processed in time and was not stored. `overloaded`: The service is busy. `secret_unreadable`: A stored secret cannot be read right now. `shutting_down`: This instance is shutting down. `storage_unavailable`: The storage is not available right now.
+     */
+    503: Problem;
+};
+
+export type DeleteBlockError = DeleteBlockErrors[keyof DeleteBlockErrors];
+
+export type DeleteBlockResponses = {
+    /**
+     * The block is deleted.
+     */
+    204: void;
+};
+
+export type DeleteBlockResponse = DeleteBlockResponses[keyof DeleteBlockResponses];
 
 export type GetConsoleEntryData = {
     body?: never;
@@ -11469,7 +11800,7 @@ export type DeleteConsoleSessionErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -11528,7 +11859,7 @@ export type CreateConsoleSessionErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -11583,7 +11914,7 @@ export type ReadSetUpLinkErrors = {
      */
     400: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -11638,7 +11969,7 @@ export type StartSetUpFactorErrors = {
      */
     400: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -11700,7 +12031,7 @@ export type CompleteSetUpErrors = {
      */
     400: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**
@@ -11981,7 +12312,7 @@ export type CreateImageErrors = {
      */
     401: Problem;
     /**
-     * `account_locked`: The account is locked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
+     * `account_locked`: The account is locked. `address_blocked`: Requests from this address are blocked. `cross_site_request`: Another site sent this request. `fresh_proof_required`: This needs a recent login or re-authentication: send a proof to PUT /v1/account/session-proof and retry. `insufficient_scope`: The scope {scope} is missing. `registration_off`: Registration is turned off. `role_not_active`: The role is not active yet: enrol a second factor through an operator's link first. `role_required`: This account has no role, so it cannot use the console. `second_factor_required`: This needs a login with a second factor.
      */
     403: Problem;
     /**

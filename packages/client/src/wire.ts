@@ -22,6 +22,7 @@ export interface ProblemStatuses {
   readonly invalid_api_key: 401;
   readonly no_active_token: 401;
   readonly account_locked: 403;
+  readonly address_blocked: 403;
   readonly invalid_receipt_signature: 403;
   readonly insufficient_scope: 403;
   readonly second_factor_required: 403;
@@ -508,7 +509,7 @@ export type RegistrationOptions = {
 
 export type Role = 'user' | 'support' | 'operator';
 
-export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'webhooks:write' | 'admin';
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type ScreenSize = ScreenSizeNumber | ScreenSizeString;
 

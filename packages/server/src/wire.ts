@@ -489,7 +489,7 @@ export type RegisteredPush = {
 
 export type Role = 'user' | 'support' | 'operator';
 
-export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'webhooks:write' | 'admin';
+export type Scope = 'users:read' | 'users:write' | 'notifications:write' | 'sessions:verify' | 'webhooks:write' | 'clients:forward' | 'admin';
 
 export type SecondFactor = {
   readonly type: SecondFactorType;

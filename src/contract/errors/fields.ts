@@ -40,6 +40,14 @@ export const fieldErrors = {
   ),
   invalid_url: text('This is not an allowed URL ({reason}).', 'No es una URL permitida ({reason}).'),
   invalid_identity: text('This is not a valid {type}.', 'No es un valor válido de tipo {type}.'),
+  invalid_network: text(
+    'This must be an IP address, or a range such as 203.0.113.0/24 or 2001:db8::/32.',
+    'Debe ser una dirección IP, o un rango como 203.0.113.0/24 o 2001:db8::/32.',
+  ),
+  own_address: text(
+    'This contains the address of this request, so you would lock yourself out. Send allow_own if you want that.',
+    'Esto contiene la dirección de esta solicitud, de modo que usted quedaría fuera. Envíe allow_own si lo desea.',
+  ),
   invalid_pin: text('A PIN has 4 to 12 digits.', 'Un PIN tiene de 4 a 12 dígitos.'),
   invalid_number: text(
     'This must be a number of at most 15 significant digits.',

@@ -145,6 +145,12 @@ export const errors = {
     'La cuenta está bloqueada.',
     'The lock does not expire. An operator has to unlock the account.',
   ),
+  address_blocked: error(
+    403,
+    'Requests from this address are blocked.',
+    'Las solicitudes desde esta dirección están bloqueadas.',
+    'An operator has blocked the address of the client, or a range that contains it. Ask the operator. `postern blocks list` shows the blocks.',
+  ),
   invalid_receipt_signature: error(
     403,
     'The signature of the receipt is not valid.',
@@ -302,7 +308,12 @@ export const errors = {
     'La cuenta está bloqueada temporalmente.',
     'Wait for `Retry-After` seconds.',
   ),
-  too_many_requests: error(429, 'Too many requests.', 'Demasiadas solicitudes.', 'Wait for `Retry-After` seconds.'),
+  too_many_requests: error(
+    429,
+    'Too many requests.',
+    'Demasiadas solicitudes.',
+    'Wait for `Retry-After` seconds. The headers `RateLimit-Policy` and `RateLimit` show the limits on requests.',
+  ),
   too_many_streams: error(
     429,
     'Too many streams are open.',

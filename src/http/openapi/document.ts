@@ -9,6 +9,9 @@ export interface DocumentOptions {
   readonly routes: ReadonlyMap<string, DescribedRoute>;
 }
 
+/** The problems with which blocks of addresses and limits of requests can refuse any request. */
+const anywhere = ['address_blocked', 'too_many_requests'] as const;
+
 /** Completes the document that the framework generates: adds problems, components, examples and tags. */
 export function completeDocument<Document extends object>(
   generated: Document,
@@ -19,7 +22,10 @@ export function completeDocument<Document extends object>(
     const route = options.routes.get(String(operation.operationId));
     return route === undefined ? [] : completeOperation(operation, route);
   });
-  document.components = { ...objectAt(document, 'components'), responses: problemComponents(new Set(codes)) };
+  document.components = {
+    ...objectAt(document, 'components'),
+    responses: problemComponents(new Set([...codes, ...anywhere])),
+  };
   hoistHeaders(document);
   hoistSchemas(document);
   addExamples(document);
@@ -39,7 +45,7 @@ export function documentFrame(options: { readonly version: string; readonly publ
       title: 'Postern',
       version: options.version,
       description:
-        'Two-token authentication and per-user notifications. Log in to get an authentication token. Exchange it for short session tokens. Use a session token for everything else.',
+        'Two-token authentication and per-user notifications. Log in to get an authentication token. Exchange it for short session tokens. Use a session token for everything else. Any operation except the probes can answer 403 `address_blocked`, and 429 `too_many_requests` with `RateLimit` headers, if operators block addresses or limit requests.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.publicUrl ?? '/' }],

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Scope } from '../../contract/administration.js';
 import type { ProblemHint } from '../../contract/errors/hints.js';
 import { errors } from '../../contract/errors/problems.js';
@@ -25,6 +25,8 @@ export interface RequestVerifiers extends Verifiers {
   checkOf(request: IncomingMessage): Promise<Session> | undefined;
   /** Undefined without metrics. */
   readonly meters: Pick<Meters, 'sessionChecked'> | undefined;
+  /** Called for each refused request. It may throw another problem. */
+  onRefused(request: FastifyRequest, reply: FastifyReply): void;
 }
 
 /** Checks the credentials that the route's `access` demands, before the body is read. A route must have `access`. */
@@ -34,11 +36,21 @@ export function authorizationPlugin(app: App, verifiers: RequestVerifiers): void
     if (route.config?.access === undefined)
       throw new Error(`${route.method} ${route.url} does not say who may call it`);
   });
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     request.authorized = {};
     const access = request.routeOptions.config?.access;
     if (access === undefined || access === 'public') return done();
-    authorize(verifiers, request, access).then((authorized) => {
+    const refuse = (error: Error) => {
+      verifiers.onRefused(request, reply);
+      throw error;
+    };
+    let authorizing: Promise<Authorized>;
+    try {
+      authorizing = authorize(verifiers, request, access);
+    } catch (error) {
+      return refuse(error as Error);
+    }
+    authorizing.catch(refuse).then((authorized) => {
       request.authorized = authorized;
       done();
     }, done);

@@ -12,7 +12,7 @@ const exposedHeaders = [
     'ETag',
     'Retry-After',
   ],
-  ...['Idempotency-Key', 'Idempotent-Replayed', 'WWW-Authenticate', 'DPoP-Nonce'],
+  ...['Idempotency-Key', 'Idempotent-Replayed', 'WWW-Authenticate', 'DPoP-Nonce', 'RateLimit', 'RateLimit-Policy'],
 ].join(', ');
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 /** How long a browser may cache the response to a preflight, in seconds. */

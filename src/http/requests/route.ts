@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
   FastifyBaseLogger,
@@ -16,6 +15,7 @@ import { headerValues } from '../../lib/http-headers.js';
 import type { Origin } from '../../lib/origin.js';
 import { Problem } from '../../lib/problem.js';
 import type { TokenUse } from '../../sessions/possession/possession.js';
+import { bareAddress } from '../admission/client-address.js';
 import type { QueryParameters } from './parameters.js';
 
 /** A Fastify instance whose handlers are typed by their route's schemas. */
@@ -51,6 +51,8 @@ declare module 'fastify' {
     access?: Access;
     /** Codes of the problems that this route can answer, in addition to those that its access, body and parameters imply. */
     problems?: readonly ErrorCode[];
+    /** A probe of the environment of the service: neither blocks nor limits apply. */
+    isProbe?: boolean;
     /** The route honours Idempotency-Key. */
     idempotent?: boolean;
     /**
@@ -82,6 +84,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     rawBody?: string;
+    /** The address of the client of a backend, which has proved itself. */
+    forwardedClient?: string;
     /** Removes the limit on the time in which the request must arrive. The handler must set another limit. */
     removeReceiveTimeout(): void;
     /** Set by the authorization plugin, according to the route's access. */
@@ -161,14 +165,9 @@ export function tokenUseOf(request: FastifyRequest): TokenUse {
 }
 
 /**
- * The client's address. A trusted proxy may send a port or a zone with it, which this removes. If the proxy sends no
- * valid address, its own address counts.
+ * The client's address: the one that a backend has named, or that of the connection. Behind trusted proxies, it is the one that
+ * they name.
  */
-function clientAddress({ ip, socket }: FastifyRequest): string {
-  const bare = ip
-    .replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
-    .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
-    .replace(/%.*$/, '');
-  const own = (socket.remoteAddress ?? '0.0.0.0').replace(/%.*$/, '');
-  return isIP(bare) === 0 ? own : bare;
+export function clientAddress({ ip, socket, forwardedClient }: FastifyRequest): string {
+  return forwardedClient ?? bareAddress(ip, socket.remoteAddress ?? '0.0.0.0');
 }

@@ -23,7 +23,7 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
       tags: ['Operation'],
       response: { 200: { ...Ok, description: 'The process runs.' } },
     },
-    config: { access: 'public' },
+    config: { access: 'public', isProbe: true },
     handler: async () => ({ status: 'ok' as const }),
   });
 
@@ -37,7 +37,7 @@ export function operationRoutes(app: App, { readiness }: { readiness: Readiness 
       tags: ['Operation'],
       response: { 200: { ...Ok, description: 'The instance can serve requests.' } },
     },
-    config: { access: 'public', problems: ['shutting_down'] },
+    config: { access: 'public', isProbe: true, problems: ['shutting_down'] },
     async handler() {
       await readiness.check();
       return { status: 'ok' as const };

@@ -15,6 +15,8 @@ import type { Devices } from '../../devices/devices.js';
 import type { DevicePushTokens } from '../../devices/push-tokens.js';
 import type { UserReferences } from '../../identities/user-references.js';
 import type { Pacer } from '../../lib/pacing.js';
+import type { Admission } from '../../limits/admission/admission.js';
+import type { Blocks } from '../../limits/admission/blocks.js';
 import type { LoginDiagnoses } from '../../login/diagnosis/diagnosis.js';
 import type { Login } from '../../login/login.js';
 import type { Tokens } from '../../login/tokens.js';
@@ -43,6 +45,7 @@ import type { SendInbox } from '../lists/notification-list.js';
 import type { Verifiers } from '../plugins/authorization.js';
 import type { Idempotent } from '../requests/idempotent.js';
 import type { App } from '../requests/route.js';
+import { adminBlockRoutes } from './admin/blocks.js';
 import { adminEventRoutes } from './admin/events.js';
 import { adminKeyRoutes } from './admin/keys.js';
 import { adminLoginDiagnosisRoutes } from './admin/login-diagnosis.js';
@@ -144,6 +147,8 @@ export interface Services extends WebhookServices {
   readonly externalIdentities: ExternalIdentities;
   readonly apiKeys: ApiKeys;
   readonly receipts: Receipts;
+  readonly admission: Admission;
+  readonly blocks: Blocks;
   readonly outbox: Outbox;
 }
 
@@ -209,4 +214,5 @@ function adminRoutes(app: App, services: Services): void {
   adminSystemRoutes(app, services);
   adminKeyRoutes(app, services);
   adminWebhookRoutes(app, services);
+  adminBlockRoutes(app, services);
 }

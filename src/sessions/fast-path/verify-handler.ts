@@ -20,9 +20,18 @@ export interface VerifyHandler {
   close(): void;
 }
 
+/** Blocks of addresses and limits of requests. A request that is not admitted goes to the routes, which refuse it. */
+export interface FastPathAdmission {
+  admits(request: IncomingMessage): boolean;
+  admitsSession(request: IncomingMessage, sessionId: string): boolean;
+  /** Further headers of the response: names and values in turn. */
+  headersOf(request: IncomingMessage): readonly string[];
+}
+
 export interface VerifyHandlerOptions {
   /** The headers of every response of the routes, by lower-case name, in their order. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly admission: FastPathAdmission;
   /** Whether the handler answers requests from the start. */
   readonly isOpen: boolean;
   readonly counters: Counters;
@@ -35,7 +44,7 @@ export interface VerifyHandlerOptions {
 /** Creates the handler in front of the framework: see `VerifyHandler`. */
 export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHandlerOptions): VerifyHandler {
   let { isOpen } = options;
-  const { counters, meters, onAnswered } = options;
+  const { counters, meters, onAnswered, admission } = options;
   const headers = Object.entries(options.headers).flat();
   const checks = new WeakMap<IncomingMessage, Promise<Session>>();
   const formOf = createFormCache();
@@ -47,6 +56,7 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
       const requestId = randomUUID();
       response.writeHead(200, [
         ...headers,
+        ...admission.headersOf(request),
         'request-id',
         requestId,
         ...(request.method === 'GET' ? sessionHeaders : []),
@@ -80,14 +90,17 @@ export function createVerifyHandler(verifier: SessionVerifier, options: VerifyHa
   return {
     listener: (routes) => (request, response) => {
       const token = isOpen ? tokenOfPlainRequest(request) : undefined;
-      if (token === undefined) return routes(request, response);
+      if (token === undefined || !admission.admits(request)) return routes(request, response);
       const since = onAnswered === undefined ? 0 : performance.now();
       const check = verifier.verify(token);
       const passOn = () => {
         checks.set(request, check);
         routes(request, response);
       };
-      check.then((session) => (isOpen ? respond(session, request, response, since) : passOn()), passOn);
+      check.then((session) => {
+        const isAnswered = isOpen && admission.admitsSession(request, session.id);
+        return isAnswered ? respond(session, request, response, since) : passOn();
+      }, passOn);
     },
     checkOf: (request) => checks.get(request),
     close() {
@@ -145,6 +158,7 @@ function tokenOfPlainRequest({ url, method, httpVersion, rawHeaders }: IncomingM
       case 'transfer-encoding':
       case 'content-encoding':
       case 'idempotency-key':
+      case 'postern-client-address':
       case 'origin':
         return undefined;
     }

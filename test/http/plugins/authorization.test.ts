@@ -10,6 +10,7 @@ const verifiers = {
   verifyApiKey: async () => undefined,
   checkOf: () => undefined,
   meters: undefined,
+  onRefused: () => undefined,
 };
 
 test('a route without an access cannot be registered', () => {

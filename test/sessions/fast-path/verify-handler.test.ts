@@ -33,6 +33,8 @@ const headersOfSession = ({ id, user_id, device_id, expires_at }: Session) => [
   `postern-session-expires-at: ${expires_at}`,
 ];
 
+const admitsAll = { admits: () => true, admitsSession: () => true, headersOf: () => [] };
+
 describe('the verify handler in front of the routes', () => {
   const verified: string[] = [];
   const handler = createVerifyHandler(
@@ -46,6 +48,7 @@ describe('the verify handler in front of the routes', () => {
     {
       headers: { 'x-always': 'there' },
       isOpen: true,
+      admission: admitsAll,
       counters: createCounters(),
       meters: undefined,
       onAnswered: undefined,
@@ -176,7 +179,14 @@ describe('the verify handler in front of the routes', () => {
     let pass: (session: Session) => void = () => undefined;
     const slow = createVerifyHandler(
       { verify: () => new Promise((resolve) => (pass = resolve)) },
-      { headers: {}, isOpen: true, counters: createCounters(), meters: undefined, onAnswered: undefined },
+      {
+        headers: {},
+        isOpen: true,
+        admission: admitsAll,
+        counters: createCounters(),
+        meters: undefined,
+        onAnswered: undefined,
+      },
     );
     const listener = slow.listener((_request, response) => response.end('routed'));
     const other = createServer(listener).listen(0, '127.0.0.1');

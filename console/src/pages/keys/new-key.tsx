@@ -16,6 +16,7 @@ const scopes = [
   'notifications:write',
   'sessions:verify',
   'webhooks:write',
+  'clients:forward',
   'users:read',
   'users:write',
   'admin',

@@ -62,6 +62,8 @@ export const events = {
     'webhook.secret_rotated': 'replaced the secret of a webhook',
     'webhook.replayed': 'sent events to a webhook again',
     'webhook.disabled': 'has a webhook that was disabled',
+    'block.created': 'blocked an address',
+    'block.deleted': 'unblocked an address',
   } as Readonly<Record<string, string>>,
   /** Names of authenticators and causes, by their codes. Unknown codes are shown as they are. */
   words: {

@@ -63,6 +63,8 @@ export const events: Texts['events'] = {
     'webhook.secret_rotated': 'sustituyó el secreto de un webhook',
     'webhook.replayed': 'volvió a enviar eventos a un webhook',
     'webhook.disabled': 'tiene un webhook desactivado',
+    'block.created': 'bloqueó una dirección',
+    'block.deleted': 'desbloqueó una dirección',
   },
   words: {
     password: 'contraseña',

@@ -1,0 +1,65 @@
+import { Type } from 'typebox';
+import { Block, NewBlock } from '../../../contract/block.js';
+import type { Database } from '../../../database/database.js';
+import { type Blocks, blockFilterFields } from '../../../limits/admission/blocks.js';
+import { listRoutes } from '../../lists/list-routes.js';
+import { IdParams, pathId } from '../../requests/parameters.js';
+import { type App, originOf } from '../../requests/route.js';
+
+/** Routes that block addresses. All instances refuse their requests within two seconds. */
+export function adminBlockRoutes(app: App, services: { blocks: Blocks; database: Pick<Database, 'directory'> }): void {
+  const { blocks, database } = services;
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/blocks',
+    schema: {
+      operationId: 'createBlock',
+      summary: 'Block an address',
+      description:
+        'Requests from the address or range are refused with 403, address_blocked, on all instances within two seconds. Open streams continue. A block of the same range is replaced.',
+      tags: ['Administration'],
+      body: NewBlock,
+      response: { 201: { ...Block, description: 'The block.' } },
+    },
+    config: { access: { scope: 'admin' } },
+    async handler(request, reply) {
+      const block = await database.directory.transaction((tx) => blocks.create(tx, request.body, originOf(request)));
+      await blocks.refresh();
+      return reply.code(201).send(block);
+    },
+  });
+
+  listRoutes(app, {
+    url: '/admin/v1/blocks',
+    operationIds: ['listBlocks', 'getBlockPage'],
+    summary: 'List blocked addresses',
+    description: 'Blocks that have ended are listed for 30 days.',
+    tag: 'Administration',
+    access: { scope: 'admin' },
+    item: Block,
+    pageTitle: 'BlockPage',
+    sortable: ['created_at'],
+    filterFields: blockFilterFields,
+    filterExample: 'address:like:203.0.113.',
+    read: blocks.list,
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/admin/v1/blocks/:id',
+    schema: {
+      operationId: 'deleteBlock',
+      summary: 'Unblock an address',
+      tags: ['Administration'],
+      params: IdParams,
+      response: { 204: Type.Null({ description: 'The block is deleted.' }) },
+    },
+    config: { access: { scope: 'admin' }, problems: ['not_found'] },
+    async handler(request, reply) {
+      const id = pathId(request.params);
+      await database.directory.transaction((tx) => blocks.remove(tx, id, originOf(request)));
+      await blocks.refresh();
+      return reply.code(204).send(null);
+    },
+  });
+}

@@ -1,0 +1,58 @@
+import { network } from '../limit-counts.js';
+import type { BlockList } from './block-list.js';
+import { type BucketState, createTokenBuckets, type Rate, type TokenBuckets } from './token-buckets.js';
+
+/** Decides which requests this process admits: not those of blocked addresses, and not more than the limits allow. */
+export interface Admission {
+  /** Whether there is nothing to decide: no block and no limit. */
+  isOpen(): boolean;
+  isBlocked(address: string): boolean;
+  /** Whether requests are limited. Then every response has RateLimit headers. */
+  readonly isLimited: boolean;
+  /** Whether the limit for addresses also counts requests with API keys. */
+  readonly limitsApiKeys: boolean;
+  /** Counts a request of an address. Undefined without a limit. */
+  takeOfAddress(address: string): BucketState | undefined;
+  /** Counts a request of a session. Undefined without a limit. */
+  takeOfSession(id: string): BucketState | undefined;
+  /** The value of `RateLimit-Policy`: all limits. */
+  readonly policy: string;
+}
+
+export interface AdmissionOptions {
+  readonly blocks: Pick<BlockList, 'isEmpty' | 'isBlocked'>;
+  readonly perAddress: Rate | undefined;
+  readonly perSession: Rate | undefined;
+  readonly limitsApiKeys: boolean;
+}
+
+/** The networks of addresses are remembered: parsing an address takes longer than everything else. */
+const maxNetworks = 20_000;
+
+/** Creates the decisions of one process. */
+export function createAdmission({ blocks, perAddress, perSession, limitsApiKeys }: AdmissionOptions): Admission {
+  const ofAddresses = perAddress && createTokenBuckets(perAddress);
+  const ofSessions = perSession && createTokenBuckets(perSession);
+  const networks = new Map<string, string>();
+  const isLimited = ofAddresses !== undefined || ofSessions !== undefined;
+  const networkOf = (address: string) => {
+    const known = networks.get(address);
+    if (known !== undefined) return known;
+    if (networks.size >= maxNetworks) networks.clear();
+    const found = network(address);
+    networks.set(address, found);
+    return found;
+  };
+  return {
+    isOpen: () => !isLimited && blocks.isEmpty(),
+    isBlocked: blocks.isBlocked,
+    isLimited,
+    limitsApiKeys,
+    takeOfAddress: (address) => ofAddresses?.take(networkOf(address)),
+    takeOfSession: (id) => ofSessions?.take(id),
+    policy: [policyOf('address', ofAddresses), policyOf('session', ofSessions)].flat().join(', '),
+  };
+}
+
+const policyOf = (name: string, buckets: TokenBuckets | undefined) =>
+  buckets === undefined ? [] : [`"${name}";q=${buckets.rate.size};w=${Math.ceil(buckets.rate.windowMs / 1000)}`];

@@ -1,0 +1,103 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Queryable } from '../../database/database.js';
+import { directoryStatement, sql } from '../../database/sql.js';
+import { createNetworkTable, type NetworkTable, parseNetwork } from './networks.js';
+
+/** The blocked addresses, in the memory of this process. */
+export interface BlockList {
+  /** Whether no address is blocked. */
+  isEmpty(): boolean;
+  /** Whether an address is blocked now. */
+  isBlocked(address: string): boolean;
+  /** Reads changes now, after this process has made one. */
+  refresh(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface BlockListOptions {
+  readonly database: { readonly directory: Queryable<'directory'> };
+  /** Called for each reading that fails; the list stays as it is. */
+  readonly onError: (error: Error) => void;
+  /** Milliseconds from one look for changes to the next. */
+  readonly interval?: number;
+}
+
+/** Twice in the two seconds within which a block takes effect on every instance. */
+const defaultInterval = 900;
+/** Addresses whose answers are remembered until the list changes. */
+const maxRemembered = 20_000;
+
+const findVersion = directoryStatement<object, { version: string }>(
+  'block_list_version',
+  () => sql`select version::text from address_blocks_version`,
+);
+
+/** The version and the blocks of one snapshot. */
+const findBlocks = directoryStatement<object, { version: string; network: string | null; ends_in: number | null }>(
+  'block_list',
+  () => sql`
+    select v.version::text, b.network::text, extract(epoch from b.ends_at - db_now())::float8 * 1000 as ends_in
+    from address_blocks_version v left join address_blocks b on b.ends_at is null or b.ends_at > db_now()`,
+);
+
+/** Reads the list, and then looks for changes until it is stopped. */
+export async function startBlockList(options: BlockListOptions): Promise<BlockList> {
+  const { database, onError, interval = defaultInterval } = options;
+  const stopping = new AbortController();
+  let version = '';
+  let blocks = 0;
+  /** The values are the ends, by `performance.now()`. */
+  let table: NetworkTable<number> = createNetworkTable<number>([]);
+  /** By address: when the last block of the address ends; 0 if there is none. */
+  let remembered = new Map<string, number>();
+  let reading = Promise.resolve();
+
+  async function read(): Promise<void> {
+    const [current] = await database.directory.query(findVersion({}));
+    if (current?.version === version) return;
+    const since = performance.now();
+    const rows = await database.directory.query(findBlocks({}));
+    const entries = rows.flatMap(({ network: text, ends_in: endsIn }) => {
+      const network = text === null ? undefined : parseNetwork(text);
+      return network === undefined
+        ? []
+        : [[network, endsIn === null ? Number.POSITIVE_INFINITY : since + endsIn] as const];
+    });
+    table = createNetworkTable(entries);
+    blocks = entries.length;
+    remembered = new Map();
+    version = rows[0]?.version ?? '';
+  }
+  const refresh = () => {
+    // One after the other, so that an older snapshot does not replace a newer one.
+    reading = reading.catch(() => undefined).then(read);
+    return reading;
+  };
+
+  await refresh();
+  const watching = (async () => {
+    while (!stopping.signal.aborted) {
+      await wait(interval, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+      if (!stopping.signal.aborted) await refresh().catch(onError);
+    }
+  })();
+
+  return {
+    isEmpty: () => blocks === 0,
+    isBlocked(address) {
+      if (blocks === 0) return false;
+      let end = remembered.get(address);
+      if (end === undefined) {
+        end = Math.max(0, ...table.find(address));
+        if (remembered.size >= maxRemembered) remembered.clear();
+        remembered.set(address, end);
+      }
+      return end !== 0 && end > performance.now();
+    },
+    refresh,
+    async stop() {
+      stopping.abort();
+      await watching;
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { recordServiceEvent } from '../../audit/events.js';
+import type { Block, NewBlock } from '../../contract/block.js';
+import type { Database, Transaction } from '../../database/database.js';
+import { type ListRequest, type Page, readPage } from '../../database/listing.js';
+import { directoryStatement, sql } from '../../database/sql.js';
+import type { FilterFields } from '../../lib/filter/fields.js';
+import { newId } from '../../lib/ids.js';
+import type { Origin } from '../../lib/origin.js';
+import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
+import { futureTimeErrorCode, parseTime } from '../../lib/times.js';
+import type { BlockList } from './block-list.js';
+import { createNetworkTable, type Network, parseNetwork } from './networks.js';
+
+/** The blocks of addresses, as operators see and change them. */
+export interface Blocks {
+  /**
+   * Blocks an address or a range. A block of the same range is replaced.
+   * @throws Problem `validation_failed`, also for a range with the address of the caller without `allow_own`
+   */
+  create(tx: Transaction<'directory'>, input: NewBlock, origin: Origin): Promise<Block>;
+  list(request: ListRequest): Promise<Page<Block>>;
+  /** @throws Problem `not_found` */
+  remove(tx: Transaction<'directory'>, id: string, origin: Origin): Promise<void>;
+  /** Waits until this process knows the changes. After a failure, it finds them when it looks for changes. */
+  refresh(): Promise<void>;
+}
+
+const shownAddress = sql`case when masklen(network) = case family(network) when 4 then 32 else 128 end
+  then host(network) else network::text end`;
+const columns = sql`id, ${shownAddress} as address, reason, ends_at, created_by, created_at`;
+
+export const blockFilterFields: FilterFields = {
+  id: { kind: 'id' },
+  address: { kind: 'string', like: true },
+  reason: { kind: 'string', like: true },
+  ends_at: { kind: 'time' },
+  created_at: { kind: 'time' },
+};
+
+interface BlockValues {
+  readonly id: string;
+  readonly network: string;
+  readonly reason: string | null;
+  readonly endsAt: string | null;
+  readonly createdBy: string;
+}
+
+const upsertBlock = directoryStatement<BlockValues, Block>(
+  'block_upsert',
+  (p) => sql`
+  insert into address_blocks (id, network, reason, ends_at, created_by, created_at)
+  select ${p.id}, ${p.network}::cidr, ${p.reason}, ${p.endsAt}::timestamptz, ${p.createdBy}, now
+  from (select db_now() as now) clock
+  where ${p.endsAt}::timestamptz is null or ${p.endsAt}::timestamptz > now
+  on conflict (network) do update set reason = excluded.reason, ends_at = excluded.ends_at,
+    created_by = excluded.created_by, created_at = excluded.created_at
+  returning ${columns}`,
+);
+
+const deleteBlock = directoryStatement<{ id: string }, Block>(
+  'block_delete',
+  (p) => sql`delete from address_blocks where id = ${p.id} returning ${columns}`,
+);
+
+/** @param list the list of this process, if there is one: it reads each change at once */
+export function createBlocks(database: Pick<Database, 'directory'>, list?: Pick<BlockList, 'refresh'>): Blocks {
+  return {
+    async create(tx, input, origin) {
+      const { network, endsAt } = readBlock(input, origin);
+      const values = {
+        id: newId(),
+        network: network.text,
+        reason: input.reason ?? null,
+        endsAt,
+        createdBy: origin.actor,
+      };
+      const [block] = await tx.query(upsertBlock(values));
+      if (block === undefined)
+        throw new Problem('validation_failed', { errors: [{ field: 'ends_at', code: 'time_in_past' }] });
+      await recordServiceEvent(tx, { type: 'block.created', origin, data: dataOf(block) });
+      return block;
+    },
+    list: (request) =>
+      readPage<Block, 'directory'>(
+        database.directory,
+        {
+          scope: 'directory',
+          columns,
+          from: sql`address_blocks`,
+          filterExpressions: { address: shownAddress },
+        },
+        request,
+      ),
+    async remove(tx, id, origin) {
+      const [block] = await tx.query(deleteBlock({ id }));
+      if (block === undefined) throw new Problem('not_found');
+      await recordServiceEvent(tx, { type: 'block.deleted', origin, data: dataOf(block) });
+    },
+    refresh: async () => list?.refresh().catch(() => undefined),
+  };
+}
+
+const dataOf = ({ id, address, reason, ends_at }: Block) => ({ block_id: id, address, reason, ends_at });
+
+/** @throws Problem `validation_failed` with all errors */
+function readBlock(input: NewBlock, origin: Origin): { readonly network: Network; readonly endsAt: string | null } {
+  const errors: FieldError[] = [];
+  const network = parseNetwork(input.address.trim());
+  const endsAt = input.ends_at == null ? null : parseTime(input.ends_at);
+  if (network === undefined) errors.push({ field: 'address', code: 'invalid_network' });
+  else if (input.allow_own !== true && isOwn(network, origin)) errors.push({ field: 'address', code: 'own_address' });
+  if (endsAt === undefined) errors.push({ field: 'ends_at', code: futureTimeErrorCode(input.ends_at ?? '') });
+  throwIfErrors(errors);
+  if (network === undefined || endsAt === undefined) throw new Error('unreachable: the errors were thrown above');
+  return { network, endsAt };
+}
+
+/** Whether the caller would be blocked too. */
+const isOwn = (network: Network, { address }: Origin) =>
+  address !== undefined && createNetworkTable([[network, true]]).find(address).length > 0;

@@ -1,0 +1,71 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** A range of addresses: its family, and the bits that all its addresses begin with. */
+export interface Network {
+  /** The canonical text: an address, or an address and the length of the prefix, without bits after the prefix. */
+  readonly text: string;
+  readonly family: 4 | 6;
+  /** The prefix, as a text of `0` and `1`. */
+  readonly bits: string;
+}
+
+/** The first 96 bits of IPv4-mapped addresses, `::ffff:0:0/96`. */
+const mappedBits = 96;
+
+/**
+ * Reads an address or a CIDR range. Bits after the prefix become zero. IPv4-mapped IPv6 becomes IPv4: sockets that accept both
+ * families show IPv4 clients in that form.
+ * @returns undefined for any other text: names, zones, octal and decimal addresses, and prefixes that contain all of IPv4
+ */
+export function parseNetwork(text: string): Network | undefined {
+  const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  // `ipaddr.js` also reads forms such as 0x7f.1. `isIP` accepts zones.
+  if (isIP(address) === 0 || address.includes('%')) return undefined;
+  const given = ipaddr.parse(address);
+  const isMapped = given instanceof ipaddr.IPv6 && given.isIPv4MappedAddress();
+  const parsed = ipaddr.process(address);
+  const most = parsed instanceof ipaddr.IPv6 ? 128 : 32;
+  const length = prefix === undefined ? most : Number(prefix) - (isMapped ? mappedBits : 0);
+  if (length < 0 || length > most) return undefined;
+  const bits = bitsOf(parsed).slice(0, length);
+  const first = addressOf(bits.padEnd(most, '0'));
+  return { text: length === most ? first : `${first}/${length}`, family: most === 128 ? 6 : 4, bits };
+}
+
+const bitsOf = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
+  address
+    .toByteArray()
+    .map((byte) => byte.toString(2).padStart(8, '0'))
+    .join('');
+
+/** In the form of RFC 5952. */
+function addressOf(bits: string): string {
+  const bytes = bits.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? [];
+  const address = ipaddr.fromByteArray(bytes);
+  return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
+}
+
+/** Finds the networks that contain an address. */
+export interface NetworkTable<T> {
+  /** The values of the networks that contain the address. Its work does not grow with the number of networks. */
+  find(address: string): T[];
+}
+
+/** Puts networks into one map for each length of prefix. */
+export function createNetworkTable<T>(entries: Iterable<readonly [Network, T]>): NetworkTable<T> {
+  const byLength = { 4: new Map<number, Map<string, T>>(), 6: new Map<number, Map<string, T>>() };
+  for (const [{ family, bits }, value] of entries) {
+    const sameLength = byLength[family].get(bits.length) ?? new Map<string, T>();
+    byLength[family].set(bits.length, sameLength.set(bits, value));
+  }
+  return {
+    find(address) {
+      const network = parseNetwork(address);
+      if (network === undefined) return [];
+      return [...byLength[network.family]].flatMap(
+        ([length, values]) => values.get(network.bits.slice(0, length)) ?? [],
+      );
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** A rate: so many requests in a window. A bucket begins full and refills evenly. */
+export interface Rate {
+  readonly size: number;
+  /** Milliseconds in which an empty bucket refills. */
+  readonly windowMs: number;
+}
+
+/** A bucket after a request was counted. */
+export interface BucketState {
+  /** Whether the request must wait: the bucket was empty, and the request was not counted. */
+  readonly isEmpty: boolean;
+  /** Requests that may follow at once. */
+  readonly remaining: number;
+  /** Seconds until the bucket is full. */
+  readonly fullIn: number;
+  /** Seconds until the next request may follow. */
+  readonly nextIn: number;
+}
+
+/** Token buckets in the memory of this process, one for each key. */
+export interface TokenBuckets {
+  readonly rate: Rate;
+  /** Counts a request. */
+  take(key: string): BucketState;
+}
+
+interface Bucket {
+  tokens: number;
+  /** Milliseconds, by the clock of the options. */
+  at: number;
+}
+
+/**
+ * Creates buckets. They are kept in two maps: if the newer one is full, it becomes the older one, and the older one is dropped.
+ * So memory is bounded, each key costs two look-ups at most, and a bucket that is in use stays. A bucket that was dropped
+ * begins full: this needs requests with as many other keys in between.
+ * @param options.maxKeys the most keys that are kept
+ * @param options.now milliseconds of a clock that never steps back
+ */
+export function createTokenBuckets(
+  rate: Rate,
+  { maxKeys = 200_000, now = () => performance.now() }: { readonly maxKeys?: number; readonly now?: () => number } = {},
+): TokenBuckets {
+  let newer = new Map<string, Bucket>();
+  let older = new Map<string, Bucket>();
+  const perMs = rate.size / rate.windowMs;
+
+  function bucketOf(key: string): Bucket {
+    const known = newer.get(key);
+    if (known !== undefined) return known;
+    if (newer.size >= maxKeys / 2) {
+      older = newer;
+      newer = new Map();
+    }
+    const bucket = older.get(key) ?? { tokens: rate.size, at: now() };
+    newer.set(key, bucket);
+    return bucket;
+  }
+
+  return {
+    rate,
+    take(key) {
+      const bucket = bucketOf(key);
+      const time = now();
+      const tokens = Math.min(rate.size, bucket.tokens + (time - bucket.at) * perMs);
+      const isEmpty = tokens < 1;
+      bucket.tokens = isEmpty ? tokens : tokens - 1;
+      bucket.at = time;
+      const seconds = (missing: number) => Math.ceil(Math.max(0, missing) / perMs / 1000);
+      return {
+        isEmpty,
+        remaining: Math.floor(bucket.tokens),
+        fullIn: seconds(rate.size - bucket.tokens),
+        nextIn: Math.max(1, seconds(1 - bucket.tokens)),
+      };
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import fc from 'fast-check';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { describe, expect, test } from 'vitest';
+import { createAddressReader, trustedProxies } from '../../../src/http/admission/client-address.js';
+import { clientAddress } from '../../../src/http/requests/route.js';
+
+/** What the routes take for the address, and what the fast path takes for it. */
+async function addressesOf(trust: number | readonly string[] | undefined, peer: string, header: string | undefined) {
+  const isTrusted = trustedProxies(trust);
+  const read = createAddressReader(isTrusted);
+  const app: FastifyInstance = Fastify({ trustProxy: isTrusted });
+  app.get('/', async (request) => [clientAddress(request), read(request.raw as IncomingMessage)]);
+  const headers = header === undefined ? {} : { 'x-forwarded-for': header };
+  const answer = await app.inject({ url: '/', remoteAddress: peer, headers });
+  await app.close();
+  return answer.json<[string, string]>();
+}
+
+describe('the address of a client', () => {
+  test.each([
+    [undefined, '198.51.100.9', '203.0.113.7', '198.51.100.9'],
+    [1, '198.51.100.9', '203.0.113.7', '203.0.113.7'],
+    [1, '198.51.100.9', '10.0.0.1, 203.0.113.7', '203.0.113.7'],
+    [2, '198.51.100.9', '10.0.0.1, 203.0.113.7', '10.0.0.1'],
+    [['198.51.100.0/24'], '198.51.100.9', '10.0.0.1,203.0.113.7', '203.0.113.7'],
+    [['198.51.100.0/24'], '::ffff:198.51.100.9', '10.0.0.1,203.0.113.7', '203.0.113.7'],
+    [['::ffff:198.51.100.0/120'], '198.51.100.9', '203.0.113.7', '203.0.113.7'],
+    [['2001:db8::/32'], '2001:db8::1', '[2001:db9::7]:4711', '2001:db9::7'],
+    [['10.0.0.0/8'], '198.51.100.9', '203.0.113.7', '198.51.100.9'],
+    [1, '198.51.100.9', 'unknown', '198.51.100.9'],
+  ])('with TRUST_PROXY=%s, of the peer %s with X-Forwarded-For %s, is %s', async (trust, peer, header, address) => {
+    expect(await addressesOf(trust, peer, header)).toEqual([address, address]);
+  });
+
+  test('is the same for the routes and for the fast path, whatever the header says', async () => {
+    const part = fc.constantFrom(
+      '10.0.0.1',
+      '203.0.113.7',
+      '::1',
+      'fe80::1%eth0',
+      '[::1]:80',
+      '1.2.3.4:80',
+      '',
+      ' ',
+      'x',
+      '::ffff:10.0.0.9',
+    );
+    const trust = fc.constantFrom(undefined, 1, 2, ['10.0.0.0/8'], ['::1', '10.0.0.0/8']);
+    const header = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(','));
+    await fc.assert(
+      fc.asyncProperty(
+        trust,
+        fc.constantFrom('10.0.0.1', '198.51.100.9', '::1'),
+        header,
+        async (trusted, peer, text) => {
+          const [ofRoutes, ofFastPath] = await addressesOf(trusted, peer, text);
+          expect(ofFastPath).toBe(ofRoutes);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
