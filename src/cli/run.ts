@@ -16,6 +16,7 @@ import { backupCommand } from './commands/storage/backup.js';
 import { secretCommand } from './commands/storage/secret.js';
 import { upgradeCommand } from './commands/upgrade.js';
 import { usersCommand } from './commands/users.js';
+import { webhooksCommand } from './commands/webhooks/webhooks.js';
 import { describeFailure } from './support/failure.js';
 import type { Io } from './support/io.js';
 
@@ -70,6 +71,7 @@ function createProgram(io: Io, exitWith: (code: number) => void): Command {
   operatorsCommand(program, io);
   imagesCommand(program, io, exitWith);
   messagesCommand(program, io);
+  webhooksCommand(program, io, exitWith);
   schemesCommand(program, io);
   auditCommand(program, io, exitWith);
   backupCommand(program, io);

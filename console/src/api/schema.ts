@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 3ebfb00e84235e54c6d490ae5d82217b321a8da5178cd43bc9fb390cc205c36f
+// sha256 of the document: 982869f764abd4441f1d6645aa91872e250eabd61b9dc97dba8ed7230309775f
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -1258,7 +1258,7 @@ export type Metadata = {
 };
 
 export type MetricStatistics = {
-    metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'messages.delivered' | 'messages.undelivered' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
+    metric: 'logins.approved' | 'logins.failed' | 'locks' | 'devices.new' | 'sessions.created' | 'sessions.verified' | 'messages.sent' | 'messages.failed' | 'messages.expired' | 'messages.delivered' | 'messages.undelivered' | 'pushes.sent' | 'pushes.failed' | 'pushes.gone' | 'pushes.expired' | 'pushes.dropped' | 'webhooks.delivered' | 'webhooks.failed' | 'notifications.published' | 'notifications.pushed' | 'streams.open' | 'queue.jobs' | 'queue.latency' | 'database.size' | 'queue.age';
     /**
      * counter: events in the bucket. average: the average over the bucket. maximum: the highest value in the bucket. mean: the mean of the events in the bucket.
      */
@@ -10201,7 +10201,7 @@ export type GetStatisticsData = {
     path?: never;
     query: {
         /**
-         * One or more metrics, joined by a comma: logins.approved, logins.failed, locks, devices.new, sessions.created, sessions.verified, messages.sent, messages.failed, messages.expired, messages.delivered, messages.undelivered, pushes.sent, pushes.failed, pushes.gone, pushes.expired, pushes.dropped, notifications.published, notifications.pushed, streams.open, queue.jobs, queue.latency, database.size, queue.age.
+         * One or more metrics, joined by a comma: logins.approved, logins.failed, locks, devices.new, sessions.created, sessions.verified, messages.sent, messages.failed, messages.expired, messages.delivered, messages.undelivered, pushes.sent, pushes.failed, pushes.gone, pushes.expired, pushes.dropped, webhooks.delivered, webhooks.failed, notifications.published, notifications.pushed, streams.open, queue.jobs, queue.latency, database.size, queue.age.
          */
         metric: string;
         /**

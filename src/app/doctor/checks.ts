@@ -149,7 +149,8 @@ export async function checkSecrets(
   const [tables] = await handle.query(
     compose<{ exist: boolean }, 'everyone'>(
       'everyone',
-      sql`select to_regclass('totp') is not null and to_regclass('challenges') is not null as exist`,
+      sql`select to_regclass('totp') is not null and to_regclass('challenges') is not null
+          and to_regclass('webhook_keys') is not null as exist`,
     ),
   );
   if (tables?.exist !== true) return [];

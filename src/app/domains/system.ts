@@ -10,6 +10,7 @@ import type { Base } from '../base/base.js';
 import * as checks from '../doctor/checks.js';
 import { deliveryFindings, providerFindings } from '../doctor/delivery.js';
 import { checkImages } from '../doctor/images.js';
+import { webhookFindings } from '../doctor/webhooks.js';
 import { receiptUrlOf } from './sms.js';
 
 /** How long the findings are cached, in milliseconds. Their checks resolve host names and read stored values. */
@@ -53,6 +54,7 @@ export function createSystemInformation(
       attempt('images', () => checkImages(config)),
       attempt('push', async () => [checks.checkPush(config)]),
       attempt('deliveries', () => deliveryFindings(statistics)),
+      attempt('webhooks', () => webhookFindings(everyone)),
     ]);
     const warnings = config.warnings.map((detail) => checks.warn('configuration', detail));
     return [...warnings, ...found.flat()]

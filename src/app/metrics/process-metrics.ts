@@ -126,6 +126,14 @@ export function readProcessMetrics(sources: ProcessSources): Family[] {
       ),
     ),
     counter(
+      'postern_webhook_attempts_total',
+      'Attempts to deliver an event to a webhook.',
+      (['delivered', 'failed'] as const).map((outcome) => ({
+        labels: { outcome },
+        value: sumOf(of(`webhooks.${outcome}`)),
+      })),
+    ),
+    counter(
       'postern_notifications_published_total',
       'Notifications, counted for each user.',
       total('notifications.published'),

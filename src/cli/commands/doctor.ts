@@ -20,6 +20,7 @@ import {
   warn,
 } from '../../app/doctor/checks.js';
 import { checkImages } from '../../app/doctor/images.js';
+import { webhookFindings } from '../../app/doctor/webhooks.js';
 import { type Config, ConfigError, readConfig } from '../../config/config.js';
 import { EmbeddedPostgresError } from '../../database/embedded.js';
 import { withDatabase } from '../support/dependencies.js';
@@ -63,6 +64,7 @@ async function* examine(io: Io): AsyncGenerator<Finding> {
       ...(await checkSchemes(everyone, config)),
       ...(await checkSecrets(everyone, config)),
       ...(await checkBackups(everyone, config)),
+      ...(await webhookFindings(everyone)),
     ]),
   );
   yield* await attempt('sms', () => checkSms(config));

@@ -53,6 +53,8 @@ export const metrics = {
     about: 'Pushes that were not sent, because the notification or the device is gone, or because of a mute',
     labels: 'the channel',
   },
+  'webhooks.delivered': { kind: 'counter', about: 'Attempts to deliver an event to a webhook that succeeded' },
+  'webhooks.failed': { kind: 'counter', about: 'Attempts to deliver an event to a webhook that failed' },
   'notifications.published': { kind: 'counter', about: 'Notifications, counted for each user' },
   'notifications.pushed': { kind: 'counter', about: 'Notifications that are pushed to at least one device' },
   'streams.open': { kind: 'average', about: 'Open notification streams' },
