@@ -1,6 +1,9 @@
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { User } from '../../src/contract/user.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type ClientPage, serveClientPage } from '../support/client-page.js';
+import { eventually } from '../support/eventually.js';
 import { type Firefox, type FirefoxPage, launchFirefox } from '../support/firefox.js';
 import { createUser, password } from '../support/users.js';
 
@@ -24,20 +27,22 @@ afterAll(async () => {
 });
 
 /** Opens the page with a client that keeps its login in IndexedDB. @returns the status of the client */
-async function open(tab: FirefoxPage): Promise<string> {
+async function open(tab: FirefoxPage, options: object = {}): Promise<string> {
   await tab.goto(page.url);
   await tab.until('globalThis.tab');
-  return tab.evaluate(`tab.open('all tabs')`);
+  return tab.evaluate(`tab.open('all tabs', ${JSON.stringify(options)})`);
 }
+const logIn = ({ username }: Pick<User, 'username'>) =>
+  first.evaluate(`tab.logIn(${JSON.stringify(username)}, ${JSON.stringify(password)})`);
 const publish = (userId: string, description: string) =>
-  app.api('POST', '/admin/v1/notifications', {
+  app.api<{ id: string }>('POST', '/admin/v1/notifications', {
     bearer: app.adminKey,
     body: { user_id: userId, notification_type: 'payment', description },
   });
 
 test('tabs follow each other, keep the login and its key in IndexedDB, and share a live inbox that loses nothing', async () => {
   const user = await createUser(app);
-  expect(await first.evaluate(`tab.logIn(${JSON.stringify(user.username)}, ${JSON.stringify(password)})`)).toBe('done');
+  expect(await logIn(user)).toBe('done');
   await second.until(`tab.status() === 'signed_in'`);
   const { body: devices } = await app.api<{ is_bound: boolean }[]>('GET', `/admin/v1/users/${user.id}/devices`, {
     bearer: app.adminKey,
@@ -58,4 +63,57 @@ test('tabs follow each other, keep the login and its key in IndexedDB, and share
   await second.evaluate('tab.logOut()');
   await first.until(`tab.status() === 'signed_out'`);
   expect(await firefox.page.evaluate('reports')).toEqual([]);
+});
+
+test('a live inbox loses and repeats nothing over twenty cut connections', async () => {
+  const user = await createUser(app);
+  await open(first, { stream: 'tab' });
+  await logIn(user);
+  await first.evaluate('tab.hurry()');
+  await first.evaluate('tab.follow()');
+  await first.until('tab.isLive()');
+  const sent: string[] = [];
+  for (let cut = 0; cut < 20; cut += 1) {
+    const before = page.streams();
+    sent.push(`number ${cut}`);
+    await publish(user.id, `number ${cut}`);
+    page.cut();
+    await eventually('another stream', async () => (page.streams() > before ? true : undefined));
+  }
+  await first.until(`tab.texts.at(-1) === 'number 19'`);
+  expect(await first.evaluate('tab.texts')).toEqual(sent);
+  await first.evaluate('tab.logOut()');
+});
+
+const step = fc.oneof(
+  fc.record({ act: fc.constantFrom('publish' as const, 'change' as const, 'delete' as const), which: fc.nat(30) }),
+  fc.record({ act: fc.constant('sync' as const), which: fc.nat(4) }),
+);
+
+test('after any interleaving of changes and cut synchronisations, the copy in IndexedDB equals the list of Postern', async () => {
+  await open(first);
+  const bearer = app.adminKey;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 20 }), async (steps) => {
+      const user = await createUser(app);
+      await logIn(user);
+      const ids: string[] = [];
+      for (const { act, which } of steps) {
+        const path = `/admin/v1/notifications/${ids[which % Math.max(1, ids.length)] ?? user.id}`;
+        if (act === 'publish') ids.push((await publish(user.id, `published ${which}`)).body.id);
+        else if (act === 'change') await app.api('PATCH', path, { bearer, body: { description: `changed ${which}` } });
+        else if (act === 'delete') await app.api('DELETE', path, { bearer });
+        else {
+          page.left = which;
+          await first.evaluate('tab.sync()');
+          page.left = Number.POSITIVE_INFINITY;
+        }
+      }
+      expect(await first.evaluate('tab.sync()')).toBe(true);
+      const [copied, listed] = await first.evaluate<[unknown[], unknown[]]>('tab.lists()');
+      expect(copied).toEqual(listed);
+      await first.evaluate('tab.logOut()');
+    }),
+    { numRuns: 5 },
+  );
 });

@@ -2,9 +2,11 @@
 import * as client from '../../packages/client/src/index.js';
 
 declare const location: { readonly origin: string };
+declare function dispatchEvent(event: Event): boolean;
 
 let postern: client.Postern;
 let inbox: client.Inbox;
+let copy: client.InboxCopy;
 
 export const tab = {
   /** What the live inbox has shown: texts of notifications, and states of the connection. */
@@ -17,6 +19,7 @@ export const tab = {
     // A machine with many tests may take longer to answer than the default.
     postern = client.createPostern({ url: location.origin, storage, timeout: 60_000 });
     inbox = client.createInbox(postern, { workerUrl: '/worker.js', ...options });
+    copy = client.createInboxCopy(postern, { limit: 3 });
     return (await postern.ready()).status;
   },
   async logIn(identity: string, password: string) {
@@ -37,6 +40,21 @@ export const tab = {
     return true;
   },
   isLive: () => tab.connections.at(-1) === 'live',
+  /** Ends pauses between attempts at once, as a browser does when it is online again. */
+  hurry: () => void setInterval(() => dispatchEvent(new Event('online')), 5),
+
+  /** @returns whether the copy in IndexedDB is up to date */
+  sync: () =>
+    copy.sync().then(
+      () => true,
+      () => false,
+    ),
+  /** What the copy has, and what Postern has, newest first. */
+  async lists() {
+    const listed = [];
+    for await (const item of inbox.list({ limit: 100, sort: 'created_at:desc' })) listed.push(item);
+    return [await copy.items(), listed.toSorted((one, other) => other.sequence - one.sequence)];
+  },
 };
 
 (globalThis as { tab?: typeof tab }).tab = tab;

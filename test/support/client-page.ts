@@ -15,6 +15,8 @@ export interface ClientPage {
   openStreams(): number;
   /** The event streams that were opened so far. */
   streams(): number;
+  /** How many requests reach Postern from now on. The connections of others are cut. */
+  left: number;
   /** Cuts all streams. */
   cut(): void;
   /** Added to the policy of the page. */
@@ -32,6 +34,8 @@ export async function serveClientPage(app: Pick<TestApp, 'url'>): Promise<Client
   let streams = 0;
 
   function passOn(incoming: IncomingMessage, response: ServerResponse): void {
+    page.left -= 1;
+    if (page.left < 0) return void response.destroy();
     const { method, url = '/', headers } = incoming;
     // It keeps the header Host, with which Postern compares the URL in a proof of the login's key.
     const outgoing = request(app.url + url, { method, headers }, (answer) => {
@@ -67,6 +71,7 @@ export async function serveClientPage(app: Pick<TestApp, 'url'>): Promise<Client
     url: `http://localhost:${(server.address() as AddressInfo).port}`,
     openStreams: () => open.size,
     streams: () => streams,
+    left: Number.POSITIVE_INFINITY,
     cut() {
       for (const response of open) response.destroy();
     },
