@@ -48,6 +48,7 @@ const input = {
   filter: Text(2000),
   description: Text(255),
   payload: Type.Enum(webhookPayloads, {
+    title: 'WebhookPayload',
     description: 'thin: ids and the names of changed fields. full: also the resource, as it is when the event is sent.',
   }),
 };
@@ -97,9 +98,10 @@ export const Webhook = Type.Object(
     events: Type.Array(Type.String()),
     filter: Type.String({ description: 'Only events that match this filter are delivered. Empty: all.' }),
     description: Type.String(),
-    payload: Type.Enum(webhookPayloads),
+    payload: Type.Enum(webhookPayloads, { title: 'WebhookPayload' }),
     enabled: Type.Boolean(),
     disabled_reason: Type.Unsafe<(typeof webhookDisabledReasons)[number] | null>({
+      title: 'WebhookDisabledReason',
       type: ['string', 'null'],
       enum: [...webhookDisabledReasons, null],
       description: 'operator: by a request. gone: the endpoint answered 410. failing: five days without success.',

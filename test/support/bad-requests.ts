@@ -167,12 +167,11 @@ function createSnapshot(database: Database): () => Promise<unknown> {
              'session_changes', 'session_changes_floor', 'event_feed', 'event_feed_state', 'instances', 'statistics') order by 1`,
       ),
     );
-    return tables
-      .map(
-        ({ name }) =>
-          `select '${name}' as name, md5(coalesce(string_agg(t::text, ';' order by t::text), '')) as rows from ${name} t`,
-      )
-      .join(' union all ');
+    const parts = tables.map(
+      ({ name }) =>
+        `select '${name}' as name, md5(coalesce(string_agg(t::text, ';' order by t::text), '')) as rows from ${name} t`,
+    );
+    return `${parts.join(' union all ')} order by name`;
   };
   return async () => {
     statement ??= build();

@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 982869f764abd4441f1d6645aa91872e250eabd61b9dc97dba8ed7230309775f
+// sha256 of the document: 1f1478a7b7bc63257bb2faca7e798f4f8bd5e5c429863ab6c74e6da268091848
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -942,12 +942,12 @@ export type IssuedWebhook = {
      */
     filter: string;
     description: string;
-    payload: 'thin' | 'full';
+    payload: WebhookPayload;
     enabled: boolean;
     /**
      * operator: by a request. gone: the endpoint answered 410. failing: five days without success.
      */
-    disabled_reason: 'operator' | 'gone' | 'failing' | null;
+    disabled_reason: WebhookDisabledReason | null;
     disabled_at: string | null;
     /**
      * Until then the previous secret also signs. Null: there is none.
@@ -1415,7 +1415,7 @@ export type NewWebhook = {
     /**
      * thin: ids and the names of changed fields. full: also the resource, as it is when the event is sent.
      */
-    payload?: 'thin' | 'full';
+    payload?: WebhookPayload;
 };
 
 export type Notification = {
@@ -2426,12 +2426,12 @@ export type Webhook = {
      */
     filter: string;
     description: string;
-    payload: 'thin' | 'full';
+    payload: WebhookPayload;
     enabled: boolean;
     /**
      * operator: by a request. gone: the endpoint answered 410. failing: five days without success.
      */
-    disabled_reason: 'operator' | 'gone' | 'failing' | null;
+    disabled_reason: WebhookDisabledReason | null;
     disabled_at: string | null;
     /**
      * Until then the previous secret also signs. Null: there is none.
@@ -2466,7 +2466,7 @@ export type WebhookChange = {
     /**
      * thin: ids and the names of changed fields. full: also the resource, as it is when the event is sent.
      */
-    payload?: 'thin' | 'full';
+    payload?: WebhookPayload;
     /**
      * true: deliver again. Events of the meantime can be replayed.
      */
@@ -2518,10 +2518,14 @@ export type WebhookDeliveryPage = {
     page: PageInfo;
 };
 
+export type WebhookDisabledReason = 'operator' | 'gone' | 'failing';
+
 export type WebhookPage = {
     data: Array<Webhook>;
     page: PageInfo;
 };
+
+export type WebhookPayload = 'thin' | 'full';
 
 export type WebhookPublicKey = {
     kty: 'OKP';
@@ -2587,6 +2591,73 @@ export type WebhookTestRequest = {
      */
     type?: 'user.created' | 'user.updated' | 'user.deleted' | 'user.locked' | 'user.unlocked' | 'user.deactivated' | 'identity.verified' | 'login.approved' | 'login.rejected' | 'login.locked' | 'device.added' | 'device.removed' | 'token.ended' | 'credential.changed' | 'recovery.completed' | 'registration.completed' | 'notification.created' | 'notification.updated' | 'notification.deleted' | 'marker.moved' | 'message.failed' | 'push.token_gone';
 };
+
+/**
+ * The language of messages: en or es.
+ */
+export type AcceptLanguageHeader = string;
+
+/**
+ * A DPoP proof (RFC 9449), if the token is bound to a key.
+ */
+export type DpopHeader = string;
+
+/**
+ * Up to 255 printable characters. A repeat with the same key and body within 24 h gets the stored response.
+ */
+export type IdempotencyKeyHeader = string;
+
+/**
+ * An ETag of an earlier response: 304 while nothing has changed.
+ */
+export type IfNoneMatchHeader = string;
+
+/**
+ * count=exact counts all items that match the filter (RFC 7240).
+ */
+export type PreferHeader = string;
+
+/**
+ * The position of a page: `next_cursor` of the page before, or the `cursor` of a link. Opaque, and valid only with the same sort. With a cursor, `page` is ignored.
+ */
+export type CursorQuery = string;
+
+/**
+ * Conditions field:op:value, joined by a comma or |. All of them must hold. Operators: eq neq gt gte lt lte in like. A backslash escapes a separator.
+ */
+export type FilterQuery = string;
+
+export type IdPath = string;
+
+/**
+ * Items per page.
+ */
+export type LimitQuery = number;
+
+/**
+ * The name of the provider, such as google.
+ */
+export type NamePath = string;
+
+/**
+ * Page number, from 1.
+ */
+export type PageQuery = number;
+
+/**
+ * A part of a name, user name, mail address or phone number, in upper or lower case. Or the id of a user or of a device, or a whole external_id. A full mail address or phone number that a user has finds this user alone. At most 320 characters.
+ */
+export type SearchQuery = string;
+
+/**
+ * Only items strictly newer than this time (UTC): YYYY-MM-DD HH:MM:SS or RFC 3339.
+ */
+export type SinceQuery = string;
+
+/**
+ * created_at or updated_at, each with :asc or :desc, joined by a comma or |. Without a direction: newest first.
+ */
+export type SortQuery = string;
 
 export type DeleteHeldTokenData = {
     body?: never;

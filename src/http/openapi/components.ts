@@ -112,7 +112,7 @@ function numberFormat({ type, format, maximum }: JsonObject): string | undefined
 /** Moves headers that several responses share to the components. If two share a name, it moves the more frequent one. */
 export function hoistHeaders(document: JsonObject): void {
   const operations = Object.values(objectAt(document, 'paths')).flatMap((path) => Object.values(path as JsonObject));
-  const headers = createComponentCollector();
+  const headers = createComponentCollector('headers');
   for (const operation of operations.filter(isJsonObject)) {
     for (const [name, header] of headersOf(operation)) headers.count(name, header);
   }
@@ -132,8 +132,35 @@ function headersOf(operation: JsonObject): [string, unknown][] {
   return answers.flatMap((answer) => Object.entries(objectAt(answer, 'headers')));
 }
 
-/** Counts how often each value is used. Values that are used more than once become components, and `refer` refers to them. */
-function createComponentCollector() {
+/**
+ * Moves parameters that several operations share to the components, such as `Accept-Language` and `page`. If two share a name and a
+ * place, it moves the more frequent one.
+ */
+export function hoistParameters(document: JsonObject): void {
+  const operations = Object.values(objectAt(document, 'paths'))
+    .flatMap((path) => Object.values(path as JsonObject))
+    .filter(isJsonObject);
+  const collector = createComponentCollector('parameters');
+  const nameOf = (parameter: JsonObject) => `${parameter.name}-${parameter.in}`;
+  for (const operation of operations) {
+    for (const parameter of parametersOf(operation)) collector.count(nameOf(parameter), parameter);
+  }
+  for (const operation of operations) {
+    const parameters = parametersOf(operation);
+    if (parameters.length > 0) {
+      operation.parameters = parameters.map((parameter) => collector.refer(nameOf(parameter), parameter));
+    }
+  }
+  document.components = { ...objectAt(document, 'components'), parameters: collector.components() };
+}
+
+const parametersOf = ({ parameters }: JsonObject) => (Array.isArray(parameters) ? parameters.filter(isJsonObject) : []);
+
+/**
+ * Counts how often each value is used. Values that are used more than once become components, and `refer` refers to them.
+ * @param kind the member of `components`
+ */
+function createComponentCollector(kind: 'headers' | 'parameters') {
   const found = new Map<string, { value: unknown; uses: number }[]>();
   const mostUsed = (name: string) => {
     const [most] = [...(found.get(name) ?? [])].sort((a, b) => b.uses - a.uses);
@@ -150,7 +177,7 @@ function createComponentCollector() {
     refer(name: string, value: unknown): unknown {
       const component = mostUsed(name);
       const isShared = component !== undefined && isSame(component.value, value);
-      return isShared ? { $ref: `#/components/headers/${pascalCase(name)}` } : value;
+      return isShared ? { $ref: `#/components/${kind}/${pascalCase(name)}` } : value;
     },
     components(): JsonObject {
       const names = [...found.keys()].filter((name) => mostUsed(name) !== undefined).sort();

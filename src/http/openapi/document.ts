@@ -1,4 +1,4 @@
-import { hoistHeaders, hoistSchemas } from './components.js';
+import { hoistHeaders, hoistParameters, hoistSchemas } from './components.js';
 import { addExamples } from './examples.js';
 import { type JsonObject, objectAt } from './json-schema.js';
 import { completeOperation, type DescribedRoute } from './operations.js';
@@ -27,6 +27,7 @@ export function completeDocument<Document extends object>(
     responses: problemComponents(new Set([...codes, ...anywhere])),
   };
   hoistHeaders(document);
+  hoistParameters(document);
   hoistSchemas(document);
   addExamples(document);
   return Object.assign({}, generated, document);

@@ -11,15 +11,16 @@ interface Media {
   readonly example?: unknown;
   readonly examples?: object;
 }
+interface Parameter {
+  readonly $ref?: string;
+  readonly name?: string;
+  readonly in?: string;
+  readonly schema?: { readonly maximum?: number };
+}
 interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
-  readonly parameters?: readonly {
-    readonly $ref?: string;
-    readonly name?: string;
-    readonly in?: string;
-    readonly schema?: { readonly maximum?: number };
-  }[];
+  readonly parameters?: readonly Parameter[] | undefined;
   readonly requestBody?: { readonly content: Record<string, Media> };
   readonly responses: Record<string, { readonly $ref?: string; readonly content?: Record<string, Media> }>;
 }
@@ -50,6 +51,12 @@ function schemasOf(...parts: readonly unknown[]): Schema[] {
   });
 }
 
+/** A parameter, or the component that it refers to. */
+const resolved = (parameter: Parameter): Parameter =>
+  parameter.$ref === undefined
+    ? parameter
+    : (document.components.parameters?.[parameter.$ref.split('/').at(-1) ?? ''] ?? parameter);
+
 const sourceFiles = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
@@ -70,7 +77,10 @@ beforeAll(async () => {
   text = await (await fetch(`${postern.url}/openapi.json`)).text();
   document = JSON.parse(text);
   operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ where: `${method} ${path}`, operation })),
+    Object.entries(methods).map(([method, operation]) => ({
+      where: `${method} ${path}`,
+      operation: { ...operation, parameters: operation.parameters?.map(resolved) },
+    })),
   );
 });
 afterAll(() => postern.close());
@@ -174,9 +184,11 @@ describe('the OpenAPI document', () => {
       'createImage',
       'createKey',
       'createUser',
+      'createWebhook',
       'publishNotification',
       'publishNotifications',
       'retryMessage',
+      'rotateWebhookSecret',
       'uploadImage',
     ]);
     const readers = sourceFiles('src/http').filter((file) => readsIdempotencyKey(readFileSync(file, 'utf8')));
@@ -187,6 +199,7 @@ describe('the OpenAPI document', () => {
       'src/http/routes/admin/notifications.ts',
       'src/http/routes/admin/outbox.ts',
       'src/http/routes/admin/users/users.ts',
+      'src/http/routes/admin/webhooks.ts',
       'src/http/routes/v1/images.ts',
       'src/http/routes/v1/tokens.ts',
     ]);
@@ -195,10 +208,15 @@ describe('the OpenAPI document', () => {
   test('declares Prefer and If-None-Match only for the lists that support them, and for all of them', async () => {
     const user = await createUser(postern);
     const { session } = await signIn(postern, user);
+    const webhook = await postern.api<{ id: string }>('POST', '/admin/v1/webhooks', {
+      bearer: postern.adminKey,
+      body: { url: 'https://hooks.example.com/', events: ['user.*'] },
+    });
     const lists = declaring('query', 'page');
     expect(lists.length).toBeGreaterThan(20);
     for (const { where } of lists) {
-      const path = (where.split(' ')[1] ?? '').replace('{id}', user.id);
+      const template = where.split(' ')[1] ?? '';
+      const path = template.replace('{id}', template.startsWith('/admin/v1/webhooks/') ? webhook.body.id : user.id);
       const bearer = path.startsWith('/admin/') ? postern.adminKey : session.token;
       const counted = await postern.api('GET', path, { bearer, headers: { prefer: 'count=exact' } });
       expect(counted.status, where).toBe(200);

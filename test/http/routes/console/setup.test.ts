@@ -55,7 +55,10 @@ describe('a set-up', () => {
     expect(account.body).toMatchObject({
       ...{ name: 'Ada Lovelace', username: fields.username, email: 'ada@example.com', locale: 'es' },
       ...{ role: 'operator', role_active: true, second_factors: [{ type: 'totp' }], has_password: true },
-      capabilities: ['users:read', 'users:write', 'notifications:write', 'sessions:verify', 'webhooks:write', 'admin'],
+      capabilities: [
+        ...['users:read', 'users:write', 'notifications:write', 'sessions:verify', 'webhooks:write'],
+        ...['clients:forward', 'admin'],
+      ],
     });
     // Needs the scope admin, a second factor and a fresh login.
     const key = await postern.api<IssuedApiKey>('POST', '/admin/v1/keys', {
