@@ -141,7 +141,7 @@ begin
                             'device.removed', 'totp.enrolled', 'totp.removed', 'passkey.enrolled', 'passkey.removed',
                             'recovery_codes.made', 'second_factors.removed', 'external_identity.linked',
                             'external_identity.unlinked', 'recovery.completed', 'registration.completed', 'message.failed',
-                            'message.expired'])
+                            'message.expired', 'message.undelivered'])
       or (type = any (array['login.rejected', 'login.refused_locked', 'account.locked_by_guesses'])
           and exists (select from users u where u.id = added.user_id));
   end if;

@@ -82,6 +82,7 @@ const causes: Partial<Record<EventType | WebhookEventType, Describe>> = {
   'marker.moved': taking('marker.moved', 'last_read_sequence'),
   'message.failed': taking('message.failed', 'message_id', 'kind'),
   'message.expired': taking('message.failed', 'message_id', 'kind'),
+  'message.undelivered': taking('message.failed', 'message_id', 'kind'),
   'push.token_gone': taking('push.token_gone', 'device_id', 'channel'),
 };
 

@@ -179,13 +179,15 @@ describe('with a webhook', () => {
     await record('registration.completed', {});
     await record('recovery.completed', { recovers: 'password' });
     await record('message.failed', { message_id: randomUUID(), kind: 'sms.code' });
+    await record('message.undelivered', { message_id: randomUUID(), kind: 'sms.code' });
     await record('message.sent', {});
     const types = await note(user);
-    expect(types.slice(-5)).toEqual([
+    expect(types.slice(-6)).toEqual([
       'push.token_gone',
       'identity.verified',
       'registration.completed',
       'recovery.completed',
+      'message.failed',
       'message.failed',
     ]);
   });
