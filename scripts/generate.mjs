@@ -7,9 +7,13 @@ import { authenticationErrors } from '../dist/contract/errors/authentications.js
 import { fieldErrors } from '../dist/contract/errors/fields.js';
 import { errors } from '../dist/contract/errors/problems.js';
 import { loginReasons } from '../dist/contract/login-diagnosis/texts.js';
+import { aboutWebhookEvent, webhookEventSchemas } from '../dist/contract/webhook-events.js';
+import { webhookEventTypes } from '../dist/contract/webhooks.js';
 import { buildServer } from '../dist/http/server.js';
 import { textRules } from '../dist/messages/kinds.js';
 import { builtInTexts } from '../dist/messages/templates.js';
+import { exampleOf } from '../dist/webhooks/examples.js';
+import { bodyOf } from '../dist/webhooks/payload.js';
 import { wireTypes } from './lib/wire-types.mjs';
 
 const openApiText = await openApi();
@@ -18,6 +22,8 @@ const documents = {
   'docs/configuration.md': configurationPage(),
   'docs/templates.md': templatesPage(),
   'docs/openapi.json': openApiText,
+  'docs/webhook-events.md': webhookEventsPage(),
+  'docs/webhook-events.json': `${JSON.stringify(webhookEventSchemas(), null, 2)}\n`,
   'packages/client/src/wire.ts': clientTypes(JSON.parse(openApiText)),
   'packages/server/src/wire.ts': serverTypes(JSON.parse(openApiText)),
 };
@@ -33,6 +39,35 @@ for (const [path, text] of Object.entries(documents)) {
 if (stale.length > 0) {
   console.error(`Out of date: ${stale.join(', ')}. Run: npm run generate`);
   process.exitCode = 1;
+}
+
+/** The catalogue of events: each with an example of its body. */
+function webhookEventsPage() {
+  const [event, endpoint, user] = [
+    '0197a4c2-6f1e-7c31-9d52-8a4b5c6d7e8f',
+    '3b2a1908-f7e6-4d5c-8b4a-392817065f4e',
+    '582a5abb-1335-4794-4855-11e067b8c55e',
+  ];
+  const parts = webhookEventTypes.map((type) => {
+    const body = bodyOf(endpoint, {
+      event_id: event,
+      type,
+      created_at: '2026-11-23T17:30:00.123456Z',
+      user_id: user,
+      sequence: 3,
+      data: exampleOf(type),
+    });
+    return `## ${type}\n\n${aboutWebhookEvent(type)}\n\n\`\`\`json\n${JSON.stringify(JSON.parse(body), null, 2)}\n\`\`\`\n`;
+  });
+  return `# Events of webhooks
+
+Generated from \`src/contract/webhook-events.ts\` by \`npm run generate\`.
+
+[Webhooks](webhooks.md) deliver these events. Each part shows a body with the payload \`thin\`. [webhook-events.json](webhook-events.json)
+contains a JSON Schema of each body. Accept members that you do not know: full payloads, test events and later releases
+have more.
+
+${parts.join('\n')}`;
 }
 
 function errorsPage() {

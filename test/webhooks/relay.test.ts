@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formatsPlugin from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EventType, recordEvent } from '../../src/audit/events.js';
 import type { Notification } from '../../src/contract/notification.js';
+import { webhookEventSchema } from '../../src/contract/webhook-events.js';
 import { webhookEventTypes } from '../../src/contract/webhooks.js';
 import { deletePushToken } from '../../src/devices/push-devices.js';
 import { includesType } from '../../src/webhooks/catalogue.js';
 import { exampleOf } from '../../src/webhooks/examples.js';
+import { bodyOf } from '../../src/webhooks/payload.js';
 import { createAdministration } from '../support/administration.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -208,6 +212,22 @@ describe('with a webhook', () => {
       const known = webhookEventTypes.find((one) => one === type);
       if (known === undefined) throw new Error(`${type} is not in the catalogue`);
       expect([type, ...Object.keys(data).sort()]).toEqual([type, ...Object.keys(exampleOf(known)).sort()]);
+    }
+  });
+
+  test.each(webhookEventTypes)('a real event %s matches its JSON Schema, which names all its members', (type) => {
+    const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
+    formatsPlugin.default(ajv);
+    const validate = ajv.compile(webhookEventSchema(type));
+    const row = seen.get(type);
+    if (row === undefined) throw new Error(`${type} was not seen`);
+    for (const data of [row.data, exampleOf(type)]) {
+      const event = { event_id: randomUUID(), type, user_id: randomUUID(), sequence: row.sequence, data };
+      const body = JSON.parse(bodyOf(randomUUID(), { ...event, created_at: new Date().toISOString() }));
+      expect([validate(body), validate.errors]).toEqual([true, null]);
+      expect(validate({ ...body, type: 'other' })).toBe(false);
+      const { properties } = webhookEventSchema(type) as { properties: { data: { properties: object } } };
+      expect(Object.keys(properties.data.properties).sort()).toEqual(Object.keys(body.data).sort());
     }
   });
 });

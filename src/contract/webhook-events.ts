@@ -1,0 +1,108 @@
+import { type WebhookEventType, webhookEventTypes } from './webhooks.js';
+
+/** JSON Schema of one member of `data`. */
+type MemberSchema = Readonly<Record<string, unknown>>;
+
+const id = { type: 'string', format: 'uuid' };
+const nullable = (type: 'string' | 'integer') => ({ type: [type, 'null'] });
+const nullableId = { type: ['string', 'null'], format: 'uuid' };
+
+/** The members that the data of every event has. */
+const common = {
+  user_id: id,
+  sequence: { type: 'integer', minimum: 1, description: 'Counts the events of the user.' },
+  changed_fields: { type: 'array', items: { type: 'string' } },
+  actor: { ...nullable('string'), description: 'Who caused the event. Null: it was not recorded.' },
+};
+
+const login = {
+  authentication_id: nullableId,
+  device_id: nullableId,
+  authenticator: nullable('string'),
+  second_factor: nullable('string'),
+};
+const notification = { notification_id: id, notification_sequence: { type: ['integer', 'null'], minimum: 1 } };
+
+interface EventDescription {
+  readonly about: string;
+  /** The members besides those that all events have. */
+  readonly members: Readonly<Record<string, MemberSchema>>;
+}
+
+const events: Readonly<Record<WebhookEventType, EventDescription>> = {
+  'user.created': { about: 'A user was created.', members: {} },
+  'user.updated': { about: 'Fields of a user were changed. `changed_fields` names them.', members: {} },
+  'user.deleted': { about: 'A user was deleted.', members: {} },
+  'user.locked': { about: 'An operator locked a user.', members: {} },
+  'user.unlocked': { about: 'A lock of a user was removed.', members: {} },
+  'user.deactivated': { about: 'A user was deactivated.', members: {} },
+  'identity.verified': {
+    about: 'A user proved an email address or a phone number.',
+    members: { identity_type: nullable('string') },
+  },
+  'login.approved': { about: 'A login succeeded.', members: login },
+  'login.rejected': {
+    about: 'A login of an existing user failed.',
+    members: { ...login, reason: { type: 'string', enum: ['rejected', 'locked'] } },
+  },
+  'login.locked': { about: 'Wrong secrets locked the logins of a user.', members: { device_id: nullableId } },
+  'device.added': { about: 'A user logged in on a new device.', members: { device_id: nullableId } },
+  'device.removed': { about: 'A device was removed.', members: { device_id: nullableId } },
+  'token.ended': {
+    about: 'An authentication token ended: by a logout, a lock or a change of credentials.',
+    members: { authentication_id: nullableId, device_id: nullableId },
+  },
+  'credential.changed': {
+    about: 'A password, a PIN, a second factor or a linked account was changed.',
+    members: { credential: { type: 'string' }, change: { type: 'string', enum: ['changed', 'added', 'removed'] } },
+  },
+  'recovery.completed': {
+    about: 'A user set a new password or PIN by account recovery.',
+    members: { recovers: nullable('string') },
+  },
+  'registration.completed': { about: 'A user completed a registration.', members: {} },
+  'notification.created': { about: 'A notification was published.', members: notification },
+  'notification.updated': { about: 'A notification was changed.', members: notification },
+  'notification.deleted': { about: 'A notification was deleted.', members: notification },
+  'marker.moved': {
+    about: 'A user read notifications.',
+    members: { last_read_sequence: { type: ['integer', 'null'], minimum: 0 } },
+  },
+  'message.failed': {
+    about: 'A message with a code or a notice was not sent, or did not arrive.',
+    members: { message_id: nullableId, kind: nullable('string') },
+  },
+  'push.token_gone': {
+    about: 'A push service refused the token of a device for good.',
+    members: { device_id: nullableId, channel: nullable('string') },
+  },
+};
+
+/** One sentence about an event, for the documentation. */
+export const aboutWebhookEvent = (type: WebhookEventType): string => events[type].about;
+
+/**
+ * JSON Schema (draft 2020-12) of the body of a delivery with thin data. Receivers must accept more members: full payloads, test
+ * events and later releases have them.
+ */
+export function webhookEventSchema(type: WebhookEventType): object {
+  const data = { ...common, ...events[type].members };
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: type,
+    description: events[type].about,
+    type: 'object',
+    required: ['id', 'type', 'timestamp', 'endpoint_id', 'data'],
+    properties: {
+      id,
+      type: { const: type },
+      timestamp: { type: 'string', format: 'date-time' },
+      endpoint_id: id,
+      data: { type: 'object', required: Object.keys(data), properties: data },
+    },
+  };
+}
+
+/** All schemas, by type. */
+export const webhookEventSchemas = (): Record<string, object> =>
+  Object.fromEntries(webhookEventTypes.map((type) => [type, webhookEventSchema(type)]));
