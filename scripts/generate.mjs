@@ -7,7 +7,7 @@ import { authenticationErrors } from '../dist/contract/errors/authentications.js
 import { fieldErrors } from '../dist/contract/errors/fields.js';
 import { errors } from '../dist/contract/errors/problems.js';
 import { loginReasons } from '../dist/contract/login-diagnosis/texts.js';
-import { aboutWebhookEvent, webhookEventSchemas } from '../dist/contract/webhook-events.js';
+import { webhookEventSchema } from '../dist/contract/webhook-events.js';
 import { webhookEventTypes } from '../dist/contract/webhooks.js';
 import { buildServer } from '../dist/http/server.js';
 import { textRules } from '../dist/messages/kinds.js';
@@ -23,7 +23,7 @@ const documents = {
   'docs/templates.md': templatesPage(),
   'docs/openapi.json': openApiText,
   'docs/webhook-events.md': webhookEventsPage(),
-  'docs/webhook-events.json': `${JSON.stringify(webhookEventSchemas(), null, 2)}\n`,
+  'docs/webhook-events.json': webhookEventSchemas(),
   'packages/client/src/wire.ts': clientTypes(JSON.parse(openApiText)),
   'packages/server/src/wire.ts': serverTypes(JSON.parse(openApiText)),
 };
@@ -39,6 +39,12 @@ for (const [path, text] of Object.entries(documents)) {
 if (stale.length > 0) {
   console.error(`Out of date: ${stale.join(', ')}. Run: npm run generate`);
   process.exitCode = 1;
+}
+
+/** The JSON Schema of each event, by type. */
+function webhookEventSchemas() {
+  const schemas = Object.fromEntries(webhookEventTypes.map((type) => [type, webhookEventSchema(type)]));
+  return `${JSON.stringify(schemas, null, 2)}\n`;
 }
 
 /** The catalogue of events: each with an example of its body. */
@@ -57,7 +63,7 @@ function webhookEventsPage() {
       sequence: 3,
       data: exampleOf(type),
     });
-    return `## ${type}\n\n${aboutWebhookEvent(type)}\n\n\`\`\`json\n${JSON.stringify(JSON.parse(body), null, 2)}\n\`\`\`\n`;
+    return `## ${type}\n\n${webhookEventSchema(type).description}\n\n\`\`\`json\n${JSON.stringify(JSON.parse(body), null, 2)}\n\`\`\`\n`;
   });
   return `# Events of webhooks
 

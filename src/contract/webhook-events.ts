@@ -1,4 +1,4 @@
-import { type WebhookEventType, webhookEventTypes } from './webhooks.js';
+import type { WebhookEventType } from './webhooks.js';
 
 /** JSON Schema of one member of `data`. */
 type MemberSchema = Readonly<Record<string, unknown>>;
@@ -78,14 +78,11 @@ const events: Readonly<Record<WebhookEventType, EventDescription>> = {
   },
 };
 
-/** One sentence about an event, for the documentation. */
-export const aboutWebhookEvent = (type: WebhookEventType): string => events[type].about;
-
 /**
  * JSON Schema (draft 2020-12) of the body of a delivery with thin data. Receivers must accept more members: full payloads, test
  * events and later releases have them.
  */
-export function webhookEventSchema(type: WebhookEventType): object {
+export function webhookEventSchema(type: WebhookEventType) {
   const data = { ...common, ...events[type].members };
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -102,7 +99,3 @@ export function webhookEventSchema(type: WebhookEventType): object {
     },
   };
 }
-
-/** All schemas, by type. */
-export const webhookEventSchemas = (): Record<string, object> =>
-  Object.fromEntries(webhookEventTypes.map((type) => [type, webhookEventSchema(type)]));
