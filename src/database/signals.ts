@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { waitAtMost } from '../lib/time-limit.js';
@@ -116,7 +115,7 @@ async function keepListening(
 ): Promise<void> {
   for (let failures = 0; !stopping.aborted; failures += 1) {
     let client: pg.Client | undefined;
-    let ended: Promise<unknown> | undefined;
+    let ended: Promise<void> | undefined;
     const close = () => void client?.end().catch(() => undefined);
     stopping.addEventListener('abort', close, { once: true });
     const ping = setInterval(() => void client?.query('select 1').catch(close), times.ping).unref();
@@ -127,7 +126,8 @@ async function keepListening(
         query_timeout: times.answer,
         keepAlive: true,
         prepare(opening) {
-          ended = once(opening, 'end');
+          // Not `once`, which rejects at the error before the end: nobody may wait for it yet, and that would end the process.
+          ended = new Promise<void>((resolve) => opening.once('end', () => resolve()));
           opening.on('notification', ({ payload = '' }) => onPayload(payload));
         },
       });
