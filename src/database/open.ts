@@ -19,8 +19,8 @@ export interface OpenTarget {
 }
 
 /**
- * Opens the configured database, and watches which of its servers is the primary. Without DATABASE_URL, joins or starts the embedded server of DATA_DIR, and creates it if
- * it does not exist.
+ * Opens the configured database, and watches which of its servers is the primary. Without DATABASE_URL, joins or starts
+ * the embedded server of DATA_DIR, and creates it if it does not exist.
  * @throws EmbeddedPostgresError
  */
 export async function openTarget({ DATABASE_URL, DATA_DIR }: TargetSource, log: Log): Promise<OpenTarget> {

@@ -1,5 +1,5 @@
 import type { MaintenanceTask } from '../../database/maintenance/tasks.js';
-import { everyoneStatement, sql } from '../../database/sql.js';
+import { everyoneStatement, literal, sql } from '../../database/sql.js';
 import { chainHash, leafOfEvent } from './digests.js';
 
 /** A sealed day. If you store it elsewhere, you can later prove that nobody has written the whole chain again. */
@@ -13,6 +13,8 @@ export interface SealedDay {
 
 /** Events of a part. */
 const partSize = 2000;
+/** Parts that a step deletes at most: about 10 MB. */
+const maxDeleted = 100;
 /** Milliseconds from the end of the task to its next start. */
 const restMs = 600_000;
 
@@ -97,8 +99,10 @@ const sealDay = everyoneStatement<{ day: string; hash: Buffer }, { events: strin
 const deleteParts = everyoneStatement<{ age: number }, { deleted: number }>(
   'audit_parts_delete',
   (p) => sql`
-  delete from audit_parts
-  where day < ((db_now() - ${p.age}::float8 * interval '1 millisecond') at time zone 'UTC')::date
+  delete from audit_parts where (day, part) in (
+    select day, part from audit_parts
+    where day < ((db_now() - ${p.age}::float8 * interval '1 millisecond') at time zone 'UTC')::date
+    order by day, part limit ${literal(maxDeleted)})
   returning 1 as deleted`,
 );
 
@@ -117,7 +121,8 @@ export function sealTask(eventsAge: number, onSealed: (day: SealedDay) => void):
       const [open] = await tx.query(selectOpenDay({}));
       if (open === undefined) {
         if ((await tx.query(openDay({}))).length > 0) return { removed: 0, next: {} };
-        return { removed: (await tx.query(deleteParts({ age: eventsAge }))).length };
+        const removed = (await tx.query(deleteParts({ age: eventsAge }))).length;
+        return removed < maxDeleted ? { removed } : { removed, next: {} };
       }
       const { day, is_complete: isComplete } = open;
       if (!isComplete) return { removed: 0 };

@@ -1,4 +1,4 @@
-/** The URL to which a provider sends reports about a message. */
+/** Builds the URL for the reports of a provider about a message. */
 export type ReceiptUrl = (messageId: string) => string;
 
 /** @param publicUrl the URL by which clients reach the service, perhaps with a path */

@@ -84,7 +84,7 @@ describe('the audit page', () => {
     await isClean();
   });
 
-  test('moves nothing under a reader who has scrolled, and leads to the new events', async () => {
+  test('keeps the rows in their place after scrolling, and a button shows the new events', async () => {
     const user = await createUser(postern);
     const values = `$1, gen_random_uuid(), 'user.logged_out', 'cli', db_now() - n * interval '1 second'`;
     const insert = `insert into events (user_id, id, type, actor, created_at) select ${values} from generate_series(1, 120) n`;
