@@ -60,7 +60,7 @@ export async function startBackgroundWork(base: Base, domains: Domains): Promise
     startMaintenance(database, tasks, (error) => log.warn({ err: error }, 'expired rows could not be removed')),
     (maintenance) => maintenance.stop(),
   );
-  startBackups(base, version);
+  await startBackups(base, version);
   lifecycle.add(
     startImageCleanup({ database, storage: notifications.storage }, (error) =>
       log.warn({ err: error }, 'images could not be cleaned up'),

@@ -7,7 +7,7 @@ import { type BackupHeader, backupFormat, headerPath } from './container/header.
 import { countRows, nextTransaction } from './contents.js';
 import { filesBelow } from './data-files.js';
 import { copyRunningServer } from './online-backup.js';
-import type { BackupPlace } from './places.js';
+import { type BackupPlace, backupName } from './places/place.js';
 import { lockBackups, untilStopped, withSession } from './session.js';
 
 /** What a backup contains, and how. */
@@ -28,6 +28,7 @@ export interface BackupSource {
 /** A backup that was written. */
 export interface WrittenBackup {
   readonly id: string;
+  readonly name: string;
   readonly location: string;
   readonly bytes: number;
   readonly systemId: string;
@@ -58,12 +59,12 @@ export function createBackup(
     async (client) => {
       if (!(await lockBackups(client)) || (await isWanted?.(client)) === false) return undefined;
       const header = await describe(client, source);
-      const name = backupName(header, source.passphrase !== undefined);
+      const name = backupName(header.system_id, header.created_at, source.passphrase !== undefined);
       const row = { id: header.id, startedAt: header.created_at, isScheduled, location: place.locate(name) };
       try {
         const bytes = await place.write(name, untilStopped(contentOf(client, source, header, row), stop));
         await client.query('update backups set finished_at = db_now(), bytes = $2 where id = $1', [row.id, bytes]);
-        return { id: row.id, location: row.location, bytes, systemId: header.system_id };
+        return { id: row.id, name, location: row.location, bytes, systemId: header.system_id };
       } catch (error) {
         // A stop is no failure: the next start repeats the backup.
         if (stop?.aborted !== true) await recordFailure(source.target, row, error);
@@ -92,11 +93,6 @@ async function describe(client: pg.Client, source: BackupSource): Promise<Backup
     secret_key_ids: source.secretKeys.map(({ id }) => id),
     has_secret_key: source.includesSecretKey,
   };
-}
-
-/** The time is part of the name, so names sort by age. */
-function backupName({ system_id: system, created_at: at }: BackupHeader, isEncrypted: boolean): string {
-  return `postern-${system}-${at.replaceAll(/[-:]/g, '')}.tar${isEncrypted ? '.age' : ''}`;
 }
 
 function contentOf(

@@ -10,7 +10,7 @@ import { manifestPath, type ReadEntry } from './container/archive.js';
 import { BackupError } from './container/error.js';
 import type { BackupHeader } from './container/header.js';
 import { openBackup, textOf } from './open.js';
-import { syncFolder } from './places.js';
+import { syncFolder } from './places/folder.js';
 
 const Manifest = Type.Object({
   start_lsn: Type.String(),

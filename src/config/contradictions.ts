@@ -38,9 +38,17 @@ const smsNeeds = {
   sns: ['SNS_REGION', 'SNS_ACCESS_KEY_ID', 'SNS_SECRET_ACCESS_KEY'],
 } as const;
 
-function backupErrors({ DATABASE_URL, BACKUP_TO }: Values): string[] {
-  if (DATABASE_URL === undefined || BACKUP_TO === undefined) return [];
-  return ['BACKUP_TO is for the embedded database: back up the database of DATABASE_URL with pg_dump'];
+function backupErrors(config: Values): string[] {
+  const { DATABASE_URL, BACKUP_TO } = config;
+  if (BACKUP_TO === undefined) return [];
+  const needed = ['BACKUP_S3_ACCESS_KEY_ID', 'BACKUP_S3_SECRET_ACCESS_KEY'] as const;
+  const missing = BACKUP_TO.startsWith('s3://') ? needed.filter((name) => config[name] === undefined) : [];
+  return [
+    ...missing.map((name) => `${name} is required with BACKUP_TO=s3://…`),
+    ...(DATABASE_URL === undefined
+      ? []
+      : ['BACKUP_TO is for the embedded database: back up the database of DATABASE_URL with pg_dump']),
+  ];
 }
 
 function smsErrors(config: Values): string[] {

@@ -122,6 +122,13 @@ export function bucketUrl(text: string): Parsed<{ readonly bucket: string; reado
   return ok({ bucket, prefix: path === '' ? '' : `${path.slice(1)}/` });
 }
 
+/** A folder as its full path, or a bucket as `s3://bucket/prefix`. */
+export function backupPlace(text: string): Parsed<string> {
+  if (!text.startsWith('s3://')) return ok(resolve(text));
+  const parsed = bucketUrl(text);
+  return 'value' in parsed ? ok(text) : parsed;
+}
+
 /** Several secrets, joined by commas. Each has at least 32 characters. */
 export function secretList(text: string): Parsed<readonly Secret[]> {
   const keys = text.split(',').map((key) => key.trim());

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import {
   anyText,
+  backupPlace,
   bucketUrl,
   choice,
   databaseUrl,
@@ -132,9 +133,9 @@ export const storageSettings = {
 
 export const backupSettings = {
   BACKUP_TO: {
-    parse: (text: string) => ok(resolve(text)),
+    parse: backupPlace,
     about:
-      'The folder in which Postern makes and verifies backups of the embedded database by itself. When unset, it makes none.',
+      'Where Postern makes and verifies backups of the embedded database by itself: a folder, or s3://bucket/prefix for a store with the API of Amazon S3. When unset, it makes none.',
   },
   BACKUP_SCHEDULE: {
     parse: schedule,
@@ -152,6 +153,20 @@ export const backupSettings = {
     parse: secret(12),
     about: 'Encrypts backups, in the format of the program age. Without it, nobody can restore them.',
   },
+  BACKUP_S3_ENDPOINT: {
+    parse: url('http:', 'https:'),
+    about: 'The URL of the store, such as https://minio.internal:9000. The default is Amazon S3 in BACKUP_S3_REGION.',
+  },
+  BACKUP_S3_REGION: {
+    parse: pattern(/^[a-z0-9-]{1,32}$/, 'must be the name of a region, such as eu-west-1'),
+    fallback: 'us-east-1',
+    about: 'The region of the store.',
+  },
+  BACKUP_S3_ACCESS_KEY_ID: {
+    parse: pattern(/^[^\s/]{3,128}$/, 'must be the id of an access key'),
+    about: 'The access key of the store. It must be allowed to read, write, delete and list objects of the bucket.',
+  },
+  BACKUP_S3_SECRET_ACCESS_KEY: { parse: secret(8), about: 'The secret of the access key of the store.' },
 } as const satisfies Record<string, Setting<unknown>>;
 
 export const administrationSettings = {

@@ -3,7 +3,7 @@ import type { Queryable } from '../../database/database.js';
 import type { Log } from '../../database/embedded/membership.js';
 import type { Schedule } from '../../lib/scheduling/schedule.js';
 import { type BackupSource, createBackup } from '../create.js';
-import { type BackupFolder, readBackup } from '../places.js';
+import { type BackupStore, removeOldBackups } from '../places/place.js';
 import { type BackupTimes, readBackupTimes, recordVerification } from '../state.js';
 import { verifyBackup } from '../verify.js';
 
@@ -11,7 +11,7 @@ export interface ScheduledBackupOptions {
   /** Called for each backup. */
   readonly source: () => Promise<BackupSource>;
   readonly handle: Queryable<'everyone'>;
-  readonly folder: BackupFolder;
+  readonly store: BackupStore;
   readonly schedule: Schedule;
   /** The number of backups to keep. */
   readonly keep: number;
@@ -60,15 +60,15 @@ export function startScheduledBackups(options: ScheduledBackupOptions): { stop()
  * @returns whether it made one
  */
 export async function backUpIfDue(options: ScheduledBackupOptions, stop: AbortSignal): Promise<boolean> {
-  const { handle, schedule, folder, keep, log } = options;
+  const { handle, schedule, store, keep, log } = options;
   const isWanted = async () => isDue(await readBackupTimes(handle), schedule);
   if (!(await isWanted())) return false;
   const source = await options.source();
   // Again with the lock: another process may have made it.
-  const written = await createBackup(source, folder, { isScheduled: true, isWanted, stop });
+  const written = await createBackup(source, store, { isScheduled: true, isWanted, stop });
   if (written === undefined) return false;
   try {
-    await verifyBackup(readBackup(written.location), {
+    await verifyBackup(store.read(written.name), {
       passphrase: source.passphrase,
       inFolder: options.verifyIn,
       log,
@@ -80,7 +80,7 @@ export async function backUpIfDue(options: ScheduledBackupOptions, stop: AbortSi
     throw error;
   }
   await recordVerification(handle, written.id, undefined);
-  await folder.removeOld(written.systemId, keep);
+  await removeOldBackups(store, written.systemId, keep);
   log.info({ location: written.location, bytes: written.bytes }, 'made and verified a backup');
   return true;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
-import type { Outbound } from '../outbound.js';
+import type { Outbound, OutboundResponse } from '../outbound.js';
+import { codeOf, download, refusal, type StoreRequest, upload } from './s3-large.js';
 
 export interface S3Options {
   /** The URL of the store, without a path. */
@@ -21,15 +22,14 @@ export interface S3Bucket {
   get(key: string): Promise<Buffer | undefined>;
   /** Succeeds if there is no such object. */
   remove(key: string): Promise<void>;
-  /** The first keys that begin with a prefix, at most 1000. */
-  list(prefix: string): Promise<string[]>;
+  /** The first keys that begin with a prefix and come after another key, at most 1000. */
+  list(prefix: string, after?: string): Promise<string[]>;
+  /** Stores an object of any size completely, or not at all. @returns its bytes */
+  upload(key: string, content: AsyncIterable<Buffer>): Promise<number>;
+  /** The content of an object of any size in parts. Undefined if there is no such object. */
+  download(key: string): Promise<AsyncIterable<Buffer> | undefined>;
   /** A URL by which anyone can read the object for some seconds. */
   presign(key: string, seconds: number): Promise<string>;
-}
-
-/** The store refused a request. The message contains its status and, if it is a plain word, its error code. */
-class S3Error extends Error {
-  override readonly name = 'S3Error';
 }
 
 /** The largest object that is read: more than three renditions of the largest image. */
@@ -41,46 +41,52 @@ export function createS3Bucket(options: S3Options): S3Bucket {
   const credentials = { accessKeyId, secretAccessKey, region, service: 's3' };
   const urlOf = (key: string) => new URL(`/${bucket}/${key}`, endpoint);
 
-  async function call(method: 'GET' | 'PUT' | 'DELETE', url: URL, body?: Buffer, contentType?: string) {
+  async function call({ method, key, query, headers, body, totalTimeoutMs }: StoreRequest): Promise<OutboundResponse> {
+    const url = urlOf(key);
+    url.search = new URLSearchParams(query).toString();
     const digest = createHash('sha256')
       .update(body ?? '')
       .digest('hex');
-    const headers = {
-      'x-amz-content-sha256': digest,
-      ...(contentType !== undefined && { 'content-type': contentType }),
-    };
-    const signed = await new AwsV4Signer({ ...credentials, method, url: url.href, headers }).sign();
+    const signer = new AwsV4Signer({
+      ...credentials,
+      method,
+      url: url.href,
+      headers: { 'x-amz-content-sha256': digest, ...headers },
+    });
+    const signed = await signer.sign();
     return outbound.request({
       url: signed.url.href,
       method,
       headers: Object.fromEntries(signed.headers),
       maxResponseBytes: maxObjectBytes,
       ...(body !== undefined && { body }),
+      ...(totalTimeoutMs !== undefined && { totalTimeoutMs }),
     });
   }
 
   return {
     async put(key, body, contentType) {
-      const answer = await call('PUT', urlOf(key), body, contentType);
+      const answer = await call({ method: 'PUT', key, body, headers: { 'content-type': contentType } });
       if (answer.status !== 200) throw refusal('store', answer);
     },
     async get(key) {
-      const answer = await call('GET', urlOf(key));
+      const answer = await call({ method: 'GET', key });
       if (answer.status === 404 && codeOf(answer.body) !== 'NoSuchBucket') return undefined;
       if (answer.status !== 200) throw refusal('read', answer);
       return answer.body;
     },
     async remove(key) {
-      const answer = await call('DELETE', urlOf(key));
+      const answer = await call({ method: 'DELETE', key });
       if (answer.status !== 204 && answer.status !== 200 && answer.status !== 404) throw refusal('remove', answer);
     },
-    async list(prefix) {
-      const url = urlOf('');
-      url.search = new URLSearchParams({ 'list-type': '2', 'max-keys': '1000', prefix }).toString();
-      const answer = await call('GET', url);
+    async list(prefix, after) {
+      const query = { 'list-type': '2', 'max-keys': '1000', prefix, ...(after && { 'start-after': after }) };
+      const answer = await call({ method: 'GET', key: '', query });
       if (answer.status !== 200) throw refusal('list', answer);
       return [...answer.body.toString('utf8').matchAll(/<Key>([^<&]{1,1024})<\/Key>/g)].map(([, key]) => key ?? '');
     },
+    upload: (key, content) => upload(call, key, content),
+    download: (key) => download(call, key),
     async presign(key, seconds) {
       const url = urlOf(key);
       url.searchParams.set('X-Amz-Expires', String(seconds));
@@ -88,13 +94,4 @@ export function createS3Bucket(options: S3Options): S3Bucket {
       return signed.url.href;
     },
   };
-}
-
-function refusal(what: string, { status, body }: { readonly status: number; readonly body: Buffer }): S3Error {
-  const code = codeOf(body);
-  return new S3Error(`the store refused to ${what} an object: ${status}${code === undefined ? '' : ` ${code}`}`);
-}
-
-function codeOf(body: Buffer): string | undefined {
-  return /<Code>([A-Za-z]{1,64})<\/Code>/.exec(body.toString('utf8', 0, 4096))?.[1];
 }

@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createBackupFolder } from '../../../src/backups/places.js';
+import { createBackupFolder } from '../../../src/backups/places/folder.js';
 import { backUpIfDue, isDue } from '../../../src/backups/scheduled/scheduler.js';
 import { listBackups, readBackupTimes } from '../../../src/backups/state.js';
 import { createDatabase, type Database } from '../../../src/database/database.js';
@@ -47,7 +47,7 @@ const options = (imageFolder = at('images')) => ({
     ...{ includesSecretKey: false, passphrase: undefined, version: '0.0.0' },
   }),
   handle: database.everyone,
-  folder: createBackupFolder(at('backups')),
+  store: createBackupFolder(at('backups')),
   ...{ schedule: scheduleOf('6h'), keep: 2, verifyIn: at('data'), log: silent },
 });
 

@@ -10,6 +10,8 @@ export interface StoreFake {
   readonly url: string;
   /** The objects by bucket/key. */
   readonly objects: Map<string, Buffer>;
+  /** The parts of uploads that were neither completed nor given up. */
+  readonly uploads: ReadonlyMap<string, readonly Buffer[]>;
   /** Requests as "METHOD /path". */
   readonly received: string[];
   /** Answers matching requests with an error. Undefined: works again. */
@@ -20,6 +22,7 @@ export interface StoreFake {
 export async function startStore(): Promise<StoreFake> {
   const objects = new Map<string, Buffer>();
   const received: string[] = [];
+  const uploads = new Map<string, Buffer[]>();
   let failing: RegExp | undefined;
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -34,9 +37,31 @@ export async function startStore(): Promise<StoreFake> {
     if (failing?.test(line) === true) return refuse(503, 'SlowDown');
     const name = url.pathname.slice(1);
     if (!name.startsWith('images-of-tests/')) return refuse(404, 'NoSuchBucket');
+    const uploadId = url.searchParams.get('uploadId') ?? '';
+    const parts = uploads.get(uploadId);
+    if (uploadId !== '' && parts === undefined) return refuse(404, 'NoSuchUpload');
+    if (request.method === 'POST' && url.searchParams.has('uploads')) {
+      uploads.set(`upload-${received.length}`, []);
+      return response.writeHead(200).end(`<Result><UploadId>upload-${received.length}</UploadId></Result>`);
+    }
+    if (request.method === 'POST' && parts !== undefined) {
+      const tags = [...body.toString().matchAll(/<ETag>(.*?)<\/ETag>/g)].map(([, tag = '']) =>
+        tag.replaceAll('&quot;', '"'),
+      );
+      uploads.delete(uploadId);
+      // The error comes after the status, as the documentation says.
+      if (tags.join() !== parts.map(tagOf).join()) return response.writeHead(200).end('<Code>InvalidPart</Code>');
+      objects.set(name, Buffer.concat(parts));
+      return response.writeHead(200).end('<CompleteMultipartUploadResult/>');
+    }
     if (request.method === 'PUT') {
-      objects.set(name, body);
-      return response.writeHead(200).end();
+      if (parts === undefined) objects.set(name, body);
+      else parts[Number(url.searchParams.get('partNumber')) - 1] = body;
+      return response.writeHead(200, { etag: tagOf(body) }).end();
+    }
+    if (request.method === 'DELETE' && parts !== undefined) {
+      uploads.delete(uploadId);
+      return response.writeHead(204).end();
     }
     if (request.method === 'DELETE') {
       objects.delete(name);
@@ -45,19 +70,26 @@ export async function startStore(): Promise<StoreFake> {
     if (url.searchParams.get('list-type') === '2') {
       const prefix = `images-of-tests/${url.searchParams.get('prefix') ?? ''}`;
       const keys = [...objects.keys()]
-        .filter((key) => key.startsWith(prefix))
+        .filter((key) => key.startsWith(prefix) && key > `images-of-tests/${url.searchParams.get('start-after') ?? ''}`)
         .sort()
         .slice(0, 1000);
       const list = keys.map((key) => `<Contents><Key>${key.slice('images-of-tests/'.length)}</Key></Contents>`);
       return response.writeHead(200).end(`<ListBucketResult>${list.join('')}</ListBucketResult>`);
     }
     const found = objects.get(name);
-    return found === undefined ? refuse(404, 'NoSuchKey') : response.writeHead(200).end(found);
+    if (found === undefined) return refuse(404, 'NoSuchKey');
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+    if (from === undefined) return response.writeHead(200).end(found);
+    if ((request.headers['if-match'] ?? tagOf(found)) !== tagOf(found)) return refuse(412, 'PreconditionFailed');
+    const part = found.subarray(Number(from), Number(to) + 1);
+    const range = `bytes ${from}-${Number(from) + part.length - 1}/${found.length}`;
+    return response.writeHead(206, { 'content-range': range, etag: tagOf(found) }).end(part);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects,
+    uploads,
     received,
     fail(matches) {
       failing = matches;
@@ -103,6 +135,7 @@ function isSigned({ method, headers }: IncomingMessage, url: URL, body: Buffer):
   }
 }
 
+const tagOf = (data: Buffer) => `"${createHash('md5').update(data).digest('hex')}"`;
 const digest = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
 const mac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
 const encode = (text: string) =>

@@ -4,8 +4,9 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { version } from '../../../app/banner.js';
 import { backupSource, imageFolderOf } from '../../../app/base/backup-source.js';
+import { isBucket, type OpenBackupPlace, openBackupAt, openBackupStore } from '../../../app/base/backup-stores.js';
 import { createBackup } from '../../../backups/create.js';
-import { findBackup, placeAt, readBackup } from '../../../backups/places.js';
+import { backupFileAt, isFolder } from '../../../backups/places/folder.js';
 import { restoreBackup } from '../../../backups/restore.js';
 import { type VerifiedBackup, verifyBackup } from '../../../backups/verify.js';
 import { type Config, readConfig } from '../../../config/config.js';
@@ -20,22 +21,25 @@ export function backupCommand(program: Command, io: Io): void {
   backup
     .command('create')
     .description('write a backup, while Postern runs or not')
-    .requiredOption('--to <file or folder>', 'a new file, or a folder in which the file gets a name with the time')
+    .requiredOption(
+      '--to <place>',
+      'a new file; or a folder or s3://bucket/prefix, where the file gets a name with the time',
+    )
     .option('--with-secret-key', 'include the secret key; then keep the backup as safe as the key')
     .addHelpText(
       'after',
-      '\nBACKUP_PASSPHRASE encrypts the backup.\n\nExamples:\n  postern backup create --to /backups/\n  postern backup create --to postern.tar --with-secret-key',
+      '\nBACKUP_PASSPHRASE encrypts the backup.\n\nExamples:\n  postern backup create --to /backups/\n  postern backup create --to postern.tar --with-secret-key\n  postern backup create --to s3://bucket/postern',
     )
     .action((options: { to: string; withSecretKey?: true }) => create(io, options));
   backup
     .command('verify')
     .description('restore a backup into a temporary folder, start it, check it and remove it')
-    .argument('<backup>', 'a file, or a folder: its newest backup')
+    .argument('<backup>', 'a file; or a folder or s3://bucket/prefix: its newest backup')
     .action((from: string) => verify(io, from));
   backup
     .command('restore')
     .description('restore a backup as a new folder; never changes an existing one')
-    .argument('<backup>', 'a file, or a folder: its newest backup')
+    .argument('<backup>', 'a file; or a folder or s3://bucket/prefix: its newest backup')
     .option('--to <folder>', 'a folder that does not exist; by default DATA_DIR')
     .action((from: string, options: { to?: string }) => restore(io, from, options));
 }
@@ -43,9 +47,11 @@ export function backupCommand(program: Command, io: Io): void {
 async function create(io: Io, { to, withSecretKey = false }: { to: string; withSecretKey?: boolean }): Promise<void> {
   const config = readConfig(io.env);
   const open = await openExistingTarget(config, quietLog(io));
+  const isStore = isBucket(to) || (await isFolder(to));
+  const opened = isStore ? await openBackupStore(config, to) : undefined;
   try {
     const source = await backupSource(config, open.target, { includesSecretKey: withSecretKey, version });
-    const written = await createBackup(source, await placeAt(to), { isScheduled: false });
+    const written = await createBackup(source, opened?.store ?? backupFileAt(to), { isScheduled: false });
     if (written === undefined) throw new CommandError('Another backup of this database is running: wait for its end.');
     const { location, bytes } = written;
     printLine(io.stdout, `Wrote ${location} (${megabytes(bytes)}).`);
@@ -53,19 +59,31 @@ async function create(io: Io, { to, withSecretKey = false }: { to: string; withS
       printLine(io.stdout, `It does not contain the secret key: keep ${keyName(config)} in another safe place.`);
     printLine(io.stdout, `Check it with: postern backup verify ${location}`);
   } finally {
+    await opened?.close();
     await open.close();
+  }
+}
+
+/** Runs `work` with a backup in its place. */
+async function withBackup<T>(config: Config, from: string, work: (place: OpenBackupPlace) => Promise<T>): Promise<T> {
+  const place = await openBackupAt(config, from);
+  try {
+    return await work(place);
+  } finally {
+    await place.close();
   }
 }
 
 async function verify(io: Io, from: string): Promise<void> {
   const config = readConfig(io.env);
-  const path = await findBackup(from);
-  const verified = await verifyBackup(readBackup(path), {
-    passphrase: config.BACKUP_PASSPHRASE?.reveal(),
-    inFolder: existsSync(config.DATA_DIR) ? config.DATA_DIR : tmpdir(),
-    log: quietLog(io),
+  await withBackup(config, from, async ({ store, name }) => {
+    const verified = await verifyBackup(store.read(name), {
+      passphrase: config.BACKUP_PASSPHRASE?.reveal(),
+      inFolder: existsSync(config.DATA_DIR) ? config.DATA_DIR : tmpdir(),
+      log: quietLog(io),
+    });
+    printLine(io.stdout, `${store.locate(name)} is good: ${describe(verified)}.`);
   });
-  printLine(io.stdout, `${path} is good: ${describe(verified)}.`);
 }
 
 function describe({ header, files, tables, rows, indexes }: VerifiedBackup): string {
@@ -77,11 +95,10 @@ function describe({ header, files, tables, rows, indexes }: VerifiedBackup): str
 async function restore(io: Io, from: string, { to }: { to?: string }): Promise<void> {
   const config = readConfig(io.env);
   const target = resolve(to ?? config.DATA_DIR);
-  const path = await findBackup(from);
-  const { header } = await restoreBackup(readBackup(path), {
-    passphrase: config.BACKUP_PASSPHRASE?.reveal(),
-    target,
-  });
+  const passphrase = config.BACKUP_PASSPHRASE?.reveal();
+  const { header } = await withBackup(config, from, ({ store, name }) =>
+    restoreBackup(store.read(name), { passphrase, target }),
+  );
   printLine(io.stdout, `Restored the database of ${header.created_at} to ${target}.`);
   if (!header.has_secret_key) {
     const ids = header.secret_key_ids.join(', ');

@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type ArchiveEntry, readArchive, writeArchive } from '../../../../src/backups/container/archive.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../../src/database/embedded.js';
 import { migrate } from '../../../../src/database/migrate.js';
 import { query } from '../../../database/embedded-postern.js';
+import { accessKeyId, secretAccessKey, startStore } from '../../../delivery/storage/s3-fake.js';
 import { type Environment, runCommand, temporaryFolder } from '../../command.js';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -176,6 +177,34 @@ describe('postern backup', () => {
     await rewrite(backup, path, (text) => text.replace(String(own?.id), '7000000000000000000'));
     const { code, stderr } = await postern(`backup restore ${path} --to ${at('never')}`);
     expect([code, stderr]).toEqual([1, expect.stringContaining('belong to another database')]);
+  });
+
+  it('a bucket can hold backups, and its refusals are sentences', async () => {
+    const store = await startStore();
+    onTestFinished(() => store.close());
+    const place = 's3://images-of-tests/backups';
+    const access = {
+      BACKUP_S3_ENDPOINT: store.url,
+      BACKUP_S3_REGION: 'eu-west-1',
+      BACKUP_S3_ACCESS_KEY_ID: accessKeyId,
+    };
+    const keys = { ...access, BACKUP_S3_SECRET_ACCESS_KEY: secretAccessKey };
+    expect((await postern(`backup create --to ${place}`)).stderr).toContain('needs an access key');
+    expect(await postern(`backup create --to ${place}`, keys)).toMatchObject({ code: 0, stderr: '' });
+    const [key = ''] = store.objects.keys();
+    expect(key).toMatch(/^images-of-tests\/backups\/postern-\d+-\d{8}T\d{6}Z\.tar$/);
+    const { stdout } = await postern(`backup verify ${place}`, keys);
+    expect(stdout).toContain(`s3://${key} is good`);
+    expect(await postern(`backup restore s3://${key} --to ${at('from-bucket')}`, keys)).toMatchObject({ code: 0 });
+    expect(await inCopy(at('from-bucket'), 'select count(*)::int as rows from kept')).toEqual([{ rows: 20_000 }]);
+    store.objects.set(key, flipped(Buffer.from(store.objects.get(key) ?? ''), 20_000_000));
+    const changed = await postern(`backup verify ${place}`, keys);
+    expect(changed).toMatchObject({ code: 1, stderr: expect.stringContaining('was changed or is damaged') });
+    const refused = await postern(`backup verify ${place}`, { ...keys, BACKUP_S3_SECRET_ACCESS_KEY: 'wrong secret' });
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('403 SignatureDoesNotMatch') });
+    expect((await postern(`backup verify ${place}/none`, keys)).stderr).toContain(
+      `There is no backup in ${place}/none`,
+    );
   });
 
   it('without a database, create says so', async () => {

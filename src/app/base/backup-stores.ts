@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { BackupError } from '../../backups/container/error.js';
+import { createBackupBucket } from '../../backups/places/bucket.js';
+import { createBackupFolder, isFolder } from '../../backups/places/folder.js';
+import { type BackupStore, listStored, parseBackupName } from '../../backups/places/place.js';
+import type { Config } from '../../config/config.js';
+import { bucketUrl } from '../../config/parsers.js';
+import { createOutbound } from '../../delivery/outbound.js';
+
+/** A place of backups, and how to close its connections. */
+export interface OpenStore {
+  readonly store: BackupStore;
+  close(): Promise<void>;
+}
+
+/** Whether a place is a bucket. */
+export const isBucket = (location: string): boolean => location.startsWith('s3://');
+
+/** Opens a folder, or a bucket as `s3://bucket/prefix`. The code for buckets is loaded only then. @throws BackupError */
+export async function openBackupStore(config: Config, location: string): Promise<OpenStore> {
+  if (!isBucket(location)) return { store: createBackupFolder(location), close: async () => undefined };
+  const parsed = bucketUrl(location);
+  if (!('value' in parsed)) throw new BackupError(`${location} ${parsed.error}.`);
+  const {
+    BACKUP_S3_ACCESS_KEY_ID: accessKeyId,
+    BACKUP_S3_SECRET_ACCESS_KEY: secret,
+    BACKUP_S3_REGION: region,
+  } = config;
+  if (accessKeyId === undefined || secret === undefined) {
+    throw new BackupError(
+      `${location} needs an access key: set BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY.`,
+    );
+  }
+  const { createS3Bucket } = await import('../../delivery/storage/s3-client.js');
+  // As with the mail server, an operator has chosen the endpoint, so it may have a private address.
+  const outbound = createOutbound({ allowPrivateNetworkTargets: true });
+  const endpoint = config.BACKUP_S3_ENDPOINT ?? `https://s3.${region}.amazonaws.com`;
+  const { bucket: name, prefix } = parsed.value;
+  const credentials = { accessKeyId, secretAccessKey: secret.reveal() };
+  const bucket = createS3Bucket({ endpoint, region, bucket: name, ...credentials, outbound });
+  return { store: createBackupBucket(bucket, { name, prefix }), close: () => outbound.close() };
+}
+
+/** A backup in an open place. */
+export interface OpenBackupPlace extends OpenStore {
+  readonly name: string;
+}
+
+/** Opens the place of a backup: a file or an object, or the newest backup of a folder or bucket. @throws BackupError */
+export async function openBackupAt(config: Config, location: string): Promise<OpenBackupPlace> {
+  const isOne = isBucket(location) ? parseBackupName(basename(location)) !== undefined : !(await isFolder(location));
+  if (isOne && !isBucket(location) && !existsSync(location)) throw new BackupError(`There is no backup ${location}.`);
+  const { store, close } = await openBackupStore(config, isOne ? dirname(location) : location);
+  try {
+    return { store, close, name: isOne ? basename(location) : ((await listStored(store)).at(-1) ?? '') };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

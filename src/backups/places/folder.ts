@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { link, open, readdir, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { createPrivateFolder } from '../../lib/private-file.js';
+import { BackupError } from '../container/error.js';
+import type { BackupPlace, BackupStore } from './place.js';
+
+/** The end of the name of a file that is being written. */
+const partEnd = '.part';
+
+/** The age in milliseconds after which nobody writes a file any more. */
+const abandonedAfterMs = 24 * 3_600_000;
+
+/** Whether a path names a folder: it ends with `/`, or a folder is there. */
+export async function isFolder(path: string): Promise<boolean> {
+  return path.endsWith('/') || (await stat(path).catch(() => undefined))?.isDirectory() === true;
+}
+
+/** A folder of backups. It is created with the first one. */
+export function createBackupFolder(path: string): BackupStore {
+  const folder = resolve(path);
+  const namesIn = async (name: string) => {
+    const names = await readdir(join(folder, name)).catch(ifMissing<string[]>([]));
+    return names.sort().map((entry) => join(name, entry));
+  };
+  return {
+    locate: (name) => join(folder, name),
+    write: (name, content) => writeBackup(join(folder, name), content),
+    async list(prefix) {
+      const inFolder = prefix.includes('/') ? dirname(prefix) : '';
+      return (await namesIn(inFolder)).filter((name) => name.startsWith(prefix));
+    },
+    read: (name) => readFileOf(join(folder, name)),
+    remove: (name) => rm(join(folder, name), { recursive: true, force: true }),
+    async removeAbandoned(prefix) {
+      for (const name of await namesIn(prefix.includes('/') ? dirname(prefix) : '')) {
+        if (!basename(name).startsWith(`.${basename(prefix)}`) || !name.endsWith(partEnd)) continue;
+        const { mtimeMs } = await stat(join(folder, name));
+        if (Date.now() - mtimeMs > abandonedAfterMs) await rm(join(folder, name));
+      }
+    },
+  };
+}
+
+/** A backup file with a name that a person chose. */
+export function backupFileAt(path: string): BackupPlace {
+  return { locate: () => resolve(path), write: (_name, content) => writeBackup(resolve(path), content) };
+}
+
+async function* readFileOf(path: string): AsyncGenerator<Buffer> {
+  try {
+    yield* createReadStream(path, { highWaterMark: 1024 * 1024 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new BackupError(`There is no backup ${path}.`);
+    throw error;
+  }
+}
+
+/** Writes a file that only its owner can read. It gets its name when it is complete and on disk. */
+async function writeBackup(path: string, content: AsyncIterable<Buffer>): Promise<number> {
+  await createPrivateFolder(dirname(path));
+  const part = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}${partEnd}`);
+  try {
+    const bytes = await writeSynced(part, content);
+    await link(part, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') throw new BackupError(`${path} exists already: choose another name.`);
+      throw error;
+    });
+    return bytes;
+  } finally {
+    await rm(part, { force: true });
+    await syncFolder(dirname(path));
+  }
+}
+
+async function writeSynced(path: string, content: AsyncIterable<Buffer>): Promise<number> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    let bytes = 0;
+    for await (const part of content) {
+      // Unlike `write`, it writes all bytes.
+      await file.writeFile(part);
+      bytes += part.length;
+    }
+    await file.sync();
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}
+
+/** After this, new names in the folder survive a power failure. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+const ifMissing =
+  <T>(value: T) =>
+  (error: NodeJS.ErrnoException): T => {
+    if (error.code === 'ENOENT') return value;
+    throw error;
+  };

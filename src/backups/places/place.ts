@@ -1,0 +1,60 @@
+import { BackupError } from '../container/error.js';
+
+/** Where a backup is written. */
+export interface BackupPlace {
+  /** The full name of the backup `name`, for people. */
+  locate(name: string): string;
+  /** Writes a backup that gets its name when it is complete, and never over another one. @returns its bytes */
+  write(name: string, content: AsyncIterable<Buffer>): Promise<number>;
+}
+
+/** A folder or a bucket with backups. Names may contain one slash. */
+export interface BackupStore extends BackupPlace {
+  /** The names that begin with a prefix, sorted. None if there is no such folder. */
+  list(prefix: string): Promise<string[]>;
+  /** The content of a file. Reading fails with BackupError if there is none. */
+  read(name: string): AsyncIterable<Buffer>;
+  /** Succeeds if there is no such file. */
+  remove(name: string): Promise<void>;
+  /** Removes what interrupted writes of files with a prefix left long ago. */
+  removeAbandoned(prefix: string): Promise<void>;
+}
+
+const backupNames = /^postern-(\d+)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.tar(?:\.age)?$/;
+
+/** The name of a backup. It contains the time, so names sort by age. */
+export function backupName(systemId: string, createdAt: string, isEncrypted: boolean): string {
+  return `postern-${systemId}-${createdAt.replaceAll(/[-:]/g, '')}.tar${isEncrypted ? '.age' : ''}`;
+}
+
+/** What the name of a backup says: the database, and the start in milliseconds since 1970. Undefined for other names. */
+export function parseBackupName(name: string): { readonly systemId: string; readonly startedAt: number } | undefined {
+  const [, systemId, ...digits] = backupNames.exec(name) ?? [];
+  if (systemId === undefined) return undefined;
+  const [year = 0, month = 1, ...rest] = digits.map(Number);
+  return { systemId, startedAt: Date.UTC(year, month - 1, ...rest) };
+}
+
+/**
+ * The backups of one database in a store, the oldest first.
+ * @param systemId undefined: the store must have backups of one database only
+ * @throws BackupError if there is none, or several databases have some
+ */
+export async function listStored(store: BackupStore, systemId?: string): Promise<string[]> {
+  const names = (await store.list('postern-')).filter((name) => {
+    const parsed = parseBackupName(name);
+    return parsed !== undefined && (systemId === undefined || parsed.systemId === systemId);
+  });
+  if (names.length === 0) throw new BackupError(`There is no backup in ${store.locate('')}.`);
+  // The names sort by system, then by time. Several systems have no newest backup.
+  if (new Set(names.map((name) => parseBackupName(name)?.systemId)).size > 1) {
+    throw new BackupError(`${store.locate('')} has backups of several databases: name the file.`);
+  }
+  return names;
+}
+
+/** Deletes all backups of a database but the newest ones, and what interrupted backups of it left. */
+export async function removeOldBackups(store: BackupStore, systemId: string, keep: number): Promise<void> {
+  for (const name of (await listStored(store, systemId)).slice(0, -keep)) await store.remove(name);
+  await store.removeAbandoned(`postern-${systemId}-`);
+}

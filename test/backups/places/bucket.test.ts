@@ -1,0 +1,56 @@
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { type BackupBucket, createBackupBucket } from '../../../src/backups/places/bucket.js';
+import { removeOldBackups } from '../../../src/backups/places/place.js';
+
+/** A bucket in memory that lists two keys at a time. */
+function bucketOf(objects: Map<string, Buffer>): BackupBucket {
+  return {
+    async upload(key, content) {
+      objects.set(key, await buffer(content));
+      return objects.get(key)?.length ?? 0;
+    },
+    async download(key) {
+      const found = objects.get(key);
+      return (
+        found &&
+        (async function* () {
+          yield found;
+        })()
+      );
+    },
+    list: async (prefix, after = '') =>
+      [...objects.keys()]
+        .filter((key) => key.startsWith(prefix) && key > after)
+        .sort()
+        .slice(0, 2),
+    async remove(key) {
+      objects.delete(key);
+    },
+  };
+}
+
+async function* text(content: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(content);
+}
+
+describe('backups in a bucket', () => {
+  it('are listed to the end, and the oldest ones of a database are removed', async () => {
+    const objects = new Map<string, Buffer>();
+    const store = createBackupBucket(bucketOf(objects), { name: 'bucket', prefix: 'a/' });
+    const names = [1, 2, 3, 4, 5].map((day) => `postern-7-2026010${day}T000000Z.tar`);
+    for (const name of [...names, 'postern-8-20200101T000000Z.tar', 'notes.txt']) await store.write(name, text(name));
+    expect(await store.list('postern-7-')).toEqual(names);
+    await removeOldBackups(store, '7', 2);
+    expect([...objects.keys()].sort()).toEqual(
+      ['notes.txt', ...names.slice(3), 'postern-8-20200101T000000Z.tar'].map((name) => `a/${name}`),
+    );
+  });
+
+  it('are never overwritten, and a missing one is an error with its address', async () => {
+    const store = createBackupBucket(bucketOf(new Map()), { name: 'bucket', prefix: 'a/' });
+    await store.write('one.tar', text('1'));
+    await expect(store.write('one.tar', text('2'))).rejects.toThrow('s3://bucket/a/one.tar exists already');
+    await expect(buffer(store.read('two.tar'))).rejects.toThrow('There is no backup s3://bucket/a/two.tar.');
+  });
+});
