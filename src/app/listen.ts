@@ -19,7 +19,10 @@ export interface ListeningServer {
   readonly url: string;
 }
 
-/** The server for users, and the one that also has the console and the admin API: the same, or another with CONSOLE_PORT. */
+/**
+ * `main` has the API for users. `administration` has the console and the admin API. Without CONSOLE_PORT, both are the same
+ * server. With it, `administration` is a second server, which also has the API for users.
+ */
 export interface Servers {
   readonly main: ListeningServer;
   readonly administration: ListeningServer;
@@ -65,9 +68,9 @@ export async function listen(
   });
   Object.assign(listening, { url: main.url, port: main.port });
   if (!isSeparate) return { main, administration: main };
-  // PUBLIC_URL leads to the other server.
-  const own = { host: CONSOLE_HOST, port: CONSOLE_PORT, publicUrl: undefined };
-  const administration = await open(own, { administration: true, console: consoleOptions(undefined) });
+  // PUBLIC_URL is the address of `main`, not of this server.
+  const consoleAddress = { host: CONSOLE_HOST, port: CONSOLE_PORT, publicUrl: undefined };
+  const administration = await open(consoleAddress, { administration: true, console: consoleOptions(undefined) });
   listening.consolePort = administration.port;
   return { main, administration };
 }

@@ -21,12 +21,12 @@ export const DeviceIdInput = Type.Unsafe<string | null>({
   not: { type: 'string', pattern: reservedDevicePattern },
 });
 
-/** With this prefix, an admin request names a user by the operator's own id of the user (`external_id`). */
+/** With this prefix, an admin request names a user by the external id of the user (`external_id`). */
 export const externalIdPrefix = 'external:';
-/** The most characters of an own id, in UTF-16 code units. */
+/** The most characters of an external id, in UTF-16 code units. */
 export const maxExternalIdLength = 255;
 
-/** A user in an admin request: by the id, or by the operator's own id. */
+/** A user in an admin request: by the id, or by the external id. */
 export const UserReference = Type.String({
   pattern: `${uuidPattern.slice(0, -1)}$|^${externalIdPrefix}.{1,${maxExternalIdLength}}$`,
   description: 'The id of a user, or `external:` and the `external_id` of the user.',

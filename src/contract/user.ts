@@ -80,7 +80,10 @@ export const User = Type.Object(
     username: NullableString,
     email: NullableString,
     phone: NullableString,
-    external_id: Type.Unsafe<string | null>({ ...NullableString, description: 'Your own id of the user, or null.' }),
+    external_id: Type.Unsafe<string | null>({
+      ...NullableString,
+      description: 'The external id: the id of the user in your other systems, or null.',
+    }),
     name: Type.String(),
     locale: NullableString,
     status: Status,
@@ -138,7 +141,7 @@ const externalId = {
   minLength: 1,
   maxLength: maxExternalIdLength,
   description:
-    'Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.',
+    'The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.',
 };
 const Locale = Type.Unsafe<string | null>({
   type: ['string', 'null'],

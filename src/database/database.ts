@@ -50,7 +50,7 @@ export interface Database {
   readonly spanning: ScopedDatabase<'user' | 'directory' | 'spanning'>;
   /** As `spanning`, in the queue of one user: for work that may wait for a lock of that user (see `user`). */
   spanningFor(userId: string): ScopedDatabase<'user' | 'directory' | 'spanning'>;
-  /** Rows of all users: admin lists, maintenance, exports. */
+  /** Statements of every scope, also about the rows of all users: admin lists, maintenance, exports. */
   readonly everyone: ScopedDatabase<Scope>;
   /** The connections of the pool now. */
   connections(): PoolState;

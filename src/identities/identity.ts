@@ -20,7 +20,7 @@ export interface Identity {
  */
 export type DirectoryType = IdentityType | 'external_id';
 
-/** An entry of the directory: an identity, or the operator's own id of a user. */
+/** An entry of the directory: an identity, or the external id of a user. */
 export interface DirectoryEntry {
   readonly type: DirectoryType;
   readonly canonical: string;
@@ -71,7 +71,7 @@ function canonicalValue(type: IdentityType, value: string, defaultRegion: string
 }
 
 /**
- * The operator's own id of a user, in its only form: NFC, and otherwise as it was sent. Upper and lower case are different
+ * The external id of a user, in its only form: NFC, and otherwise as it was sent. Upper and lower case are different
  * ids, as in SCIM (RFC 7643, 3.1: `caseExact`), because the ids of most systems are case-sensitive.
  * @returns undefined for an id that is empty or too long, has invisible characters, or begins or ends with a space
  */

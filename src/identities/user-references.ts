@@ -4,15 +4,21 @@ import { directoryStatement, sql } from '../database/sql.js';
 import { parseId } from '../lib/ids.js';
 import { canonicalExternalId, identityDigest } from './identity.js';
 
-/** Finds the users that admin requests name: by their id, or as `external:` with the operator's own id. */
+/**
+ * Finds the users that admin requests name: by the id of the user, or by `external:` and the external id, which is the id
+ * of the user in the other systems of the operator.
+ */
 export interface UserReferences {
-  /** The id of the user. For an id, this reads nothing, and the user may not exist. Undefined if nobody has the own id. */
+  /**
+   * The id of the user. A reference that is an id is returned without a query, so the user may not exist. Undefined if no
+   * user has the external id.
+   */
   find(reference: string): Promise<string | undefined>;
-  /** As `find`, for many users in one query. References that nobody has are missing. */
+  /** As `find`, for many users in one query. The result has no entry for an external id that no user has. */
   findAll(references: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
-/** Whether a text names a user by the operator's own id. */
+/** Whether a text names a user by an external id. */
 export const isExternalReference = (text: string): boolean => text.startsWith(externalIdPrefix);
 
 const findOwners = directoryStatement<{ digests: readonly Buffer[] }, { digest: string; user_id: string }>(
@@ -21,7 +27,7 @@ const findOwners = directoryStatement<{ digests: readonly Buffer[] }, { digest: 
     select encode(digest, 'hex') as digest, user_id from identities where digest = any (${p.digests}::bytea[])`,
 );
 
-/** Creates the one place that turns references into ids. */
+/** Creates the look-up of users for all admin routes. */
 export function createUserReferences(database: { readonly directory: Queryable<'directory'> }): UserReferences {
   async function findAll(references: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
@@ -45,7 +51,7 @@ export function createUserReferences(database: { readonly directory: Queryable<'
   };
 }
 
-/** The key in the directory, in hexadecimal. Undefined for a text that is no reference. */
+/** The digest of an external id, which is its key in the directory, in hexadecimal. Undefined for any other text. */
 function digestOf(reference: string): string | undefined {
   if (!isExternalReference(reference)) return undefined;
   const entry = canonicalExternalId(reference.slice(externalIdPrefix.length));

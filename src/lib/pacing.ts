@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Call and await it in each step of a loop. When the loop has used its time slice, it waits for input and output and
- * for the other loops of the same pacer. Before that it returns undefined.
+ * Call it in each step of a loop, and await what it returns. It returns undefined until the loop has used its time slice.
+ * Then it returns a promise, which resolves after the event loop has handled input and output, and after the loops that
+ * already wait have continued.
  */
 export type Pace = () => Promise<void> | undefined;
 
@@ -61,8 +62,8 @@ export function createPacer({
   };
 }
 
-/** Like `map` of an array, at a pace. */
-export async function mapAtPace<Item, Result>(
+/** Like `map` of an array, but pauses each time the loop has used its time slice. */
+export async function mapWithPauses<Item, Result>(
   pace: Pace,
   items: readonly Item[],
   make: (item: Item) => Result,

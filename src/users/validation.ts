@@ -29,13 +29,13 @@ export interface ShownIdentity {
   readonly shown: string;
 }
 
-/** The identities and the own id that a change sets. Null removes one. */
+/** The identities and the external id that a change sets. Null removes one. */
 export type Identities = Readonly<Partial<Record<DirectoryType, ShownIdentity | null>>>;
 
 /** In the order in which errors are reported. */
 const directoryTypes: readonly DirectoryType[] = [...identityTypes, 'external_id'];
 
-/** Reads the identities and the own id of an input. Appends their errors to `errors`. */
+/** Reads the identities and the external id of an input. Appends their errors to `errors`. */
 export function readIdentities(input: UserChange, rules: UserRules, errors: FieldError[]): Identities {
   const read: Partial<Record<DirectoryType, ShownIdentity | null>> = {};
   for (const type of directoryTypes) {

@@ -25,15 +25,15 @@ const rows = [...index.matchAll(/^\| (\d+) \| \[(.+?)\]\((.+?)\) \| (.+?) \| .+ 
   ([, number, title, file, status]) => ({ number: Number(number), title, file, status }),
 );
 
-/** The files of the decisions that a status names after these words. */
-function filesAfter(words: RegExp, status: string): string[] {
-  const sentence = status.split(/(?<=[.]) (?=[A-Z])/).filter((part) => words.test(part));
-  return [...sentence.join(' ').matchAll(/\]\((\d{4}-[^)]+)\)/g)].map(([, file = '']) => file);
+/** The files of the decisions that are linked from the sentences of a status that match a pattern. */
+function linkedFiles(pattern: RegExp, status: string): string[] {
+  const sentences = status.split(/(?<=[.]) (?=[A-Z])/).filter((sentence) => pattern.test(sentence));
+  return [...sentences.join(' ').matchAll(/\]\((\d{4}-[^)]+)\)/g)].map(([, file = '']) => file);
 }
 
 /** The short status that the index shows. */
 function shortStatus({ status }: DecisionRecord): string {
-  const later = filesAfter(/^Superseded/, status).map((file) => Number(file.slice(0, 4)));
+  const later = linkedFiles(/^Superseded/, status).map((file) => Number(file.slice(0, 4)));
   if (later.length === 0) return 'accepted';
   const by = `superseded by ${later.join(' and ')}`;
   return status.startsWith('Superseded by') ? by : `accepted, in part ${by}`;
@@ -51,7 +51,7 @@ test('the index lists each record once, with its number, title and status', () =
 
 test('the records are numbered from 1 without a gap, and each file name holds the number and the title', () => {
   expect(records.length).toBeGreaterThan(70);
-  expect(records.map(({ number }) => number)).toEqual(records.map((_, place) => place + 1));
+  expect(records.map(({ number }) => number)).toEqual(records.map((_, position) => position + 1));
   expect(records.map(({ file }) => file)).toEqual(
     records.map(({ number, title }) => {
       const words =
@@ -73,11 +73,11 @@ describe.each(records)('decision $number', ({ file, status }) => {
 
   test('is linked from each record that it supersedes or that supersedes it', () => {
     const statusOf = (other: string) => records.find((record) => record.file === other)?.status ?? '';
-    for (const later of filesAfter(/^Superseded/, status)) {
-      expect(filesAfter(/^Supersedes/, statusOf(later))).toContain(file);
+    for (const later of linkedFiles(/^Superseded/, status)) {
+      expect(linkedFiles(/^Supersedes/, statusOf(later))).toContain(file);
     }
-    for (const earlier of filesAfter(/^Supersedes/, status)) {
-      expect(filesAfter(/^Superseded/, statusOf(earlier))).toContain(file);
+    for (const earlier of linkedFiles(/^Supersedes/, status)) {
+      expect(linkedFiles(/^Superseded/, statusOf(earlier))).toContain(file);
     }
   });
 });

@@ -6,7 +6,7 @@ import type { NewSession } from '../../src/contract/session.js';
 import { codeTo } from '../support/account.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { createPlace, type FaultyService, type Place } from '../support/fault-injection/service.js';
+import { createInstallation, type FaultyService, type Installation } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { testSql } from '../support/sql.js';
 import {
@@ -56,21 +56,21 @@ function setClock(offset: string): Readonly<Record<string, string>> {
 
 describe('hosts whose clocks are 400 days ahead, 400 days behind, and jump between both', () => {
   let shared: TestDatabase;
-  let place: Place;
+  let installation: Installation;
   let hosts: readonly FaultyService[];
   beforeAll(async () => {
     await buildService();
     shared = await createTestDatabase();
-    place = await createPlace({ DATABASE_URL: shared.url, GUESS_LIMIT: '5' });
+    installation = await createInstallation({ DATABASE_URL: shared.url, GUESS_LIMIT: '5' });
     hosts = await Promise.all(
       [`${400 * day}`, `${-400 * day}`, `(Math.floor(performance.now() / 20) % 2 ? 1 : -1) * ${400 * day}`].map(
-        (offset) => place.start(setClock(offset)),
+        (offset) => installation.start(setClock(offset)),
       ),
     );
   }, BUILD_TIMEOUT);
   afterAll(async () => {
     await Promise.all(hosts.map((host) => host.stop()));
-    await place.remove();
+    await installation.remove();
     await shared.drop();
   });
 

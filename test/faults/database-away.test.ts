@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.js';
 import { type Load, type Request, type Sample, sendAll, startLoad } from '../support/fault-injection/load.js';
 import { startFaultyProvider } from '../support/fault-injection/provider.js';
 import { type FaultyProxy, startFaultyProxy } from '../support/fault-injection/proxy.js';
-import { createPlace, type FaultyService, isLong } from '../support/fault-injection/service.js';
+import { createInstallation, type FaultyService, isLong } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createUser, login, messageOf, newPhone, passwordLogin, signIn, smsLogin } from '../support/users.js';
 
@@ -122,11 +122,11 @@ describe('a PostgreSQL that is restarted under load', () => {
   test('causes only 503 for a moment, and leaves neither a wrong response nor a lost connection', async ({
     onTestFinished,
   }) => {
-    const place = await createPlace();
-    onTestFinished(() => place.remove());
-    const service = await place.start();
+    const installation = await createInstallation();
+    onTestFinished(() => installation.remove());
+    const service = await installation.start();
     onTestFinished(() => service.stop().then(() => undefined));
-    const address = { host: join(place.dataDir, 'postgres'), user: 'postern', database: 'postern' };
+    const address = { host: join(installation.dataDir, 'postgres'), user: 'postern', database: 'postern' };
     const query = async (text: string) => {
       const client = new pg.Client(address);
       client.on('error', () => undefined);
@@ -206,9 +206,9 @@ describe.concurrent('a PostgreSQL at the other end of a network', () => {
     const url = new URL(test.url);
     url.searchParams.delete('host');
     url.host = `127.0.0.1:${proxy.port}`;
-    const place = await createPlace({ DATABASE_URL: url.href, ...env });
-    onTestFinished(() => place.remove());
-    const service = await place.start();
+    const installation = await createInstallation({ DATABASE_URL: url.href, ...env });
+    onTestFinished(() => installation.remove());
+    const service = await installation.start();
     onTestFinished(async () => {
       proxy.up();
       await service.stop();

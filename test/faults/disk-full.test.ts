@@ -8,7 +8,7 @@ import type { User } from '../../src/contract/user.js';
 import type { ApiAnswer } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { createFaultyDisk, type FaultyDisk } from '../support/fault-injection/disk.js';
-import { createPlace, type FaultyService, type Place } from '../support/fault-injection/service.js';
+import { createInstallation, type FaultyService, type Installation } from '../support/fault-injection/service.js';
 import { noise } from '../support/image-fixtures.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createUser, newPhone, password, passwordLogin, signIn, smsLogin } from '../support/users.js';
@@ -18,19 +18,19 @@ const batchSize = 50;
 const refusals = [503, 507];
 
 let disk: FaultyDisk;
-let place: Place;
+let installation: Installation;
 let service: FaultyService;
 let encoded: string;
 beforeAll(async () => {
   await buildService();
   disk = await createFaultyDisk();
-  place = await createPlace({ DATA_DIR: disk.dataDir });
-  service = await place.start();
+  installation = await createInstallation({ DATA_DIR: disk.dataDir });
+  service = await installation.start();
   encoded = (await noise(400, 300).jpeg().toBuffer()).toString('base64');
 }, BUILD_TIMEOUT);
 afterAll(async () => {
   await service.stop();
-  await place.remove();
+  await installation.remove();
   await disk.remove();
 });
 

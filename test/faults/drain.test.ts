@@ -11,7 +11,7 @@ import { processesWith } from '../database/embedded-postern.js';
 import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { startLoad } from '../support/fault-injection/load.js';
-import { createPlace, type FaultyService, type Place } from '../support/fault-injection/service.js';
+import { createInstallation, type FaultyService, type Installation } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createUser, passwordLogin, signIn } from '../support/users.js';
 
@@ -22,14 +22,14 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-async function newPlace(env: Readonly<Record<string, string>> = {}): Promise<Place> {
-  const place = await createPlace(env);
-  cleanUps.push(() => place.remove());
-  return place;
+async function newInstallation(env: Readonly<Record<string, string>> = {}): Promise<Installation> {
+  const installation = await createInstallation(env);
+  cleanUps.push(() => installation.remove());
+  return installation;
 }
 
-async function start(place: Place): Promise<FaultyService> {
-  const service = await place.start();
+async function start(installation: Installation): Promise<FaultyService> {
+  const service = await installation.start();
   cleanUps.push(() => service.stop());
   return service;
 }
@@ -79,8 +79,8 @@ describe('a stopping service', () => {
   test('answers 100 running logins, refuses new connections, ignores a second SIGTERM, and exits with 0', async () => {
     const database = await createTestDatabase();
     cleanUps.push(() => database.drop());
-    const place = await newPlace({ DATABASE_URL: database.url });
-    const service = await start(place);
+    const installation = await newInstallation({ DATABASE_URL: database.url });
+    const service = await start(installation);
     const user = await createUser(service);
 
     const connections = Array.from({ length: 100 }, () => keepConnection(service.url));
@@ -105,7 +105,7 @@ describe('a stopping service', () => {
     expect(await ended).toBe(0);
     expect(await again).toBe(0);
 
-    const next = await start(place);
+    const next = await start(installation);
     for (const { text } of answers.filter((_, index) => index % 2 === 0)) {
       const { id, token = '' } = JSON.parse(text) as Authentication;
       expect((await next.api('GET', `/v1/tokens/${id}`)).body).toMatchObject({ status: 'approved' });
@@ -116,7 +116,7 @@ describe('a stopping service', () => {
   test('answers a new request on an open connection, and then closes the connection', async () => {
     const database = await createTestDatabase();
     cleanUps.push(() => database.drop());
-    const service = await start(await newPlace({ DATABASE_URL: database.url }));
+    const service = await start(await newInstallation({ DATABASE_URL: database.url }));
     const user = await createUser(service);
     // An incomplete request keeps the service running and its connection open.
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(service.url).port) });
@@ -149,7 +149,7 @@ describe('a stopping service', () => {
   test('does not wait for the keep-alive of a connection with a running request', async () => {
     const database = await createTestDatabase();
     cleanUps.push(() => database.drop());
-    const service = await start(await newPlace({ DATABASE_URL: database.url }));
+    const service = await start(await newInstallation({ DATABASE_URL: database.url }));
     const user = await createUser(service);
     const connection = keepConnection(service.url);
     cleanUps.push(async () => connection.close());
@@ -166,10 +166,10 @@ describe('a stopping service', () => {
 describe('a service that is stopped while it starts', () => {
   const program = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url));
 
-  function launch(place: Place): { child: ChildProcess; output: () => string } {
+  function launch(installation: Installation): { child: ChildProcess; output: () => string } {
     const { PATH = '' } = process.env;
-    const env = { PATH, PORT: '0', DATA_DIR: place.dataDir, LOG_LEVEL: 'info', ADMIN_API_KEY: 'k'.repeat(40) };
-    const child = spawn(process.execPath, [program, 'serve'], { cwd: place.folder, env });
+    const env = { PATH, PORT: '0', DATA_DIR: installation.dataDir, LOG_LEVEL: 'info', ADMIN_API_KEY: 'k'.repeat(40) };
+    const child = spawn(process.execPath, [program, 'serve'], { cwd: installation.folder, env });
     cleanUps.push(async () => void child.kill('SIGKILL'));
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
@@ -185,14 +185,14 @@ describe('a service that is stopped while it starts', () => {
     ['has just started its database', /Started the embedded PostgreSQL/],
     ['has just migrated the schema', /the schema was brought up to date|Server listening/],
   ])('and %s exits with 0 and leaves no database running', async (_when, line) => {
-    const place = await newPlace();
-    const { child, output } = launch(place);
+    const installation = await newInstallation();
+    const { child, output } = launch(installation);
     const ended = once(child, 'exit');
     await eventually('its start', async () => (line.test(output()) ? true : undefined));
     child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
-    expect(existsSync(join(place.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
-    expect(processesWith(place.dataDir)).toEqual([]);
+    expect(existsSync(join(installation.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+    expect(processesWith(installation.dataDir)).toEqual([]);
   });
 });
 
@@ -201,9 +201,9 @@ describe('two services on one data directory', () => {
     ['is stopped', 'SIGTERM', 0],
     ['is killed', 'SIGKILL', null],
   ] as const)('do not notice when the one that started the database %s', async (_how, signal, exitCode) => {
-    const place = await newPlace();
-    const first = await start(place);
-    const second = await start(place);
+    const installation = await newInstallation();
+    const first = await start(installation);
+    const second = await start(installation);
     const user = await createUser(first);
     const { session } = await signIn(second, user);
     const { api, adminKey } = second;
@@ -234,6 +234,6 @@ describe('two services on one data directory', () => {
     expect(load.faults).toEqual([]);
     expect(load.samples.filter(({ right }) => !right)).toEqual([]);
     expect(await second.stop()).toBe(0);
-    expect(existsSync(join(place.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+    expect(existsSync(join(installation.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
   });
 });

@@ -7,7 +7,7 @@ import {
   startPrimary,
   startStandby,
 } from '../support/fault-injection/postgres.js';
-import { createPlace, type FaultyService } from '../support/fault-injection/service.js';
+import { createInstallation, type FaultyService } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createUser, messageOf, newPhone, signIn, smsLogin } from '../support/users.js';
 
@@ -22,13 +22,13 @@ async function startServers({ onTestFinished }: TestContext) {
   onTestFinished(() => folder.remove());
   const primary = await startPrimary(folder);
   const standby = await startStandby(folder, primary, 'standby');
-  const place = await createPlace({ DATABASE_URL: urlOf(primary, standby) });
-  onTestFinished(() => place.remove());
-  const service = await place.start();
+  const installation = await createInstallation({ DATABASE_URL: urlOf(primary, standby) });
+  onTestFinished(() => installation.remove());
+  const service = await installation.start();
   onTestFinished(async () => {
     await service.stop();
   });
-  return { folder, primary, standby, place, service };
+  return { folder, primary, standby, installation, service };
 }
 
 /** Publishes one notification after the other until it is stopped. @returns the ids of those that were acknowledged */
@@ -87,14 +87,14 @@ test('after the primary dies, the promoted standby has all that was acknowledged
 });
 
 test('a former primary that stays alive verifies no session that was revoked at the new one', async (context) => {
-  const { primary, standby, place, service } = await startServers(context);
+  const { primary, standby, installation, service } = await startServers(context);
   const user = await createUser(service);
   const { session, authentication } = await signIn(service, user);
   const verify = () => service.api('POST', '/v1/sessions/verify', { bearer: session.token });
   expect((await verify()).status).toBe(200);
   await standby.query('select pg_promote()');
   // Another instance knows the new primary only.
-  const other = await place.start({ DATABASE_URL: urlOf(standby) });
+  const other = await installation.start({ DATABASE_URL: urlOf(standby) });
   context.onTestFinished(async () => {
     await other.stop();
   });

@@ -6,7 +6,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { processesWith } from '../database/embedded-postern.js';
 import { eventually } from '../support/eventually.js';
 import { checkFacts, type Fact, type Ledger, passwordHash, startWriters } from '../support/fault-injection/ledger.js';
-import { createPlace, type FaultyService, killRounds } from '../support/fault-injection/service.js';
+import { createInstallation, type FaultyService, killRounds } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 
 beforeAll(buildService, BUILD_TIMEOUT);
@@ -18,8 +18,8 @@ const latestKill = 1000;
 test(
   `${killRounds} times kill -9 in the middle of parallel writing loses nothing that was acknowledged`,
   async () => {
-    const place = await createPlace({ SESSION_TTL: '30d' });
-    onTestFinished(() => place.remove());
+    const installation = await createInstallation({ SESSION_TTL: '30d' });
+    onTestFinished(() => installation.remove());
     const userHash = await passwordHash();
     const ledger: Ledger = { facts: [], violations: [] };
     const lost: string[] = [];
@@ -27,7 +27,7 @@ test(
 
     /** Kills PostgreSQL like a crash. Its child processes then end by themselves. */
     const killDatabase = () => {
-      const pid = Number.parseInt(readFileSync(join(place.dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+      const pid = Number.parseInt(readFileSync(join(installation.dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
       process.kill(pid, 'SIGKILL');
     };
     /** The processes to kill, in order. */
@@ -50,7 +50,7 @@ test(
     ];
     const start = async () => {
       const startedAt = performance.now();
-      const service = await place.start();
+      const service = await installation.start();
       starts.push(Math.round(performance.now() - startedAt));
       onTestFinished(() => service.stop('SIGKILL').then(() => undefined));
       return service;
@@ -80,12 +80,12 @@ test(
     expect(ledger.facts.length).toBeGreaterThan(leastFacts * killRounds);
 
     // The data of deleted users is removed, and no job is lost or locked by a killed worker.
-    await eventually('an empty queue', async () => ((await leftOver(place.dataDir)) === 0 ? true : undefined));
+    await eventually('an empty queue', async () => ((await leftOver(installation.dataDir)) === 0 ? true : undefined));
 
     // The killed instances left their server running. The last one stops it.
     expect(await service.stop()).toBe(0);
-    expect(existsSync(join(place.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
-    expect(processesWith(place.dataDir)).toEqual([]);
+    expect(existsSync(join(installation.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+    expect(processesWith(installation.dataDir)).toEqual([]);
   },
   60_000 + 30_000 * killRounds,
 );

@@ -12,7 +12,7 @@ import {
   type ServerFolder,
   startPrimary,
 } from '../support/fault-injection/postgres.js';
-import { createPlace } from '../support/fault-injection/service.js';
+import { createInstallation } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService, runProcess } from '../support/process.js';
 import { createUser, signIn } from '../support/users.js';
 
@@ -54,9 +54,9 @@ test('behind PgBouncer in session mode the service works, with the limits of its
   onTestFinished,
 }) => {
   const url = await startPgBouncer('session');
-  const place = await createPlace({ DATABASE_URL: url });
-  onTestFinished(() => place.remove());
-  const service = await place.start();
+  const installation = await createInstallation({ DATABASE_URL: url });
+  onTestFinished(() => installation.remove());
+  const service = await installation.start();
   const { session } = await signIn(service, await createUser(service));
   expect((await service.api('POST', '/v1/sessions/verify', { bearer: session.token })).status).toBe(200);
   expect(await service.stop()).toBe(0);
@@ -74,12 +74,12 @@ test.each(['', 'server_round_robin = 1'])(
   'PgBouncer in transaction mode is refused, and leaves no lock behind (%s)',
   async (extra) => {
     const DATABASE_URL = await startPgBouncer('transaction', extra);
-    const place = await createPlace({ DATABASE_URL });
+    const installation = await createInstallation({ DATABASE_URL });
     const { exitCode, stderr } = await runProcess({
-      cwd: join(place.folder, 'cwd'),
-      env: { PORT: '0', DATA_DIR: place.dataDir, DATABASE_URL, SECRET_KEY: 'x'.repeat(32) },
+      cwd: join(installation.folder, 'cwd'),
+      env: { PORT: '0', DATA_DIR: installation.dataDir, DATABASE_URL, SECRET_KEY: 'x'.repeat(32) },
     });
-    await place.remove();
+    await installation.remove();
     expect(stderr).toContain('The pooler of DATABASE_URL gives each transaction another session (transaction mode).');
     expect(exitCode).toBe(1);
     expect(await server.query("select 1 from pg_locks where locktype = 'advisory'")).toEqual([]);

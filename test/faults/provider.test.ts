@@ -11,7 +11,7 @@ import {
   misbehaviours,
   startFaultyProvider,
 } from '../support/fault-injection/provider.js';
-import { createPlace } from '../support/fault-injection/service.js';
+import { createInstallation } from '../support/fault-injection/service.js';
 import { buildService } from '../support/process.js';
 import { testSql } from '../support/sql.js';
 import { createUser, messageOf, newPhone, smsLogin } from '../support/users.js';
@@ -265,10 +265,10 @@ describe('a message that an instance is sending', () => {
     const provider = await newProvider();
     const test = await createTestDatabase();
     cleanUps.push(() => test.drop());
-    const place = await createPlace({ ...provider.env, DATABASE_URL: test.url });
-    cleanUps.push(() => place.remove());
+    const installation = await createInstallation({ ...provider.env, DATABASE_URL: test.url });
+    cleanUps.push(() => installation.remove());
     provider.behave('hang');
-    const killed = await place.start();
+    const killed = await installation.start();
     onTestFinished(() => killed.stop('SIGKILL').then(() => undefined));
     const phone = await newRecipient(killed);
     const id = await start(killed, phone);
@@ -276,7 +276,7 @@ describe('a message that an instance is sending', () => {
     await killed.stop('SIGKILL');
 
     provider.heal();
-    const next = await place.start();
+    const next = await installation.start();
     onTestFinished(() => next.stop('SIGKILL').then(() => undefined));
     expect(await messageOf(next, id)).toMatchObject({ state: 'sent', attempts: 2 } satisfies Partial<OutboxMessage>);
     const [first, ...retries] = seen(provider, phone);

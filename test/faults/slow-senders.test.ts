@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
-import { createPlace, type FaultyService, isLong } from '../support/fault-injection/service.js';
+import { createInstallation, type FaultyService, isLong } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createUser, signIn } from '../support/users.js';
 
@@ -73,9 +73,9 @@ describe(`${connections} connections that send slowly`, () => {
   test('are closed, with 408 if a request has started, and other requests are answered meanwhile', async () => {
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
-    const place = await createPlace({ DATABASE_URL: database.url });
-    onTestFinished(() => place.remove());
-    const service = await place.start();
+    const installation = await createInstallation({ DATABASE_URL: database.url });
+    onTestFinished(() => installation.remove());
+    const service = await installation.start();
     onTestFinished(() => service.stop().then(() => undefined));
     const { session } = await signIn(service, await createUser(service));
     await measure(service, session.token, () => false);

@@ -9,7 +9,12 @@ import type { Database } from '../../src/database/database.js';
 import { createTestDatabase } from '../support/database.js';
 import { type EventStream, endOf, eventsOf, openStream } from '../support/event-stream.js';
 import { eventually } from '../support/eventually.js';
-import { createPlace, type FaultyService, isLong, type Place } from '../support/fault-injection/service.js';
+import {
+  createInstallation,
+  type FaultyService,
+  type Installation,
+  isLong,
+} from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { testSql } from '../support/sql.js';
 import { createUser, signIn } from '../support/users.js';
@@ -21,18 +26,18 @@ const duration = isLong ? 300_000 : 5_000;
 const users = 3;
 const clientsPerUser = 3;
 
-async function start(place: Place): Promise<FaultyService> {
-  const service = await place.start();
+async function start(installation: Installation): Promise<FaultyService> {
+  const service = await installation.start();
   onTestFinished(() => service.stop().then(() => undefined));
   return service;
 }
 
-async function newPlace(): Promise<{ place: Place; database: Database }> {
+async function newInstallation(): Promise<{ installation: Installation; database: Database }> {
   const created = await createTestDatabase();
   onTestFinished(() => created.drop());
-  const place = await createPlace({ DATABASE_URL: created.url, SESSION_TTL: '30d' });
-  onTestFinished(() => place.remove());
-  return { place, database: created.database };
+  const installation = await createInstallation({ DATABASE_URL: created.url, SESSION_TTL: '30d' });
+  onTestFinished(() => installation.remove());
+  return { installation, database: created.database };
 }
 
 /** A client that reconnects whenever it loses its stream, with the last id that it has seen. */
@@ -50,8 +55,8 @@ function startClient(bearer: string, nextUrl: () => string) {
     stream = next;
     if (next.status !== 200) return next.destroy();
     connections += 1;
-    const isKnown = async () => (next.lastEventId !== '' || next.end !== undefined ? true : undefined);
-    await eventually('an id', isKnown);
+    const hasIdOrEnded = async () => (next.lastEventId !== '' || next.end !== undefined ? true : undefined);
+    await eventually('an id', hasIdOrEnded);
     isConnected = true;
     await eventually('the end', async () => (next.end !== undefined ? true : undefined), 1_000_000);
     for (const { event, data } of next.events) {
@@ -69,7 +74,7 @@ function startClient(bearer: string, nextUrl: () => string) {
     unexpected,
     isConnected: () => isConnected,
     connections: () => connections,
-    /** Everything it received, including the open connection. */
+    /** Returns how many notifications it received, including those of the open connection. */
     count: () => received.length + (stream?.end === undefined ? (stream?.events.length ?? 0) : 0),
     cut: () => stream?.destroy(),
     async stop() {
@@ -80,10 +85,10 @@ function startClient(bearer: string, nextUrl: () => string) {
   };
 }
 
-test(`${duration / 1000} s of publishing lose and repeat nothing while clients, database connections and an instance are killed`, async () => {
-  const { place, database } = await newPlace();
-  const steady = await start(place);
-  let victim = await start(place);
+test('publishing loses and repeats nothing while connections are cut and an instance is killed', async () => {
+  const { installation, database } = await newInstallation();
+  const steady = await start(installation);
+  let victim = await start(installation);
   const readers = await Promise.all(
     Array.from({ length: users }, async () => {
       const user = await createUser(steady);
@@ -103,9 +108,9 @@ test(`${duration / 1000} s of publishing lose and repeat nothing while clients, 
   const acknowledged = new Set<string>();
   let rounds = 0;
   // On a busy machine it runs until enough has happened.
-  const goesOn = () => performance.now() < end || rounds < 25 || acknowledged.size <= 100;
+  const shouldContinue = () => performance.now() < end || rounds < 25 || acknowledged.size <= 100;
   const publish = async (): Promise<void> => {
-    while (goesOn()) {
+    while (shouldContinue()) {
       const some = readers.filter(() => randomInt(3) > 0).map(({ user }) => user.id);
       if (some.length === 0) continue;
       const body = { user_ids: some, notification_type: 'payment', description: 'x' };
@@ -118,14 +123,14 @@ test(`${duration / 1000} s of publishing lose and repeat nothing while clients, 
     }
   };
   const breakThings = async (): Promise<void> => {
-    for (let round = 0; goesOn(); round += 1) {
+    for (let round = 0; shouldContinue(); round += 1) {
       rounds = round;
       clients[randomInt(clients.length)]?.client.cut();
       if (round % 3 === 0) await killConnections(database, 'postern signals', 2);
       if (round % 5 === 0) await killConnections(database, 'postern', 3);
       if (round % 20 === 10) {
         await victim.stop('SIGKILL');
-        victim = await start(place);
+        victim = await start(installation);
       }
       await wait(100);
     }
@@ -146,7 +151,7 @@ test(`${duration / 1000} s of publishing lose and repeat nothing while clients, 
       received: clients.reduce((sum, { client }) => sum + client.received.length, 0),
       connections: clients.reduce((sum, { client }) => sum + client.connections(), 0),
       lost: clients.reduce((sum, { user, client }) => sum + lost(inboxes.get(user.id) ?? [], client.received), 0),
-      doubled: clients.reduce((sum, { client }) => sum + client.received.length - new Set(client.received).size, 0),
+      duplicates: clients.reduce((sum, { client }) => sum + client.received.length - new Set(client.received).size, 0),
     },
   ]);
   expect([...acknowledged].filter((id) => !kept.has(id))).toEqual([]);
@@ -163,7 +168,7 @@ function killConnections(database: Database, name: string, count: number): Promi
       select pid from pg_stat_activity
       where application_name = $1 and datname = current_database() and pid <> pg_backend_pid() order by random() limit $2
     ) some`;
-  // May include this connection, which has the service's name.
+  // May also end other connections of this test's pool, because they have the same name as those of the service.
   return database.everyone.query(testSql(kill, [name, count])).catch(() => undefined);
 }
 
@@ -180,9 +185,9 @@ function lost(inbox: readonly string[], received: readonly string[]): number {
 }
 
 test('a restart of the database closes no stream and loses nothing', async () => {
-  const place = await createPlace();
-  onTestFinished(() => place.remove());
-  const service = await start(place);
+  const installation = await createInstallation();
+  onTestFinished(() => installation.remove());
+  const service = await start(installation);
   const user = await createUser(service);
   const stream = await openStream(service.url, { bearer: (await signIn(service, user)).session.token });
   const published: string[] = [];
@@ -197,7 +202,10 @@ test('a restart of the database closes no stream and loses nothing', async () =>
   };
   for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     await publish();
-    process.kill(Number.parseInt(readFileSync(join(place.dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10), signal);
+    process.kill(
+      Number.parseInt(readFileSync(join(installation.dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10),
+      signal,
+    );
     await eventually('the database to be back', publish);
     await publish();
     const received = await eventsOf<Notification>(stream, 'message', published.length);
@@ -208,8 +216,8 @@ test('a restart of the database closes no stream and loses nothing', async () =>
 });
 
 test('a stopping service closes its 100 streams, and they continue on another instance', async () => {
-  const { place } = await newPlace();
-  const [leaving, staying] = [await start(place), await start(place)];
+  const { installation } = await newInstallation();
+  const [leaving, staying] = [await start(installation), await start(installation)];
   const people = await Promise.all(
     Array.from({ length: 10 }, async () => {
       const user = await createUser(staying);

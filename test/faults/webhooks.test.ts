@@ -3,7 +3,7 @@ import type { User } from '../../src/contract/user.js';
 import { stepClock } from '../support/clock.js';
 import { createTestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
-import { createPlace, type FaultyService, isLong } from '../support/fault-injection/service.js';
+import { createInstallation, type FaultyService, isLong } from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { testSql } from '../support/sql.js';
 import { createUser } from '../support/users.js';
@@ -20,8 +20,8 @@ test(
   async () => {
     const db = await createTestDatabase();
     onTestFinished(() => db.drop());
-    const place = await createPlace({ DATABASE_URL: db.url, ALLOW_PRIVATE_NETWORK_TARGETS: 'true' });
-    onTestFinished(() => place.remove());
+    const installation = await createInstallation({ DATABASE_URL: db.url, ALLOW_PRIVATE_NETWORK_TARGETS: 'true' });
+    onTestFinished(() => installation.remove());
     const receiver = await startWebhookReceiver();
     onTestFinished(() => receiver.close());
     const accepted: ReceivedEvent[] = [];
@@ -31,7 +31,7 @@ test(
       accepted.push(event);
       return 204;
     };
-    let service: FaultyService = await place.start();
+    let service: FaultyService = await installation.start();
     onTestFinished(() => service.stop('SIGKILL').then(() => undefined));
     const request = (method: string, path: string, body: object) =>
       service.api<User>(method, `/admin/v1${path}`, { bearer: service.adminKey, body });
@@ -54,12 +54,12 @@ test(
       await writing;
       // While no process runs: the leases of the dead one have ended, and the first retries are due.
       await stepClock(db.database, `${round * 90} seconds`);
-      service = await place.start();
+      service = await installation.start();
     }
     await service.stop('SIGKILL');
     failingShare = 0;
     await stepClock(db.database, '3 hours');
-    service = await place.start();
+    service = await installation.start();
 
     const rows = <Row extends object>(text: string) => db.database.everyone.query<Row>(testSql(text));
     await eventually('the end of all deliveries', async () => {

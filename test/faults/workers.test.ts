@@ -5,7 +5,12 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Authentication } from '../../src/contract/authentication.js';
 import { commandLine, processesWith } from '../database/embedded-postern.js';
 import { eventually } from '../support/eventually.js';
-import { createPlace, type FaultyService, isLong, type Place } from '../support/fault-injection/service.js';
+import {
+  createInstallation,
+  type FaultyService,
+  type Installation,
+  isLong,
+} from '../support/fault-injection/service.js';
 import { BUILD_TIMEOUT, buildService } from '../support/process.js';
 import { createUser, passwordLogin } from '../support/users.js';
 import {
@@ -28,14 +33,14 @@ afterEach(async () => {
 
 const twoWorkers = { WORKERS: '2', LOG_LEVEL: 'debug' };
 
-async function newPlace(env: Readonly<Record<string, string>> = twoWorkers): Promise<Place> {
-  const place = await createPlace(env);
-  cleanUps.push(() => place.remove());
-  return place;
+async function newInstallation(env: Readonly<Record<string, string>> = twoWorkers): Promise<Installation> {
+  const installation = await createInstallation(env);
+  cleanUps.push(() => installation.remove());
+  return installation;
 }
 
-async function start(place: Place, env: Readonly<Record<string, string>> = {}): Promise<FaultyService> {
-  const service = await place.start(env);
+async function start(installation: Installation, env: Readonly<Record<string, string>> = {}): Promise<FaultyService> {
+  const service = await installation.start(env);
   cleanUps.push(() => service.stop());
   return service;
 }
@@ -145,7 +150,7 @@ async function beginLogins(service: FaultyService) {
 
 describe('a killed worker', () => {
   test('loses only its running requests, and is replaced', async () => {
-    const service = await start(await newPlace());
+    const service = await start(await newInstallation());
     const rounds = isLong ? 20 : 3;
     const clients = startClients(service.url, [
       { keepAlive: true, count: 8 },
@@ -174,7 +179,7 @@ describe('a killed worker', () => {
   });
 
   test('and a second one killed with it are both replaced, on the same port', async () => {
-    const service = await start(await newPlace());
+    const service = await start(await newInstallation());
     const before = workersOf(service);
     for (const pid of before) kill(pid, 'SIGKILL');
     await newWorkers(service, 2, before);
@@ -185,7 +190,7 @@ describe('a killed worker', () => {
   });
 
   test('leaves its jobs to the other workers', async () => {
-    const service = await start(await newPlace());
+    const service = await start(await newInstallation());
     const user = await createUser(service, { phone: `+1555${String(Date.now()).slice(-7)}` });
     const [victim = 0] = workersOf(service);
     const body = { identity: { type: 'phone', value: user.phone }, authenticator: 'sms', device: {} };
@@ -206,8 +211,8 @@ describe('workers that repeatedly die before they are ready', () => {
     ['all workers', () => true],
     ['only new workers', (pid: number, first: readonly number[]) => !first.includes(pid)],
   ] as const)('%s, end the service with 1 and one message', async (_which, isVictim) => {
-    const place = await newPlace();
-    const service = await start(place);
+    const installation = await newInstallation();
+    const service = await start(installation);
     const first = workersOf(service);
     // A worker is missing in both cases.
     kill(first[0] ?? 0, 'SIGKILL');
@@ -220,15 +225,15 @@ describe('workers that repeatedly die before they are ready', () => {
     ended = true;
     await hunt;
     expect(service.stderr()).toBe('5 workers in a row have ended before they were ready. The last one: SIGKILL\n');
-    expect(existsSync(join(place.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
-    expect(processesWith(place.dataDir)).toEqual([]);
+    expect(existsSync(join(installation.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+    expect(processesWith(installation.dataDir)).toEqual([]);
   });
 });
 
 describe('SIGTERM', () => {
   test('lets both workers finish running requests, also if all processes get it twice', async () => {
-    const place = await newPlace();
-    const service = await start(place);
+    const installation = await newInstallation();
+    const service = await start(installation);
     const logins = await beginLogins(service);
     const workers = workersOf(service);
     for (let time = 0; time < 2; time += 1) for (const pid of [...workers, service.pid]) kill(pid, 'SIGTERM');
@@ -237,23 +242,23 @@ describe('SIGTERM', () => {
     expect(await Promise.all(logins.map((login) => login.complete()))).toEqual(logins.map(() => 'approved'));
     expect(await service.ended()).toBe(0);
     expect(workers.filter(isAlive)).toEqual([]);
-    expect(processesWith(place.dataDir)).toEqual([]);
+    expect(processesWith(installation.dataDir)).toEqual([]);
   });
 
   test('while the workers start exits with 0 and leaves no process behind', async () => {
-    const place = await newPlace();
-    const service = await start(place);
+    const installation = await newInstallation();
+    const service = await start(installation);
     const before = workersOf(service);
     for (const pid of before) kill(pid, 'SIGKILL');
     await eventually('a new worker', async () => workerProcesses(service).length > 0 || undefined);
     const starting = workerProcesses(service);
     expect(await service.stop()).toBe(0);
     expect(starting.filter(isAlive)).toEqual([]);
-    expect(processesWith(place.dataDir)).toEqual([]);
+    expect(processesWith(installation.dataDir)).toEqual([]);
   });
 
   test('to one worker only replaces that worker', async () => {
-    const service = await start(await newPlace());
+    const service = await start(await newInstallation());
     // Does not wait for readiness: a worker that stops for this reason reports that it stops.
     const clients = startClients(service.url, [{ keepAlive: false, count: 4 }], '/livez');
     const [worker = 0] = workersOf(service);
@@ -266,8 +271,8 @@ describe('SIGTERM', () => {
 
 describe('a killed primary process', () => {
   test('leaves workers that finish running requests and free the port, and the next start is ready', async () => {
-    const place = await newPlace();
-    const service = await start(place);
+    const installation = await newInstallation();
+    const service = await start(installation);
     const logins = await beginLogins(service);
     const workers = workersOf(service);
     kill(service.pid, 'SIGKILL');
@@ -275,16 +280,16 @@ describe('a killed primary process', () => {
     expect(await Promise.all(logins.map((login) => login.complete()))).toEqual(logins.map(() => 'approved'));
     await eventually('the workers to end', async () => !workers.some(isAlive) || undefined);
 
-    const next = await start(place, { PORT: new URL(service.url).port });
+    const next = await start(installation, { PORT: new URL(service.url).port });
     expect((await next.api('GET', '/readyz')).status).toBe(200);
     expect(await next.stop()).toBe(0);
-    expect(processesWith(place.dataDir)).toEqual([]);
+    expect(processesWith(installation.dataDir)).toEqual([]);
   });
 });
 
 describe('a rolling restart', () => {
   test('lets the old workers finish running requests, however long that takes', async () => {
-    const service = await start(await newPlace());
+    const service = await start(await newInstallation());
     const before = workersOf(service);
     const logins = await beginLogins(service);
     process.kill(service.pid, 'SIGUSR2');
@@ -307,7 +312,7 @@ describe('a rolling restart', () => {
   });
 
   test('ends with as many workers as before, even if another one dies meanwhile', async () => {
-    const service = await start(await newPlace());
+    const service = await start(await newInstallation());
     const before = workersOf(service);
     process.kill(service.pid, 'SIGUSR2');
     await eventually('a third worker', async () => workerProcesses(service).length === 3 || undefined);
@@ -318,7 +323,7 @@ describe('a rolling restart', () => {
   });
 
   test('fails no request', async () => {
-    const service = await start(await newPlace());
+    const service = await start(await newInstallation());
     const clients = startClients(service.url, [
       { keepAlive: true, count: 4 },
       { keepAlive: false, count: 4 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPacer, mapAtPace, type Pace } from '../../src/lib/pacing.js';
+import { createPacer, mapWithPauses, type Pace } from '../../src/lib/pacing.js';
 
 /** A pacer whose clock moves by a millisecond with each step, and whose turns are counted. */
 function createCounted(slice: number) {
@@ -61,9 +61,9 @@ test('one of several loops continues in each turn, in the order of arrival', asy
   expect(steps.slice(0, 6).map(({ loop }) => loop)).toEqual([0, 1, 2, 0, 1, 2]);
 });
 
-test('mapAtPace keeps the order', async () => {
+test('mapWithPauses keeps the order', async () => {
   const { counted, pacer } = createCounted(2);
-  const made = await mapAtPace(pacer.begin(), [1, 2, 3, 4, 5, 6], (item) => {
+  const made = await mapWithPauses(pacer.begin(), [1, 2, 3, 4, 5, 6], (item) => {
     counted.time += 1;
     return item * 10;
   });

@@ -1,5 +1,5 @@
 // The types of docs/openapi.json. Written by console/generate-types.mjs: do not edit.
-// sha256 of the document: 1f1478a7b7bc63257bb2faca7e798f4f8bd5e5c429863ab6c74e6da268091848
+// sha256 of the document: 357e965d246c117afca7e7f8203109f809a1e8b91b1023cf0c1c93b589e768b2
 
 export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
@@ -361,7 +361,7 @@ export type BulkOutcome = 'done' | 'unchanged' | 'failed' | 'valid';
 export type BulkRequest = {
     action: BulkAction;
     /**
-     * The users, by their ids or own ids.
+     * The users, by their ids or external ids.
      */
     ids?: Array<string>;
     search?: string;
@@ -381,11 +381,11 @@ export type BulkRequest = {
 
 export type BulkResult = {
     /**
-     * The id of the user. If nobody has the own id: what the request has sent.
+     * The id of the user. If nobody has the external id: what the request has sent.
      */
     id?: string;
     /**
-     * What the request has sent, if it named the user by an own id (`external:…`).
+     * What the request has sent, if it named the user by an external id (`external:…`).
      */
     reference?: string;
     /**
@@ -1380,7 +1380,7 @@ export type NewUser = {
     email?: string;
     phone?: string;
     /**
-     * Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.
+     * The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.
      */
     external_id?: string;
     name?: string;
@@ -2219,7 +2219,7 @@ export type User = {
     email: string | null;
     phone: string | null;
     /**
-     * Your own id of the user, or null.
+     * The external id: the id of the user in your other systems, or null.
      */
     external_id: string | null;
     name: string;
@@ -2274,7 +2274,7 @@ export type UserChange = {
     email?: string | null;
     phone?: string | null;
     /**
-     * Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.
+     * The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.
      */
     external_id?: string | null;
     name?: string;
@@ -2361,7 +2361,7 @@ export type UserToImport = {
     email?: string;
     phone?: string;
     /**
-     * Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.
+     * The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it.
      */
     external_id?: string;
     name?: string;

@@ -343,7 +343,7 @@ export type NewUser = {
   readonly username?: string | undefined;
   readonly email?: string | undefined;
   readonly phone?: string | undefined;
-  /** Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it. */
+  /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it. */
   readonly external_id?: string | undefined;
   readonly name?: string | undefined;
   /** BCP 47 tag, such as en or es-MX. */
@@ -514,7 +514,7 @@ export type User = {
   readonly username: string | null;
   readonly email: string | null;
   readonly phone: string | null;
-  /** Your own id of the user, or null. */
+  /** The external id: the id of the user in your other systems, or null. */
   readonly external_id: string | null;
   readonly name: string;
   readonly locale: string | null;
@@ -546,7 +546,7 @@ export type UserChange = {
   readonly username?: string | null | undefined;
   readonly email?: string | null | undefined;
   readonly phone?: string | null | undefined;
-  /** Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it. */
+  /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it. */
   readonly external_id?: string | null | undefined;
   readonly name?: string | undefined;
   /** BCP 47 tag, such as en or es-MX. */
@@ -598,7 +598,7 @@ export type UserToImport = {
   readonly username?: string | undefined;
   readonly email?: string | undefined;
   readonly phone?: string | undefined;
-  /** Your own id of the user, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it. */
+  /** The id of the user in your other systems, such as its key in your database. Unique, and case-sensitive. Visible characters; spaces only inside. Admin requests can name the user with `external:` and this id. No login takes it. */
   readonly external_id?: string | undefined;
   readonly name?: string | undefined;
   /** BCP 47 tag, such as en or es-MX. */

@@ -33,7 +33,7 @@ export function usersCommand(program: Command, io: Io, exitWith: (code: number) 
     .option('--username <name>', 'identity: a name')
     .option('--email <address>', 'identity: a mail address')
     .option('--phone <number>', 'identity: a phone number, such as +15551234567')
-    .option('--external-id <id>', 'your own id of the user, which no login takes')
+    .option('--external-id <id>', 'the id of the user in your other systems, which no login takes')
     .option('--name <text>', 'the display name')
     .option('--password-stdin', 'read the password from standard input')
     .addOption(

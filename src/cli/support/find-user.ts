@@ -14,7 +14,7 @@ import { CommandError } from './failure.js';
 /** The argument that names one user: its syntax and its description. */
 export const userArgument = [
   '<user>',
-  'an id, user name, mail address or phone number, or external: and an own id',
+  'an id, user name, mail address or phone number, or external: and an external id',
 ] as const;
 
 const findByIdentities = directoryStatement<{ digests: readonly Buffer[] }, { user_id: string }>(

@@ -10,7 +10,11 @@ export const BulkRequest = Type.Object(
   {
     action: Type.Enum(bulkActions, { title: 'BulkAction' }),
     ids: Type.Optional(
-      Type.Array(UserReference, { minItems: 1, maxItems: 1000, description: 'The users, by their ids or own ids.' }),
+      Type.Array(UserReference, {
+        minItems: 1,
+        maxItems: 1000,
+        description: 'The users, by their ids or external ids.',
+      }),
     ),
     search: Type.Optional(Text(2000, 1)),
     filter: Type.Optional({
@@ -52,12 +56,12 @@ export const BulkLine = Type.Object(
   {
     id: Type.Optional(
       Type.String({
-        description: 'The id of the user. If nobody has the own id: what the request has sent.',
+        description: 'The id of the user. If nobody has the external id: what the request has sent.',
         examples: ['0b0ba41c-5a2f-4c53-a1b8-2f5f0a9c1a11'],
       }),
     ),
     reference: Type.Optional(
-      Type.String({ description: 'What the request has sent, if it named the user by an own id (`external:…`).' }),
+      Type.String({ description: 'What the request has sent, if it named the user by an external id (`external:…`).' }),
     ),
     result: Type.Optional(
       Type.Enum(['done', 'unchanged', 'failed', 'valid'] as const, {

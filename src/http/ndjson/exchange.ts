@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from '../../contract/errors/problems.js';
-import { mapAtPace, type Pace, type Pacer } from '../../lib/pacing.js';
+import { mapWithPauses, type Pace, type Pacer } from '../../lib/pacing.js';
 import { type FieldError, Problem, throwIfErrors } from '../../lib/problem.js';
 import type { QueryParameters } from '../lists/list-query.js';
 import { queryErrors } from '../plugins/admin-requests.js';
@@ -98,7 +98,7 @@ async function processItems<Item>(exchange: Exchange<Item>): Promise<Ending | un
       await request.authorized.recheck?.();
       const results = await work.process(entries, pace);
       committed = lastLine;
-      const text = (await mapAtPace(pace, results, toLine)).join('');
+      const text = (await mapWithPauses(pace, results, toLine)).join('');
       if (!(await writeAll(reply.raw, text, timeoutMs.idle))) return undefined;
       if (endReason === 'idle') return ended(new Problem('request_timeout'));
       if (endReason === 'stopped') return ended(new Problem('shutting_down'));

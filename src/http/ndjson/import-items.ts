@@ -1,6 +1,6 @@
 import type { Language } from '../../contract/errors/text.js';
 import type { ImportedLine, UserToImport } from '../../contract/user-import.js';
-import { mapAtPace, type Pace } from '../../lib/pacing.js';
+import { mapWithPauses, type Pace } from '../../lib/pacing.js';
 import { Problem } from '../../lib/problem.js';
 import type { ImportOutcome } from '../../users/import.js';
 import { problemBody } from '../plugins/problems.js';
@@ -24,7 +24,7 @@ export async function importEntries(
   const users = entries.flatMap(({ parsed }) => (parsed instanceof Problem ? [] : parsed));
   const outcomes = await importUsers(users);
   const byUser = new Map(users.map((user, index) => [user, outcomes[index]]));
-  const lines = await mapAtPace(pace, entries, ({ line, parsed }): ImportedLine | undefined => {
+  const lines = await mapWithPauses(pace, entries, ({ line, parsed }): ImportedLine | undefined => {
     const outcome = parsed instanceof Problem ? parsed : byUser.get(parsed);
     if (outcome === undefined) return undefined;
     if (!(outcome instanceof Problem)) return { line, ...outcome };

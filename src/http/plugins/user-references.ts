@@ -6,8 +6,8 @@ import type { App } from '../requests/route.js';
 const urlOfUser = /^\/admin\/v1\/users\/:id(?:\/|$)/;
 
 /**
- * Lets every path below `/admin/v1/users/:id` name the user as `external:<own id>`: replaces the parameter by the id, so that
- * handlers know ids only. It runs after the authorization. A path with an id takes no query.
+ * Lets every path below `/admin/v1/users/:id` name the user as `external:<external id>`. It replaces this parameter by the
+ * id of the user, so that handlers get only ids. It runs after the authorization. A path with an id takes no query.
  */
 export function userReferencesPlugin(app: App, references: UserReferences): void {
   app.addHook('onRoute', (route) => {

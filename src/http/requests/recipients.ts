@@ -2,14 +2,14 @@ import type { NotificationInput } from '../../contract/notification.js';
 import { isExternalReference, type UserReferences } from '../../identities/user-references.js';
 import { newId } from '../../lib/ids.js';
 
-/** Whether an item names a user by an own id. Requests with ids only need no further query. */
+/** Whether an item names a user by an external id. Requests with ids only need no further query. */
 export function namesExternally({ user_id: userId, user_ids: userIds = [] }: NotificationInput): boolean {
   return (userId !== undefined && isExternalReference(userId)) || userIds.some(isExternalReference);
 }
 
 /**
- * Replaces own ids by the ids of their users, in one query. An own id that nobody has is replaced by a new id: publishing then
- * reports in its place that this user does not exist, together with all other errors.
+ * Replaces external ids by the ids of their users, in one query. An external id that nobody has is replaced by a new id.
+ * Publishing then reports at this position that the user does not exist, together with all other errors.
  */
 export async function withUserIds<Item extends NotificationInput>(
   references: UserReferences,

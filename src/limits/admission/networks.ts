@@ -3,20 +3,21 @@ import ipaddr from 'ipaddr.js';
 
 /** A range of addresses: its family, and the bits that all its addresses begin with. */
 export interface Network {
-  /** The canonical text: an address, or an address and the length of the prefix, without bits after the prefix. */
+  /** The canonical text: an address, or an address whose bits after the prefix are zero, and the length of the prefix. */
   readonly text: string;
   readonly family: 4 | 6;
   /** The prefix, as a text of `0` and `1`. */
   readonly bits: string;
 }
 
-/** The first 96 bits of IPv4-mapped addresses, `::ffff:0:0/96`. */
-const mappedBits = 96;
+/** The length of the prefix that all IPv4-mapped addresses begin with, `::ffff:0:0/96`. */
+const mappedPrefixLength = 96;
 
 /**
  * Reads an address or a CIDR range. Bits after the prefix become zero. IPv4-mapped IPv6 becomes IPv4: sockets that accept both
  * families show IPv4 clients in that form.
- * @returns undefined for any other text: names, zones, octal and decimal addresses, and prefixes that contain all of IPv4
+ * @returns undefined for any other text: names, addresses with a zone, octal and decimal addresses, and IPv4-mapped
+ *   addresses with a prefix shorter than 96
  */
 export function parseNetwork(text: string): Network | undefined {
   const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
@@ -25,12 +26,13 @@ export function parseNetwork(text: string): Network | undefined {
   const given = ipaddr.parse(address);
   const isMapped = given instanceof ipaddr.IPv6 && given.isIPv4MappedAddress();
   const parsed = ipaddr.process(address);
-  const most = parsed instanceof ipaddr.IPv6 ? 128 : 32;
-  const length = prefix === undefined ? most : Number(prefix) - (isMapped ? mappedBits : 0);
-  if (length < 0 || length > most) return undefined;
+  const addressLength = parsed instanceof ipaddr.IPv6 ? 128 : 32;
+  const length = prefix === undefined ? addressLength : Number(prefix) - (isMapped ? mappedPrefixLength : 0);
+  if (length < 0 || length > addressLength) return undefined;
   const bits = bitsOf(parsed).slice(0, length);
-  const first = addressOf(bits.padEnd(most, '0'));
-  return { text: length === most ? first : `${first}/${length}`, family: most === 128 ? 6 : 4, bits };
+  const first = addressOf(bits.padEnd(addressLength, '0'));
+  const isWhole = length === addressLength;
+  return { text: isWhole ? first : `${first}/${length}`, family: addressLength === 128 ? 6 : 4, bits };
 }
 
 const bitsOf = (address: ipaddr.IPv4 | ipaddr.IPv6) =>

@@ -9,7 +9,7 @@ export interface LoadOptions {
   /** URLs of files, or names of packages. */
   readonly modules: readonly string[];
   readonly contextOf: (module: string) => PluginContext;
-  /** Called for unhandled errors of a module, and for lost threads. */
+  /** Called for unhandled errors of a module, and when a thread has ended by itself. */
   readonly onError: (module: string, what: string, failure?: Error) => void;
 }
 
@@ -25,7 +25,10 @@ const namePattern = /^[a-z][a-z0-9_:-]{0,63}$/;
 const builtIn: readonly string[] = ['password', 'sms', 'email', 'passkey', 'totp'];
 const builtInPrefixes = ['custom:', 'oidc:'];
 
-/** Starts external modules, each in its own thread, and checks their exports. It reports all errors of all modules. */
+/**
+ * Starts modules, each in its own thread, and checks their exports. A module exports one authenticator, which is called a
+ * plug-in here. The result has the errors of all modules.
+ */
 export async function loadPlugins({ modules, contextOf, onError }: LoadOptions): Promise<LoadedPlugins> {
   const plugins: Plugin[] = [];
   const errors: string[] = [];
@@ -52,7 +55,7 @@ export async function loadPlugins({ modules, contextOf, onError }: LoadOptions):
   return { plugins, errors, close };
 }
 
-/** A plug-in that calls the module in its thread. @param described without errors */
+/** Returns the plug-in of a module. Its functions run in the module's thread. @param described must have no `errorsOf` */
 function pluginOf({ call }: SupervisedPlugin, described: Described): Plugin {
   const name = String(described.name);
   const begin = (...given: unknown[]) => call('begin', given) as Promise<PluginChallenge>;
@@ -95,7 +98,7 @@ function nameConflicts(described: Described | undefined, others: readonly Plugin
   const name = described?.name;
   if (typeof name !== 'string') return [];
   if (builtIn.includes(name) || builtInPrefixes.some((prefix) => name.startsWith(prefix))) {
-    return [`the name ${name} belongs to a built-in authenticator`];
+    return [`the name ${name}, or its prefix, is reserved for built-in authenticators`];
   }
-  return others.some((other) => other.name === name) ? [`the name ${name} belongs to another plug-in too`] : [];
+  return others.some((other) => other.name === name) ? [`another module has the name ${name} too`] : [];
 }

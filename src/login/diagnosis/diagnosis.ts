@@ -36,7 +36,7 @@ export interface LoginDiagnoses {
   ofUser(userId: string, view: DiagnosisView): Promise<Diagnosis>;
   /**
    * @param authenticator only this one, configured or not
-   * @throws Problem `validation_failed` for an identity that no login accepts, and for an own id that nobody has
+   * @throws Problem `validation_failed` for an identity that no login accepts, and for an external id that nobody has
    */
   ofIdentity(
     identity: { readonly type: DirectoryType; readonly value: string },

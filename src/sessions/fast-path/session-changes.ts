@@ -6,28 +6,37 @@ import type { ParsedToken } from '../../lib/crypto/token-strings.js';
 import { type Instant, instantFromPg } from '../../lib/times.js';
 import { type SessionRow, sessionOf, sessionOfToken } from '../verifier.js';
 
-/** The position of the last read of changes: a snapshot of the database, and the server run that made it. */
+/** The position of the last read of changes: a snapshot of the database, and the run of the server that made it. */
 export interface SeenSnapshot {
   readonly snapshot: string;
-  /** Empty after a crash and after some restores, until the maintenance task runs. */
-  readonly server: string;
+  /**
+   * Identifies a start of the server and a copy of the table. The transaction numbers of another run mean other
+   * transactions. Empty after a crash and after some restores, until the maintenance task runs.
+   */
+  readonly runId: string;
 }
 
 /** The users whose sessions may have changed since an earlier snapshot. */
 export interface SessionChanges extends SeenSnapshot {
   readonly now: Instant;
-  /** False if rows of such changes may be deleted already, or if there are more than `maxChanges`. */
+  /** False if rows of such changes may be deleted already, or if there are `maxChanges` or more. */
   readonly complete: boolean;
   /** Ids of users. */
   readonly changed: readonly string[];
 }
 
-/** The maximum number of users in the result of one query. With more of them it is faster to clear the cache. */
+/**
+ * The maximum number of changes that each part of the query returns: those of later transactions, and those of each
+ * transaction that was running. With so many changes it is faster to clear the cache.
+ */
 const maxChanges = 10_000;
 const changesLimit = literal(maxChanges);
 
-/** The floor, unless it was restored with triggers disabled: then `written_by` is not the transaction that wrote the row. */
-const signedFloor = sql`session_changes_floor where xmin = written_by::xid`;
+/**
+ * SQL: the row of `session_changes_floor`. Changes of transactions before its `floor` may be deleted. There is no row if the
+ * table was restored with triggers disabled: then `written_by` is not the transaction that wrote the row.
+ */
+const trustedFloor = sql`session_changes_floor where xmin = written_by::xid`;
 
 /**
  * SQL: the changes since a snapshot, in one text array, because each column of a result has a cost. A transaction that
@@ -39,8 +48,8 @@ const changesSince = (since: SqlPart) => {
   return sql`array[
        db_now()::text,
        pg_current_snapshot()::text,
-       coalesce((select concat_ws(' ', pg_postmaster_start_time(), tableoid, run) from ${signedFloor}), ''),
-       coalesce((select floor <= (select pg_snapshot_xmin(${snapshot})) from ${signedFloor})::text, '')
+       coalesce((select concat_ws(' ', pg_postmaster_start_time(), tableoid, run) from ${trustedFloor}), ''),
+       coalesce((select floor <= (select pg_snapshot_xmin(${snapshot})) from ${trustedFloor})::text, '')
      ] || array(
        (select c.user_id::text from session_changes c where c.xid >= (select pg_snapshot_xmax(${snapshot}))
         order by c.xid limit ${changesLimit})
@@ -64,7 +73,7 @@ const findChanges = everyoneStatement<{ since: string | null }, ChangesRow>(
   (p) => sql`select ${changesSince(p.since)}`,
 );
 
-/** Arrays as PostgreSQL's text, in one order. */
+/** The arrays are texts in PostgreSQL's notation. Entry n of each array belongs to the same token. */
 interface FindValues {
   readonly since: string | null;
   readonly userIds: string;
@@ -122,12 +131,12 @@ export async function readChanges(
     const token = tokens[row.place - 1];
     if (token !== undefined) found.set(token.sha256, sessionOf(token, row));
   }
-  if (changes === undefined) throw new Error('every result has a row of changes');
+  if (changes === undefined) throw new Error('the result has no row of changes');
   return { changes, found };
 }
 
 /** Reads the array of `changesSince`. */
-function changesOf([now = '', snapshot = '', server = '', complete, ...changed]: readonly string[]): SessionChanges {
+function changesOf([now = '', snapshot = '', runId = '', complete, ...changed]: readonly string[]): SessionChanges {
   const isComplete = complete === 'true' && changed.length < maxChanges;
-  return { now: instantFromPg(now), snapshot, server, complete: isComplete, changed };
+  return { now: instantFromPg(now), snapshot, runId, complete: isComplete, changed };
 }

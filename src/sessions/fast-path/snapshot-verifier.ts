@@ -41,11 +41,8 @@ export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): Se
   let seen: SeenSnapshot | undefined;
 
   /** @param since the snapshot that the query continued from */
-  function applyChanges(
-    { snapshot, server, complete, changed }: SessionChanges,
-    since: SeenSnapshot | undefined,
-  ): void {
-    if (server !== '' && since?.server === server && complete) {
+  function applyChanges({ snapshot, runId, complete, changed }: SessionChanges, since: SeenSnapshot | undefined): void {
+    if (runId !== '' && since?.runId === runId && complete) {
       for (const userId of changed) {
         cache.deleteUser(userId);
         for (const { users } of running) users.add(userId);
@@ -54,7 +51,7 @@ export function createSnapshotVerifier(database: Pick<Database, 'everyone'>): Se
       cache.clear();
       for (const reported of running) reported.ofAllUsers = true;
     }
-    seen = { snapshot, server };
+    seen = { snapshot, runId };
   }
 
   /**

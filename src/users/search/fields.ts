@@ -118,7 +118,7 @@ export async function resolveIdentities(
 
 const directoryTypes: readonly DirectoryType[] = [...identityTypes, 'external_id'];
 
-/** The ids of the users who have one of these identities, in any spelling, or one of these own ids. */
+/** The ids of the users who have one of these identities, in any spelling, or one of these external ids. */
 export async function ownersOf(
   handle: Queryable<'directory'>,
   type: DirectoryType,

@@ -43,9 +43,9 @@ export type Match = { readonly ids: readonly string[] } | { readonly condition: 
 const phoneLike = /^\+?[\d\s()./-]{3,}$/;
 
 /**
- * Decides what a text matches. An id is that of a user or of a device, or an own id, and matches nothing else. A full mail
- * address or phone number that a user has matches that user alone, and so does `external:` with an own id. Any other text
- * matches where it is a part of a user name, a mail address, a phone number or a name, or the whole own id.
+ * Decides what a text matches. A UUID matches the user, device or external id that is equal to it, and nothing else. A full
+ * mail address or phone number that a user has matches that user alone, and so does `external:` with an external id. Any
+ * other text matches where it is a part of a user name, a mail address, a phone number or a name, or the whole external id.
  */
 export async function matchOf(
   handle: Queryable<'directory' | 'everyone'>,

@@ -126,7 +126,7 @@ describe('doctor', () => {
       'AUTHENTICATORS names broken.js: steps must be 1 or 2',
       'AUTHENTICATORS names broken.js: namesUser must be true or false',
       'AUTHENTICATORS names broken.js: verify must be a function',
-      'AUTHENTICATORS names password.js: the name password belongs to a built-in authenticator',
+      'AUTHENTICATORS names password.js: the name password, or its prefix, is reserved for built-in authenticators',
       'AUTHENTICATORS names badge.js: AUTHENTICATOR_BADGES is missing',
       expect.stringContaining('AUTHENTICATORS names no-such-package: '),
     ]);

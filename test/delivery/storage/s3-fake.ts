@@ -14,7 +14,7 @@ export interface StoreFake {
   readonly uploads: ReadonlyMap<string, readonly Buffer[]>;
   /** Requests as "METHOD /path". */
   readonly received: string[];
-  /** Answers matching requests with an error. Undefined: works again. */
+  /** From now on, requests that match the pattern get a 503 error. With undefined, all requests work again. */
   fail(matches: RegExp | undefined): void;
   close(): Promise<void>;
 }
@@ -121,16 +121,22 @@ function isSigned({ method, headers }: IncomingMessage, url: URL, body: Buffer):
 
   function parametersOf(authorization: string | undefined, search: URLSearchParams) {
     if (authorization === undefined) {
-      const of = (name: string) => search.get(`X-Amz-${name}`) ?? '';
+      const parameter = (name: string) => search.get(`X-Amz-${name}`) ?? '';
       return {
-        ...{ isPresigned: true, credential: of('Credential'), signedHeaders: of('SignedHeaders') },
-        ...{ signature: of('Signature'), time: of('Date') },
+        isPresigned: true,
+        credential: parameter('Credential'),
+        signedHeaders: parameter('SignedHeaders'),
+        signature: parameter('Signature'),
+        time: parameter('Date'),
       };
     }
-    const of = (name: string) => new RegExp(`${name}=([^, ]+)`).exec(authorization)?.[1] ?? '';
+    const parameter = (name: string) => new RegExp(`${name}=([^, ]+)`).exec(authorization)?.[1] ?? '';
     return {
-      ...{ isPresigned: false, credential: of('Credential'), signedHeaders: of('SignedHeaders') },
-      ...{ signature: of('Signature'), time: String(headers['x-amz-date']) },
+      isPresigned: false,
+      credential: parameter('Credential'),
+      signedHeaders: parameter('SignedHeaders'),
+      signature: parameter('Signature'),
+      time: String(headers['x-amz-date']),
     };
   }
 }

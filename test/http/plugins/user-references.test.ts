@@ -30,7 +30,7 @@ const linesOf = <Line>(text: string) =>
 const ndjson = { headers: { 'content-type': 'application/x-ndjson' } };
 const notification = { notification_type: 'payment', description: 'You were paid' };
 
-describe('an own id', () => {
+describe('an external id', () => {
   test('is set, shown, changed and removed, and every change is recorded', async () => {
     const ownId = newOwnId();
     const user = await withOwnId(ownId);
@@ -115,7 +115,7 @@ describe('an own id', () => {
   });
 });
 
-describe('external:<own id>', () => {
+describe('external:<external id>', () => {
   test('names the user in every path of a user', async () => {
     const ownId = newOwnId();
     const { id, username } = await withOwnId(ownId);
@@ -220,8 +220,8 @@ describe('external:<own id>', () => {
   });
 });
 
-describe('users with own ids', () => {
-  test('are found by the whole own id, also if it looks like an id, and by a filter', async () => {
+describe('users with external ids', () => {
+  test('are found by the whole external id, also if it looks like an id, and by a filter', async () => {
     const uuid = randomUUID();
     const [ada, bob] = [await withOwnId(), await withOwnId(uuid)];
     const found = async (query: string) => (await admin<User[]>('GET', `/users?${query}`)).body.map(({ id }) => id);
@@ -237,7 +237,7 @@ describe('users with own ids', () => {
     expect(await found(`filter=external_id:${uuid},status:deactivated`)).toEqual([]);
   });
 
-  test('are imported, once, and the export of a user contains the own id', async () => {
+  test('are imported, once, and the export of a user contains the external id', async () => {
     const [first, second] = [newOwnId(), newOwnId()];
     const send = async (...lines: object[]) => {
       const body = lines.map((line) => JSON.stringify(line)).join('\n');

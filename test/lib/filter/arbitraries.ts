@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type FilterClause, type FilterFields, kinds, operatorsOf } from '../../../src/lib/filter/fields.js';
 
-/** One field of every kind, and one (`make`) whose SQL is an expression. */
+/** At least one field of every kind. `make` is a string without `like`. */
 export const fields: FilterFields = {
   id: { kind: 'id' },
   actor: { kind: 'string', like: true },
@@ -13,8 +13,8 @@ export const fields: FilterFields = {
   created_at: { kind: 'time' },
 };
 
-/** Canonical values for each field. */
-export type Values = Readonly<Record<string, fc.Arbitrary<string>>>;
+/** Generators of canonical values, by the name of the field. */
+export type ValueGenerators = Readonly<Record<string, fc.Arbitrary<string>>>;
 
 const special = fc.string({ unit: fc.constantFrom(...'aB%_\\,|:;[] éÉσΣ'), maxLength: 6 });
 const text = fc.oneof(
@@ -22,7 +22,7 @@ const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 8 }).filter((value) => !value.includes('\0')),
 );
 
-export const values: Values = {
+export const valueGenerators: ValueGenerators = {
   id: fc.uuid(),
   actor: text,
   make: text,
@@ -37,10 +37,13 @@ export const values: Values = {
     .map(([date, microseconds]) => `${date.toISOString().slice(0, 19)}.${String(microseconds).padStart(6, '0')}Z`),
 };
 
-/** Clauses as the parser makes them, with values out of `from`. */
-export function clauses(from: Values): fc.Arbitrary<FilterClause> {
+/**
+ * Clauses as the parser returns them. It returns `in` as `eq`, so no clause has the operator `in`, and `eq` can have several
+ * values in every field. `neq` can have several only if a colon separates the values of the field.
+ */
+export function clauses(generators: ValueGenerators): fc.Arbitrary<FilterClause> {
   const perField = Object.entries(fields).flatMap(([name, field]) => {
-    const value = from[name] ?? fc.constant('');
+    const value = generators[name] ?? fc.constant('');
     return operatorsOf(field)
       .filter((operator) => operator !== 'in')
       .map((operator) => {

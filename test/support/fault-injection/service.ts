@@ -21,8 +21,8 @@ export interface FaultyService extends ServiceProcess {
   readonly adminKey: string;
 }
 
-/** A folder and a configuration for several starts of services. */
-export interface Place {
+/** A folder and a configuration from which one service or several can start, as often as a test needs. */
+export interface Installation {
   readonly folder: string;
   /** The folder of the embedded database, if there is one. */
   readonly dataDir: string;
@@ -32,7 +32,7 @@ export interface Place {
 }
 
 /** @param env for every service that is started here; without DATABASE_URL they have an embedded database */
-export async function createPlace(env: Readonly<Record<string, string>> = {}): Promise<Place> {
+export async function createInstallation(env: Readonly<Record<string, string>> = {}): Promise<Installation> {
   const folder = await mkdtemp(join(tmpdir(), 'postern-faults-'));
   const cwd = join(folder, 'cwd');
   await mkdir(cwd);

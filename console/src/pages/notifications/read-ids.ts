@@ -17,7 +17,7 @@ export interface ReadIds {
 }
 
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** The operator's own id of a user. Upper and lower case are different ids. */
+/** The external id of a user. Upper and lower case are different ids. */
 const externalId = /^external:.{1,255}$/;
 /** Columns of CSV and members of NDJSON that can have the id of a user, the best first. */
 const idNames = ['user_id', 'userid', 'user', 'id', 'uuid'] as const;

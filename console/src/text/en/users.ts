@@ -4,7 +4,7 @@ const people = (n: number) => `${count(n)} ${n === 1 ? 'user' : 'users'}`;
 /** The list of users, and what is done to many of them. */
 export const users = {
   title: 'Users',
-  search: 'Name, mail, phone, username, user id, own id or device id',
+  search: 'Name, mail, phone, username, user id, external id or device id',
   list: 'Users',
   create: 'Create user',
   exportAll: 'Export',

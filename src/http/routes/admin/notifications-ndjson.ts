@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type NotificationInput, PublishedItem } from '../../../contract/notification.js';
 import type { UserReferences } from '../../../identities/user-references.js';
 import { preferredLanguage } from '../../../lib/language.js';
-import { mapAtPace, type Pace, type Pacer } from '../../../lib/pacing.js';
+import { mapWithPauses, type Pace, type Pacer } from '../../../lib/pacing.js';
 import { Problem } from '../../../lib/problem.js';
 import { exactNumbers } from '../../../notifications/inbox/exact-numbers.js';
 import {
@@ -75,7 +75,7 @@ async function resultsOf(
     const { status, errors } = problemBody(problem, request.id, language);
     return { status, errors };
   };
-  return mapAtPace(pace, entries, ({ line, parsed }) => {
+  return mapWithPauses(pace, entries, ({ line, parsed }) => {
     const result = results.get(parsed);
     if (parsed instanceof Problem) return { line, ...refusal(parsed) };
     if (result === undefined) return { line, status: 200 };

@@ -117,7 +117,7 @@ function useMemberForm(props: ActProps, name: string, members: readonly Member[]
   };
 }
 
-/** The dialog that changes the name, the language, the own id and the metadata. */
+/** The dialog that changes the name, the language, the external id and the metadata. */
 export function EditProfile(props: ActProps) {
   const { acts: text, user } = useText();
   const { busy, error, close, save, field } = useMemberForm(props, 'profile', profile);
