@@ -14,7 +14,7 @@ import { textRules } from '../dist/messages/kinds.js';
 import { builtInTexts } from '../dist/messages/templates.js';
 import { exampleOf } from '../dist/webhooks/examples.js';
 import { bodyOf } from '../dist/webhooks/payload.js';
-import { wireTypes } from './lib/wire-types.mjs';
+import { schemaType, wireTypes } from './lib/wire-types.mjs';
 
 const openApiText = await openApi();
 const documents = {
@@ -163,8 +163,26 @@ function serverTypes({ components }) {
   names.push('DeliveryTrace', 'DryRun', 'Image', 'Notification', 'NotificationChange', 'NotificationInput');
   names.push('ImportResult', 'PublishResult', 'User', 'UserChange', 'NewUser', 'UserToImport');
   names.push('ExternalIdentity', 'ExternalIdentityLink', 'LoginDiagnosis', 'LoginDiagnosisRequest');
-  names.push('UserDevice', 'UserSession');
-  return `// Generated from docs/openapi.json by \`npm run generate\`.
+  names.push('Marker', 'UserDevice', 'UserSession');
+  names.push('IssuedWebhook', 'NewWebhook', 'Webhook', 'WebhookChange', 'WebhookDelivery', 'WebhookReplay');
+  names.push('WebhookSecret', 'WebhookTest');
+  // The events about a user only have the members that all events have.
+  const common = webhookEventSchema('user.created').properties.data;
+  const events = webhookEventTypes.map((type) => {
+    const { description, properties } = webhookEventSchema(type);
+    const isOwn = ([name]) => !(name in common.properties);
+    const own = Object.fromEntries(Object.entries(properties.data.properties).filter(isOwn));
+    const rest = Object.keys(own).length === 0 ? '' : ` & ${schemaType({ ...properties.data, properties: own }, '  ')}`;
+    return `  /** ${description} */\n  readonly '${type}': CommonEventData${rest};\n`;
+  });
+  return `// Generated from docs/openapi.json and src/contract/webhook-events.ts by \`npm run generate\`.
+
+/** The members of \`data\` that all events of webhooks have. */
+export interface CommonEventData ${schemaType(common, '')}
+
+/** The member \`data\` of each event of webhooks, with the payload \`thin\`. */
+export interface WebhookEventData {
+${events.join('')}}
 
 ${wireTypes(components.schemas, names)}`;
 }

@@ -22,6 +22,14 @@ export function wireTypes(components, names) {
 }
 
 /**
+ * The TypeScript type of a JSON Schema without references.
+ *
+ * @param {Record<string, any>} schema
+ * @param {string} indent of the line that the type begins in
+ */
+export const schemaType = (schema, indent) => typeOf(schema, () => undefined, indent);
+
+/**
  * @param {Record<string, any>} schema
  * @param {(name: string) => void} onReference
  * @param {string} [indent]

@@ -6,7 +6,7 @@ import type { Device } from './wire.js';
 
 /** The devices on which the user is signed in. `current` as an id is the device of this session. */
 export interface Devices {
-  readonly list: (query?: ListQuery) => List<Device>;
+  readonly list: (query?: ListQuery<'created_at' | 'updated_at'>) => List<Device>;
   readonly get: (id: string, options?: Abortable) => Promise<Device>;
   /** Replaces the whole description. */
   readonly describe: (id: string, description: DeviceDescription, options?: Abortable) => Promise<Device>;

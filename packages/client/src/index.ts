@@ -55,7 +55,7 @@ export { createInbox } from './inbox/inbox.js';
 export type { Notification } from './inbox/notification.js';
 export type * from './inbox/types.js';
 export { createInboxView } from './inbox/view.js';
-export { type List, type ListQuery, type Page, toDate } from './lists.js';
+export { type List, type ListQuery, type Page, type Sorting, toDate } from './lists.js';
 export type { Identity, IdentityInput } from './login/identity.js';
 export { createLogin, type Login, type LoginOptions } from './login/login.js';
 export type * from './login/states.js';

@@ -29,11 +29,15 @@ export interface List<T> extends AsyncIterable<T> {
   readonly pages: () => AsyncIterable<Page<T>>;
 }
 
-export interface ListQuery extends Abortable {
+/** A field to sort by, with its direction. Without one, the newest or largest is first. */
+export type Sorting<Field extends string> = Field | `${Field}:asc` | `${Field}:desc`;
+
+/** What a list takes. `Field`: the fields that it can be sorted by. */
+export interface ListQuery<Field extends string = string> extends Abortable {
   /** Items of a page, 1 to 100. 20 by default. */
   readonly limit?: number | undefined;
   /** One sort field or several, such as `created_at:desc`. */
-  readonly sort?: string | readonly string[] | undefined;
+  readonly sort?: Sorting<Field> | readonly Sorting<Field>[] | undefined;
   /** Only items that are newer than this. */
   readonly since?: string | Date | undefined;
   /** Conditions in the grammar of the service, such as `notification_type:eq:payment`. */

@@ -107,6 +107,8 @@ inbox.list({ filter: { sequence: { like: '4' } } });
 inbox.list({ filter: { acter: 'Ada' } });
 // @ts-expect-error no such type, unless the installation registers it
 inbox.list({ filter: { notification_type: 'party' } });
+// @ts-expect-error no such direction
+inbox.list({ sort: 'created_at:down' });
 // @ts-expect-error a deletion has no notification
 if (event.type === 'delete') event.notification;
 // @ts-expect-error notifications have no states: one marker says what was read

@@ -11,6 +11,8 @@ export interface Connection {
   readonly retries: number;
   /** With the API key. What is safe to repeat is repeated. */
   call<T>(call: Call): Promise<T>;
+  /** As `call`. Null if Postern answers 404. */
+  find<T>(call: Call): Promise<T | null>;
   /** As `call`, with the answer itself. */
   raw(call: Call): Promise<Response>;
 }
@@ -78,6 +80,11 @@ export function createConnection(base: string, options: PosternServerOptions): C
     timeout,
     retries,
     call: <T>(call: Call) => repeated<T>(call, send('json')),
+    find: <T>(call: Call) =>
+      repeated<T | null>(call, send('json')).catch((error) => {
+        if (isProblem(error, 'not_found')) return null;
+        throw error;
+      }),
     raw: (call) => repeated(call, send('raw')),
   };
 }

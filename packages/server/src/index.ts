@@ -4,10 +4,22 @@
  *
  * @packageDocumentation
  */
-export { isPosternError, isProblem, type PosternError, type Problem, type ProblemCode } from '@postern/client';
+export {
+  isPosternError,
+  isProblem,
+  type List,
+  type ListQuery,
+  type Page,
+  type PosternError,
+  type Problem,
+  type ProblemCode,
+  type Snapshot,
+  toDate,
+} from '@postern/client';
 export type { Administration } from './admin/administration.js';
 export type { ImportOptions, ImportResult, ImportUsers } from './admin/import-users.js';
 export type { Lock, NewUser, Users } from './admin/users.js';
+export type { WebhookEventPattern, WebhookReplayRange, Webhooks } from './admin/webhooks.js';
 export type { CookieOptions } from './browser/cookies.js';
 export type { HandlerContext } from './browser/forwarder.js';
 export { expressHandler, fastifyHandler } from './browser/node.js';
@@ -35,6 +47,7 @@ export {
 } from './sessions/middleware.js';
 export type { HeadersLike, RequestLike } from './sessions/tokens.js';
 export type { Verify, VerifyOptions } from './sessions/verify.js';
+export type { WebhookEvent, WebhookEventType } from './webhooks/events.js';
 export {
   createReplaySet,
   createWebhookVerifier,
@@ -42,10 +55,11 @@ export {
   WebhookError,
   type WebhookErrorCode,
   type WebhookKey,
+  type WebhookKeys,
   type WebhookMessage,
   type WebhookVerifier,
   type WebhookVerifierOptions,
-} from './webhooks.js';
+} from './webhooks/verify.js';
 export type {
   AccountExport,
   ActivityEntry,
@@ -56,9 +70,12 @@ export type {
   ExternalIdentity,
   Image,
   IssuedApiKey,
+  IssuedWebhook,
   LoginDiagnosis,
   LoginDiagnosisRequest,
+  Marker,
   NewApiKey,
+  NewWebhook,
   Notification,
   NotificationChange,
   OutboxMessage,
@@ -69,4 +86,10 @@ export type {
   UserDevice,
   UserSession,
   UserToImport,
+  Webhook,
+  WebhookDelivery,
+  WebhookEventData,
+  WebhookReplay,
+  WebhookSecret,
+  WebhookTest,
 } from './wire.js';

@@ -20,13 +20,14 @@ export interface PosternServer extends Publishing, Administration {
  *
  * @example
  * ```ts
- * import { createPosternServer } from '@postern/server';
+ * import { createPosternServer, toDate } from '@postern/server';
  *
  * const postern = createPosternServer({ url: 'https://auth.example.com', apiKey: 'psk_…' });
  * export async function whoIs(request: Request): Promise<string | null> {
  *   const session = await postern.verify(request);
  *   return session === null ? null : session.user_id;
  * }
+ * for await (const event of postern.events({ limit: 100 })) console.log(toDate(event.created_at), event.type);
  * ```
  * @throws UsageError for options that make no sense
  */

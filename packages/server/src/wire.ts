@@ -1,4 +1,106 @@
-// Generated from docs/openapi.json by `npm run generate`.
+// Generated from docs/openapi.json and src/contract/webhook-events.ts by `npm run generate`.
+
+/** The members of `data` that all events of webhooks have. */
+export interface CommonEventData {
+  readonly user_id: string;
+  /** Counts the events of the user. */
+  readonly sequence: number;
+  readonly changed_fields: readonly string[];
+  /** Who caused the event. Null: it was not recorded. */
+  readonly actor: string | null;
+}
+
+/** The member `data` of each event of webhooks, with the payload `thin`. */
+export interface WebhookEventData {
+  /** A user was created. */
+  readonly 'user.created': CommonEventData;
+  /** Fields of a user were changed. `changed_fields` names them. */
+  readonly 'user.updated': CommonEventData;
+  /** A user was deleted. */
+  readonly 'user.deleted': CommonEventData;
+  /** An operator locked a user. */
+  readonly 'user.locked': CommonEventData;
+  /** A lock of a user was removed. */
+  readonly 'user.unlocked': CommonEventData;
+  /** A user was deactivated. */
+  readonly 'user.deactivated': CommonEventData;
+  /** A user proved an email address or a phone number. */
+  readonly 'identity.verified': CommonEventData & {
+    readonly identity_type: string | null;
+  };
+  /** A login succeeded. */
+  readonly 'login.approved': CommonEventData & {
+    readonly authentication_id: string | null;
+    readonly device_id: string | null;
+    readonly authenticator: string | null;
+    readonly second_factor: string | null;
+  };
+  /** A login of an existing user failed. */
+  readonly 'login.rejected': CommonEventData & {
+    readonly authentication_id: string | null;
+    readonly device_id: string | null;
+    readonly authenticator: string | null;
+    readonly second_factor: string | null;
+    readonly reason: 'rejected' | 'locked';
+  };
+  /** Wrong secrets locked the logins of a user. */
+  readonly 'login.locked': CommonEventData & {
+    readonly device_id: string | null;
+  };
+  /** A user logged in on a new device. */
+  readonly 'device.added': CommonEventData & {
+    readonly device_id: string | null;
+  };
+  /** A device was removed. */
+  readonly 'device.removed': CommonEventData & {
+    readonly device_id: string | null;
+  };
+  /** An authentication token ended: by a logout, a lock or a change of credentials. */
+  readonly 'token.ended': CommonEventData & {
+    readonly authentication_id: string | null;
+    readonly device_id: string | null;
+  };
+  /** A password, a PIN, a second factor or a linked account was changed. */
+  readonly 'credential.changed': CommonEventData & {
+    readonly credential: string;
+    readonly change: 'changed' | 'added' | 'removed';
+  };
+  /** A user set a new password or PIN by account recovery. */
+  readonly 'recovery.completed': CommonEventData & {
+    readonly recovers: string | null;
+  };
+  /** A user completed a registration. */
+  readonly 'registration.completed': CommonEventData;
+  /** A notification was published. */
+  readonly 'notification.created': CommonEventData & {
+    readonly notification_id: string;
+    readonly notification_sequence: number | null;
+  };
+  /** A notification was changed. */
+  readonly 'notification.updated': CommonEventData & {
+    readonly notification_id: string;
+    readonly notification_sequence: number | null;
+  };
+  /** A notification was deleted. */
+  readonly 'notification.deleted': CommonEventData & {
+    readonly notification_id: string;
+    readonly notification_sequence: number | null;
+  };
+  /** A user read notifications. */
+  readonly 'marker.moved': CommonEventData & {
+    readonly last_read_sequence: number | null;
+  };
+  /** A message with a code or a notice was not sent, or did not arrive. */
+  readonly 'message.failed': CommonEventData & {
+    readonly message_id: string | null;
+    readonly kind: string | null;
+  };
+  /** A push service refused the token of a device for good. */
+  readonly 'push.token_gone': CommonEventData & {
+    readonly device_id: string | null;
+    readonly channel: string | null;
+  };
+}
 
 export type AccountExport = {
   /** The account. */
@@ -211,6 +313,33 @@ export type IssuedApiKey = {
   readonly token: string;
 };
 
+export type IssuedWebhook = {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  /** Only events that match this filter are delivered. Empty: all. */
+  readonly filter: string;
+  readonly description: string;
+  readonly payload: WebhookPayload;
+  readonly enabled: boolean;
+  /** operator: by a request. gone: the endpoint answered 410. failing: five days without success. */
+  readonly disabled_reason: WebhookDisabledReason | null;
+  readonly disabled_at: string | null;
+  /** Until then the previous secret also signs. Null: there is none. */
+  readonly previous_secret_until: string | null;
+  /** Deliveries that wait, counted up to 1000. */
+  readonly pending: number;
+  readonly last_success_at: string | null;
+  readonly last_failure_at: string | null;
+  /** The first failure since the last success. */
+  readonly failing_since: string | null;
+  readonly last_error: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** The secret of the signatures `v1`. Shown once. */
+  readonly secret: string;
+};
+
 export type LoginAnswer = {
   /** start: POST /v1/tokens. secret and second_factor: POST /v1/tokens/{id}/secret. */
   readonly step: LoginStep;
@@ -330,6 +459,16 @@ export type LoginWay = {
 
 export type LoginWayVerdict = 'yes' | 'maybe' | 'blocked' | 'no' | 'not_set_up';
 
+export type Marker = {
+  /** Notifications up to this sequence are read. 0: none. */
+  readonly last_read_sequence: number;
+  /** The number of later notifications, counted up to 100. */
+  readonly unread_count: number;
+  /** Whether there are more than `unread_count`. */
+  readonly unread_count_capped: boolean;
+  readonly updated_at: string | null;
+};
+
 export type Metadata = Readonly<Record<string, unknown>>;
 
 export type NewApiKey = {
@@ -355,6 +494,17 @@ export type NewUser = {
   readonly role?: Role | undefined;
   /** Your own data: any JSON object of up to 16 KiB. */
   readonly metadata?: Metadata | undefined;
+};
+
+export type NewWebhook = {
+  /** An https URL with a public address. */
+  readonly url: string;
+  /** Types of events, or patterns: `login.*` for all types of a group, `*` for all. */
+  readonly events: readonly string[];
+  readonly filter?: string | undefined;
+  readonly description?: string | undefined;
+  /** thin: ids and the names of changed fields. full: also the resource, as it is when the event is sent. */
+  readonly payload?: WebhookPayload | undefined;
 };
 
 export type Notification = {
@@ -612,4 +762,94 @@ export type UserToImport = {
   readonly metadata?: Metadata | undefined;
   /** When the other system created the user. A time in the past. */
   readonly created_at?: string | undefined;
+};
+
+export type Webhook = {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  /** Only events that match this filter are delivered. Empty: all. */
+  readonly filter: string;
+  readonly description: string;
+  readonly payload: WebhookPayload;
+  readonly enabled: boolean;
+  /** operator: by a request. gone: the endpoint answered 410. failing: five days without success. */
+  readonly disabled_reason: WebhookDisabledReason | null;
+  readonly disabled_at: string | null;
+  /** Until then the previous secret also signs. Null: there is none. */
+  readonly previous_secret_until: string | null;
+  /** Deliveries that wait, counted up to 1000. */
+  readonly pending: number;
+  readonly last_success_at: string | null;
+  readonly last_failure_at: string | null;
+  /** The first failure since the last success. */
+  readonly failing_since: string | null;
+  readonly last_error: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type WebhookChange = {
+  /** An https URL with a public address. */
+  readonly url?: string | undefined;
+  /** Types of events, or patterns: `login.*` for all types of a group, `*` for all. */
+  readonly events?: readonly string[] | undefined;
+  readonly filter?: string | undefined;
+  readonly description?: string | undefined;
+  /** thin: ids and the names of changed fields. full: also the resource, as it is when the event is sent. */
+  readonly payload?: WebhookPayload | undefined;
+  /** true: deliver again. Events of the meantime can be replayed. */
+  readonly enabled?: boolean | undefined;
+};
+
+export type WebhookDelivery = {
+  readonly id: string;
+  readonly endpoint_id: string;
+  /** The header `webhook-id` of every attempt. */
+  readonly event_id: string;
+  readonly type: string;
+  readonly user_id: string;
+  /** The number of the event among those of its user. */
+  readonly sequence: number;
+  /** pending: waits for its first or next attempt. failed: not retried any more. */
+  readonly state: 'pending' | 'delivered' | 'failed';
+  readonly attempts: number;
+  /** The HTTP status of the last attempt. */
+  readonly status: number | null;
+  /** The body. For full payloads without the resource, which is read for each attempt. Null: the event is no longer stored. */
+  readonly request: string | null;
+  /** The first 1024 bytes of the answer. */
+  readonly answer: string | null;
+  /** Why the last attempt failed. */
+  readonly error: string | null;
+  readonly duration_ms: number | null;
+  readonly last_attempt_at: string | null;
+  readonly next_attempt_at: string | null;
+  readonly created_at: string;
+};
+
+export type WebhookDisabledReason = 'operator' | 'gone' | 'failing';
+
+export type WebhookPayload = 'thin' | 'full';
+
+export type WebhookReplay = {
+  readonly id: string;
+  /** Events to replay, counted up to 1000, before the filter of the endpoint. */
+  readonly events: number;
+};
+
+export type WebhookSecret = {
+  /** The new secret of the signatures `v1`. Shown once. */
+  readonly secret: string;
+};
+
+export type WebhookTest = {
+  /** Whether the endpoint answered with a status from 200 to 299. */
+  readonly ok: boolean;
+  readonly status: number | null;
+  /** The body. */
+  readonly request: string;
+  readonly answer: string | null;
+  readonly error: string | null;
+  readonly duration_ms: number;
 };

@@ -1,5 +1,13 @@
 // Calls that must not compile. The type check fails if one of them does.
-import { createPosternServer, expressSession, sessionOf, withSession } from '../src/index.js';
+import {
+  createBrowserSession,
+  createPosternServer,
+  createWebhookVerifier,
+  expressSession,
+  sessionOf,
+  type WebhookEvent,
+  withSession,
+} from '../src/index.js';
 
 const server = createPosternServer({ url: 'https://auth.example.com', apiKey: 'psk_x' });
 const user_id = 'a8502ad9-a2a6-4760-b743-453657117d2f';
@@ -35,3 +43,17 @@ withSession(server, (_request, session) => session.user_id);
 sessionOf({}).token;
 // @ts-expect-error a misspelled option
 expressSession(server, { maxage: 5 });
+
+declare const event: WebhookEvent;
+// @ts-expect-error the signature is over the raw body, not over a parsed one
+createWebhookVerifier({ secrets: ['whsec_x'] })({ headers: {}, body: { type: 'user.created' } });
+// @ts-expect-error a verifier without secrets and keys
+createWebhookVerifier({ secrets: [] });
+if (event.type === 'login.locked') {
+  // @ts-expect-error this event has no email address
+  event.data.email;
+}
+// @ts-expect-error no such event
+server.webhooks.create({ url: 'https://app.example.com', events: ['user.renamed'] }, { idempotencyKey: 'hook' });
+// @ts-expect-error a path starts at the root of the site
+createBrowserSession(server, { basePath: 'auth' });

@@ -244,3 +244,13 @@ test('a path of this origin is opened after the login, unless the page prevents 
   await byPassword(shown, user.username);
   await shown.page.waitForURL(`${pages.origin}/bills?all`);
 });
+
+test('properties also take the text of their attributes, as React sets it', async () => {
+  const { page } = await signIn();
+  const shown = await page.evaluate(`(() => {
+    const element = document.querySelector('postern-sign-in');
+    Object.assign(element, { ways: 'sms password', registration: 'off', recovery: true });
+    return [element.ways, element.registration, element.recovery];
+  })()`);
+  expect(shown).toEqual([['sms', 'password'], false, true]);
+});

@@ -99,7 +99,7 @@ export interface AccountClient<P extends boolean = boolean> {
     ...proof: Proven<'unlink_identity', P>
   ) => Promise<void>;
   /** What happened to the account, in the language of the client. */
-  readonly activity: (query?: ListQuery) => List<ActivityEntry>;
+  readonly activity: (query?: ListQuery<'created_at'>) => List<ActivityEntry>;
   /** Everything that is stored about the user, as JSON. The file is complete if the stream ends without an error. */
   readonly export: (options?: Abortable) => Promise<ReadableStream<Uint8Array> | null>;
   /** Deletes the account forever, and signs out in this client. */

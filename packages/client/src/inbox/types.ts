@@ -27,7 +27,7 @@ export interface LiveQuery extends Abortable {
 }
 
 /** What a list of notifications takes. */
-export interface NotificationQuery extends Omit<ListQuery, 'filter'> {
+export interface NotificationQuery extends Omit<ListQuery<'created_at' | 'updated_at'>, 'filter'> {
   readonly filter?: NotificationFilter | undefined;
 }
 

@@ -76,7 +76,7 @@ export interface LoginCode extends OpenStep<'code'> {
 /** The code of the authenticator app is needed. `passkey` and `recoveryCode` are null if the user has none. */
 export interface LoginTotp extends OpenStep<'totp'> {
   readonly submit: (input: { readonly code: string }) => Next;
-  readonly passkey: ((input?: Abortable) => Next) | null;
+  readonly passkey: (() => Next) | null;
   readonly recoveryCode: ((code: string) => Next) | null;
 }
 

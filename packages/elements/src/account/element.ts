@@ -72,8 +72,8 @@ export class PosternAccount extends PosternElement<AccountEvents, AccountTexts> 
     const named = (this.getAttribute('sections') ?? '').split(/\s+/).filter(isSection);
     return named.length > 0 ? named : Object.keys(all).filter(isSection);
   }
-  set sections(sections: readonly AccountSection[]) {
-    this.attribute('sections', sections.join(' '));
+  set sections(sections: readonly AccountSection[] | string) {
+    this.attribute('sections', sections);
   }
 
   /** @internal */

@@ -152,8 +152,8 @@ export abstract class PosternElement<Events extends object, W extends Words> ext
   }
 
   /** @internal */
-  protected attribute(name: string, value: string | number | boolean | null): void {
+  protected attribute(name: string, value: string | number | boolean | readonly string[] | null): void {
     if (value === null || value === false) this.removeAttribute(name);
-    else this.setAttribute(name, value === true ? '' : `${value}`);
+    else this.setAttribute(name, value === true ? '' : Array.isArray(value) ? value.join(' ') : `${value}`);
   }
 }

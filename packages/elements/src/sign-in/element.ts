@@ -55,6 +55,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
     super(english, { es: async () => (await import('./es.js')).spanish });
   }
 
+  // React sets a property where an element has one, also with the text of an attribute. The setters take both.
   #list(name: string): readonly string[] {
     return (this.getAttribute(name) ?? '').split(/\s+/).filter(Boolean);
   }
@@ -63,8 +64,8 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
   get ways(): readonly WayIn[] {
     return this.#list('ways') as readonly WayIn[];
   }
-  set ways(ways: readonly WayIn[]) {
-    this.attribute('ways', ways.join(' '));
+  set ways(ways: readonly WayIn[] | string) {
+    this.attribute('ways', ways);
   }
 
   /** Attribute `identity-types`: what the first field takes, of `email`, `phone` and `username`. It changes its label. */
@@ -72,7 +73,7 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
     return this.#list('identity-types') as readonly ('email' | 'phone' | 'username')[];
   }
   set identityTypes(types: readonly ('email' | 'phone' | 'username')[]) {
-    this.attribute('identity-types', types.join(' '));
+    this.attribute('identity-types', types);
   }
 
   /** Attribute `pin`. By default the rule of the service. */
@@ -88,16 +89,16 @@ export class PosternSignIn extends PosternElement<SignInEvents, SignInTexts> {
   get registration(): boolean {
     return this.getAttribute('registration') !== 'off';
   }
-  set registration(isOffered: boolean) {
-    this.attribute('registration', isOffered ? null : 'off');
+  set registration(isOffered: boolean | 'off') {
+    this.attribute('registration', isOffered === true ? null : 'off');
   }
 
   /** Attribute `recovery`: `off` does not offer it. By default it is offered if the service can send codes. */
   get recovery(): boolean {
     return this.getAttribute('recovery') !== 'off';
   }
-  set recovery(isOffered: boolean) {
-    this.attribute('recovery', isOffered ? null : 'off');
+  set recovery(isOffered: boolean | 'off') {
+    this.attribute('recovery', isOffered === true ? null : 'off');
   }
 
   /** Attribute `return-to`: a path of this origin to open after the login. Others are ignored. */

@@ -4,6 +4,7 @@ import type { Connection } from '../connection.js';
 import { type OnceOptions, onceHeader } from '../publishing/idempotency.js';
 import type { ApiKey, AuditEvent, IssuedApiKey, NewApiKey, OutboxMessage } from '../wire.js';
 import { createUsers, type Users } from './users.js';
+import { createWebhooks, type Webhooks } from './webhooks.js';
 
 /** Operations of the admin API. Each needs an API key that has the scope of its route. */
 export interface Administration {
@@ -19,6 +20,7 @@ export interface Administration {
     /** Makes the API key with this id invalid. */
     readonly revoke: (id: string, options?: Abortable) => Promise<void>;
   };
+  readonly webhooks: Webhooks;
   /** Lists the audit events. */
   readonly events: (query?: ListQuery) => List<AuditEvent>;
   /** Lists the messages that contain codes and notices, with the state of each message. */
@@ -45,6 +47,7 @@ export function createAdministration(connection: Connection): Administration {
       revoke: async (id, { signal } = {}) =>
         call<void>({ method: 'DELETE', path: `${keysPath}/${encodeURIComponent(id)}`, signal }),
     },
+    webhooks: createWebhooks(connection),
     events: (query = {}) => listOf(connection, '/admin/v1/events', query),
     outbox: (query = {}) => listOf(connection, '/admin/v1/outbox', query),
   };

@@ -1,4 +1,4 @@
-import { type Abortable, isProblem, type List, type ListQuery } from '@postern/client';
+import type { Abortable, List, ListQuery } from '@postern/client';
 import { type Call, listOf } from '@postern/client/internal';
 import type { Connection } from '../connection.js';
 import { type OnceOptions, onceHeader } from '../publishing/idempotency.js';
@@ -71,14 +71,7 @@ export function createUsers(connection: Connection): Users {
   return {
     create: async (user, options) =>
       call<User>({ method: 'POST', path, body: user, headers: onceHeader(options), signal: options.signal }),
-    async get(id, { signal } = {}) {
-      try {
-        return await call<User>({ path: of(id), signal });
-      } catch (error) {
-        if (isProblem(error, 'not_found')) return null;
-        throw error;
-      }
-    },
+    get: async (id, { signal } = {}) => connection.find<User>({ path: of(id), signal }),
     list: ({ search, ...query } = {}) => listOf(connection, path, query, { search }),
     change: async (id, change, { signal } = {}) => call<User>({ method: 'PATCH', path: of(id), body: change, signal }),
     delete: async (id, options) => remove<void>(of(id), options),

@@ -9,13 +9,24 @@ import { stopwatch, UsageError, wait } from '@postern/client/internal';
 import type { NewUser } from '../admin/users.js';
 import { createPosternServer, type PosternServer } from '../server.js';
 import type { User } from '../wire.js';
-import { startProcess } from './process.js';
+import { createNetwork, type Disturbance } from './network.js';
+import { type PosternProcess, startProcess } from './process.js';
+import { totpOf } from './totp.js';
+import { type TestEvent, webhookRequest } from './webhook-request.js';
+
+export type { Disturbance } from './network.js';
+export type { TestEvent } from './webhook-request.js';
 
 export interface TestPosternOptions {
   /** Settings, such as `{ PIN_POLICY: 'off' }`. By default codes are readable, and nothing limits the logins of an address. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** The folder of Postern. By default the package `postern` of the working directory. */
   readonly installation?: string | undefined;
+  /**
+   * The `url` and the `apiKey` of a Postern that another process has started, such as the global set-up of all test files. `stop`
+   * leaves it running, and only the process that started it can `advance` its clock.
+   */
+  readonly running?: { readonly url: string; readonly apiKey: string } | undefined;
 }
 
 /** A user with the secrets to log in. */
@@ -36,6 +47,12 @@ export interface TestPostern extends AsyncDisposable {
   readonly signIn: (user: Pick<TestUser, 'username' | 'email' | 'phone' | 'password' | 'pin'>) => Promise<Postern>;
   /** The last code that was sent to a phone number or address. It waits until there is one. */
   readonly codeFor: (recipient: string) => Promise<string>;
+  /** The code of an authenticator app, by the `secret` of its enrolment. Postern takes each code once: `advance` 30 seconds for another. */
+  readonly totp: (secret: string) => Promise<string>;
+  /** A signed request with an event, as Postern sends it, to test a receiver of webhooks. */
+  readonly webhookRequest: (url: string | URL, event: TestEvent, secret: string) => Promise<Request>;
+  /** Disturbs the requests of the clients above while `during` runs. It also cuts their requests and streams in progress. */
+  readonly disturb: <T>(how: Disturbance, during: () => Promise<T>) => Promise<T>;
   /** Moves the clock of Postern: sessions expire, locks end. The clock of your process does not change. */
   readonly advance: (milliseconds: number) => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -60,14 +77,19 @@ const codeDeadlineMs = 30_000;
  * ```
  * @throws UsageError without a built Postern
  */
-export async function startPostern({ env = {}, installation }: TestPosternOptions = {}): Promise<TestPostern> {
-  const { url, adminKey, setClock, stop } = await startProcess(installation, env);
-  const server = createPosternServer({ url, apiKey: adminKey });
+export async function startPostern(options: TestPosternOptions = {}): Promise<TestPostern> {
+  const { env = {}, installation, running } = options;
+  if (running !== undefined && (options.env !== undefined || installation !== undefined)) {
+    throw new UsageError('A `running` Postern has its own settings: pass them where it is started.');
+  }
+  const { url, adminKey, setClock, stop } = running ? joined(running) : await startProcess(installation, env);
+  const { fetch, disturb } = createNetwork();
+  const server = createPosternServer({ url, apiKey: adminKey, fetch });
   const clients: Postern[] = [];
   let offset = 0;
 
   function client(): Postern {
-    const made = createPostern({ url, storage: memoryStorage(), tabs: false });
+    const made = createPostern({ url, storage: memoryStorage(), tabs: false, fetch });
     clients.push(made);
     return made;
   }
@@ -103,10 +125,20 @@ export async function startPostern({ env = {}, installation }: TestPosternOption
       } while (elapsed() < codeDeadlineMs);
       throw new Error(`No code was sent to ${recipient}. Codes are readable while they are valid.`);
     },
+    totp: async (secret) => totpOf(secret, Date.now() + offset),
+    ...{ webhookRequest, disturb },
     async advance(milliseconds) {
       if (!Number.isSafeInteger(milliseconds)) throw new UsageError('`advance` takes a whole number of milliseconds.');
+      await setClock(offset + milliseconds);
       offset += milliseconds;
-      await setClock(offset);
     },
   };
 }
+
+/** A Postern of another process. */
+const joined = ({ url, apiKey }: NonNullable<TestPosternOptions['running']>): Omit<PosternProcess, 'pid'> => ({
+  ...{ url, adminKey: apiKey, stop: async () => undefined },
+  async setClock() {
+    throw new UsageError('Only the process that started this Postern can move its clock.');
+  },
+});

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../../../test/support/eventually.js';
 import { BUILD_TIMEOUT, buildService } from '../../../../test/support/process.js';
 import { newEmail, newPhone } from '../../../../test/support/users.js';
-import { createInbox, createLogin } from '../../../client/src/index.js';
+import { createAccount, createInbox, createLogin, passwordProof } from '../../../client/src/index.js';
+import { createWebhookVerifier } from '../../src/index.js';
 import { startPostern, type TestPostern } from '../../src/testing/index.js';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -65,6 +66,67 @@ test('a login that ended is noticed by the client', async () => {
   const page = await postern.signIn(ada);
   await postern.server.users.logOut(ada.id);
   expect(await page.getSession({ fresh: true })).toBeNull();
+});
+
+test('a user with an authenticator app logs in with its codes', async () => {
+  const ada = await postern.createUser();
+  const page = await postern.signIn(ada);
+  const { secret, confirm } = await createAccount(page).enrolTotp({ proof: passwordProof(ada.password) });
+  await confirm(await postern.totp(secret));
+  await postern.advance(30_000);
+  const { username, password } = ada;
+  const asked = await createLogin(postern.client())
+    .start()
+    .password({ identity: username ?? '', password });
+  if (asked.step !== 'totp') throw new Error(`The login is at ${asked.step}.`);
+  expect((await asked.submit({ code: await postern.totp(secret) })).step).toBe('done');
+  await expect(postern.totp('not base32!')).rejects.toMatchObject({ kind: 'usage' });
+});
+
+test('the network is disturbed as long as a function runs: streams end too, and nobody is signed out', async () => {
+  const ada = await postern.createUser();
+  const page = await postern.signIn(ada);
+  const events = createInbox(page, { stream: 'tab' }).live()[Symbol.asyncIterator]();
+  const connections: string[] = [];
+  const nextConnection = async () => {
+    for (;;) {
+      const { value, done } = await events.next();
+      if (done) return;
+      if (value.type === 'connection') return connections.push(value.connection);
+    }
+  };
+  while (connections.at(-1) !== 'live') await nextConnection();
+  const kinds = await postern.disturb('offline', async () => {
+    while (connections.at(-1) !== 'offline') await nextConnection();
+    return page.getSession({ fresh: true }).catch((error) => error.kind);
+  });
+  expect(kinds).toBe('network');
+  expect(await postern.disturb(503, async () => page.getSession({ fresh: true }).catch(({ code }) => code))).toBe(
+    'overloaded',
+  );
+  expect((await page.getSession({ fresh: true }))?.user_id).toBe(ada.id);
+  while (connections.at(-1) !== 'live') await nextConnection();
+  await events.return?.();
+});
+
+test('a receiver of webhooks gets a signed event', async () => {
+  const secret = `whsec_${Buffer.from('a secret of twenty-four b').toString('base64')}`;
+  const event = { type: 'login.locked', data: { device_id: null } } as const;
+  const { payload } = await createWebhookVerifier({ secrets: [secret] })(
+    await postern.webhookRequest('https://app.example.com/hook', event, secret),
+  );
+  expect(payload).toMatchObject({ type: 'login.locked', data: { sequence: 1, device_id: null } });
+});
+
+test('another process can use a Postern that runs, but not its clock', async () => {
+  const { url, apiKey } = postern;
+  const other = await startPostern({ running: { url, apiKey } });
+  const ada = await other.createUser();
+  expect((await (await postern.signIn(ada)).getSession())?.user_id).toBe(ada.id);
+  await expect(other.advance(1)).rejects.toMatchObject({ kind: 'usage' });
+  await other.stop();
+  expect(await postern.server.users.get(ada.id)).toMatchObject({ id: ada.id });
+  await expect(startPostern({ running: { url, apiKey }, env: {} })).rejects.toMatchObject({ kind: 'usage' });
 });
 
 test('settings that make no sense are named', async () => {

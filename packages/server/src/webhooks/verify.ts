@@ -1,5 +1,8 @@
 import { UsageError } from '@postern/client/internal';
-import { type HeadersLike, headersOf } from './sessions/tokens.js';
+import { connectionOf } from '../connection.js';
+import { type HeadersLike, headersOf } from '../sessions/tokens.js';
+import type { Verify } from '../sessions/verify.js';
+import type { WebhookEvent } from './events.js';
 
 /** Why a webhook was refused. Answer 400. */
 export type WebhookErrorCode = 'missing_header' | 'wrong_signature' | 'too_old' | 'replayed' | 'malformed_body';
@@ -24,6 +27,11 @@ export interface WebhookKey {
   readonly x?: string | undefined;
 }
 
+/** A JSON Web Key Set. */
+export interface WebhookKeys {
+  readonly keys: readonly WebhookKey[];
+}
+
 /** Remembers the ids of handled messages. */
 export interface ReplaySet {
   /** Adds an id for some seconds. @returns false if it is there already */
@@ -32,20 +40,20 @@ export interface ReplaySet {
 
 export interface WebhookVerifierOptions {
   /** The shared secrets, `whsec_…`: several while one is replaced. */
-  readonly secrets?: readonly string[] | undefined;
-  /** The public Ed25519 keys of the sender: a set, or a function that fetches it. It is asked again for an unknown signature. */
-  readonly jwks?:
-    | { readonly keys: readonly WebhookKey[] }
-    | (() => Promise<{ readonly keys: readonly WebhookKey[] }>)
-    | undefined;
+  readonly secrets?: readonly [string, ...string[]] | undefined;
+  /**
+   * The public Ed25519 keys of the sender: a client of `createPosternServer`, a set, or a function that fetches a set. Keys are fetched
+   * again for an unknown signature. All webhooks of a Postern have the same keys: also check `payload.endpoint_id`.
+   */
+  readonly jwks?: { readonly verify: Verify } | WebhookKeys | (() => Promise<WebhookKeys>) | undefined;
   /** How far the time of a message may be from now, in seconds. 300 by default. */
   readonly tolerance?: number | undefined;
   /** Refuses a message that was handled before. Without it, handle each `id` once yourself. */
   readonly replays?: ReplaySet | undefined;
 }
 
-/** A verified message. */
-export interface WebhookMessage<T = unknown> {
+/** A verified message. `T` is the type of its body, by default an event of Postern. */
+export interface WebhookMessage<T = WebhookEvent> {
   /** The same in every attempt: handle each once. */
   readonly id: string;
   readonly timestamp: Date;
@@ -54,7 +62,7 @@ export interface WebhookMessage<T = unknown> {
 }
 
 /** Takes a `Request`, or headers with the raw body. @throws WebhookError */
-export type WebhookVerifier = <T = unknown>(
+export type WebhookVerifier = <T = WebhookEvent>(
   request: Request | { readonly headers: HeadersLike; readonly body: string | Uint8Array<ArrayBuffer> },
 ) => Promise<WebhookMessage<T>>;
 
@@ -76,8 +84,8 @@ type PublicKey = Awaited<ReturnType<typeof subtle.importKey>>;
  * const verify = createWebhookVerifier({ secrets: ['whsec_c2VjcmV0IG9mIHRoZSBlbmRwb2ludA=='], replays: createReplaySet() });
  * export async function receive(request: Request): Promise<Response> {
  *   try {
- *     const { id, payload } = await verify(request);
- *     console.log(id, payload);
+ *     const { payload } = await verify(request);
+ *     if (payload.type === 'user.deleted') console.log(payload.data.user_id);
  *     return new Response(null, { status: 204 });
  *   } catch (error) {
  *     if (error instanceof WebhookError) return new Response(error.code, { status: 400 });
@@ -161,7 +169,8 @@ export function createReplaySet(): ReplaySet {
   };
 }
 
-function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
+/** The bytes of a secret `whsec_…`. @throws UsageError */
+export function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
   const bytes = typeof secret === 'string' ? fromBase64(secret.replace(/^whsec_/, '')) : undefined;
   if (bytes === undefined || bytes.length === 0) {
     throw new UsageError('Each of `secrets` must be the secret of an endpoint: `whsec_` and base64.');
@@ -172,7 +181,16 @@ function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
 const importHmac = (bytes: Uint8Array<ArrayBuffer>) =>
   subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
 
-function createPublicKeys(source: NonNullable<WebhookVerifierOptions['jwks']>) {
+/** Fetches the keys of a Postern. They need no API key. */
+async function keysOf(server: object): Promise<WebhookKeys> {
+  const { base, fetch, timeout } = connectionOf(server);
+  const answer = await fetch(`${base}/.well-known/jwks.json`, { signal: AbortSignal.timeout(timeout) });
+  if (!answer.ok) throw new Error(`Postern answered ${answer.status} to the request for its keys.`);
+  return (await answer.json()) as WebhookKeys;
+}
+
+function createPublicKeys(jwks: NonNullable<WebhookVerifierOptions['jwks']>) {
+  const source = 'verify' in jwks ? () => keysOf(jwks) : jwks;
   let keys: Promise<PublicKey[]> | undefined;
   let readAt = 0;
 
